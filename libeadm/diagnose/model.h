@@ -276,7 +276,9 @@ enum diag_kind {
 	F(SETUP_ARP_IGNORE, "arp-ignore")				\
 	F(SETUP_ARP_ANNOUNCE, "arp-announce")				\
 	F(SETUP_RP_FILTER, "rp-filter")					\
-	F(SETUP_ROUTE_NETDEV, "route-netdev")
+	F(SETUP_ROUTE_NETDEV, "route-netdev") F(SETUP_GID_TYPE, "gid-type") \
+	F(SETUP_GID_SCOPE, "gid-scope") F(SETUP_GID_USABLE, "gid-usable") \
+	F(SETUP_GID_OTHERS, "gid-others")
 
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")

@@ -3,9 +3,7 @@
  * Rules about how the machine is set up. Each one also reports what is fine: a device
  * may have a line from every rule. What a source does not have is not judged.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,71 +17,6 @@
 #define MEMLOCK_MIN	(64ULL << 20)
 /* Every path must support this much: IPv6 requires it. */
 #define MTU_MIN		1280
-
-bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
-		  unsigned int field)
-{
-	if (diag_has(row, field))
-		return true;
-	eadm_judge_unknown(j);
-	return false;
-}
-
-/* A capture may contain any number; strerror() handles invalid ones. */
-int eadm_judge_errno(const struct diag_row *row, unsigned int field)
-{
-	int64_t error = -(int64_t)(int32_t)diag_u64(row, field);
-
-	return error > INT_MAX ? INT_MAX : error;
-}
-
-const struct diag_row *eadm_judge_setup(struct judge *j,
-					const struct diag_row *dev)
-{
-	return eadm_diag_find(eadm_judge_now(j), DIAG_SETUP, dev->dev,
-			      dev->dev);
-}
-
-const struct diag_row *eadm_judge_module(struct judge *j, const char *name)
-{
-	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_MODULE];
-	size_t i;
-
-	for (i = 0; i < rows->n; i++) {
-		if (!strcmp(diag_text(&rows->row[i], MOD_NAME), name))
-			return &rows->row[i];
-	}
-	return NULL;
-}
-
-const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev)
-{
-	const char *driver = diag_text(dev, DEV_DRIVER);
-
-	return *driver ? driver :
-			 diag_text(eadm_judge_setup(j, dev), SETUP_DRIVER);
-}
-
-const struct eadm_family *eadm_judge_family(struct judge *j,
-					    const struct diag_row *dev)
-{
-	return eadm_family_find(eadm_judge_driver(j, dev));
-}
-
-/* Whether rdma_cm is used for connections of at least one device; true without devices. */
-bool eadm_judge_uses_cm(struct judge *j)
-{
-	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
-	const struct eadm_family *family;
-	size_t i;
-
-	for (i = 0; i < devs->n; i++) {
-		family = eadm_judge_family(j, &devs->row[i]);
-		if (!family || eadm_family_has_cm(family))
-			return true;
-	}
-	return !devs->n;
-}
 
 /* A library on top of verbs that applications use for one of the devices. */
 static const char *middleware(struct judge *j)
@@ -337,42 +270,6 @@ static void look_driver(struct judge *j, const struct diag_row *now,
 			  *fw ? ", firmware " : "", fw);
 }
 
-/*
- * The interface that a GID belongs to although RDMA netlink shows none: it is in
- * another network namespace. "" if there is none, or it is not known.
- */
-static const char *interface_elsewhere(struct judge *j,
-				       const struct diag_row *dev)
-{
-	return *diag_text(dev, DEV_NETDEV) ?
-		       "" : diag_text(eadm_judge_setup(j, dev), SETUP_GID_NETDEV);
-}
-
-static void look_netdev(struct judge *j, const struct diag_row *now,
-			const struct diag_row *then)
-{
-	const char *elsewhere = interface_elsewhere(j, now);
-	const struct eadm_family *family = eadm_judge_family(j, now);
-
-	(void)then;
-	if (family && !eadm_family_has_netdev(family))
-		return;
-	if (*diag_text(now, DEV_NETDEV)) {
-		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
-		return;
-	}
-	if (!*elsewhere) {
-		eadm_accuse(j, now, "no network interface belongs to it");
-		return;
-	}
-	/* As in a container that sees the adapters of its host. */
-	eadm_accuse(j, now, "its network interface %s is in another network namespace",
-		    elsewhere);
-	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
-	eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
-}
-
 static void look_mtu(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
@@ -402,31 +299,6 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 	} else {
 		eadm_pass(j, now, "an MTU of %" PRIu64, mtu);
 	}
-}
-
-static void look_gid(struct judge *j, const struct diag_row *now,
-		     const struct diag_row *then)
-{
-	const struct eadm_family *family = eadm_judge_family(j, now);
-	const struct diag_row *setup = eadm_judge_setup(j, now);
-
-	(void)then;
-	if (!eadm_judge_knows(j, setup, SETUP_GID))
-		return;
-	if (*diag_text(setup, SETUP_GID)) {
-		eadm_pass(j, now, "GID %" PRIu64 " is %s%s",
-			  diag_u64(setup, SETUP_GID_INDEX),
-			  diag_text(setup, SETUP_GID),
-			  *interface_elsewhere(j, now) ?
-				  ", of an interface in another network namespace" :
-				  "");
-		return;
-	}
-	eadm_accuse(j, now, "the port has no GID");
-	if (!family || eadm_family_has_netdev(family))
-		return;
-	eadm_judge_cause(j, "The adapter reports no address.");
-	eadm_judge_next(j, "dmesg | grep {driver}; load the driver again");
 }
 
 /* Connections are made by IP address. */
@@ -721,8 +593,8 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has another MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice.",
-		.look = look_netdev,
+		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice. With an interface above one of them (macvlan, VLAN), it is in order.",
+		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
@@ -734,11 +606,11 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "gid", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The port has no GID.",
+		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "Only the first 16 GIDs are read.",
-		.look = look_gid,
+		.alike = "A container that sees the GIDs of its host's interfaces, a port whose interface is down, and a GID that reaches only the same link: a notice. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
+		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,

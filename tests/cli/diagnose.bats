@@ -429,6 +429,49 @@ of_uverbs() {
 	[[ $output == *"warn netdev rxe0"* ]]
 }
 
+# finding, remedy and exit status of the check "gid" of a device of rdma_rxe with this row of setup
+gid_check() { # JSON
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/gid" "$1" <<-'EOF'
+	import json, sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	cap = stock.traffic([(0, 0, 0)], 0)
+	cap.local("setup", {"dev-index": 0, "dev-name": "rxe0", **json.loads(sys.argv[3])})
+	cap.write(sys.argv[2])
+	EOF
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/gid" check -d rxe0 --json
+	jq -r --arg status "$status" '.rows[] | select(.check == "gid") | "\(.result) \(.finding)|\(.remedy // "")|\($status)"' <<<"$output"
+}
+
+@test "check: which GID index to use, and why not the others" {
+	local v2='"gid": "::ffff:10.0.0.1", "gid-index": 3, "gid-netdev": "eth0", "gid-type": "RoCE v2", "gid-scope": "ipv4"'
+	[ "$(gid_check "{$v2, \"gid-usable\": \"best\", \"gid-others\": \"0=roce-v1 1=same-link 2=roce-v1 4=other-netns 5=yes 16=other-netns\"}")" = \
+		"ok port 1: use index 3, ::ffff:10.0.0.1 (RoCE v2, eth0); not 1 (link-local), 0 2 (RoCE v1), 4 16 (another network namespace); also 5 (usable, too)|NCCL_IB_GID_INDEX=3, ib_write_bw -x 3, ibv_rc_pingpong -g 3|0" ]
+	# Without a choice, nothing has to be set.
+	[ "$(gid_check "{$v2, \"gid-usable\": \"best\", \"gid-others\": \"\"}")" = \
+		"ok port 1: use index 3, ::ffff:10.0.0.1 (RoCE v2, eth0)||0" ]
+	[[ $(gid_check "{$v2, \"gid-usable\": \"other-netns\", \"gid-others\": \"\"}") == \
+		"note port 1: no GID is usable here: eth0 is in another network namespace|use an adapter "*"|0" ]]
+	[[ $(gid_check "{$v2, \"gid-usable\": \"netdev-down\", \"gid-others\": \"\"}") == \
+		"note port 1: no GID is usable: eth0 is down|ip link set "*" up|0" ]]
+	[[ $(gid_check '{"gid": "fe80::1", "gid-index": 0, "gid-netdev": "eth0", "gid-type": "RoCE v2", "gid-scope": "link-local",
+		"gid-usable": "best", "gid-others": "1=roce-v1"}') == \
+		"note port 1: index 0 is usable on the same link only: fe80::1 (RoCE v2, eth0) is link-local; not 1 (RoCE v1)|ip address add "*"|0" ]]
+	# Other protocols have no scope, and one GID, which the kernel calls "IB/RoCE v1".
+	[[ $(gid_check '{"gid": "fe80::1", "gid-index": 0, "gid-type": "IB/RoCE v1", "gid-usable": "best", "gid-others": ""}') == \
+		"ok GID 0 is fe80::1||"* ]]
+}
+
+@test "check: lists of GIDs that are too long, or of words that are none" {
+	local others
+	others=$(seq -f "%.0f=other-netns" -s " " 4 60)
+	local v2='"gid": "::ffff:10.0.0.1", "gid-index": 3, "gid-netdev": "eth0", "gid-type": "RoCE v2", "gid-scope": "ipv4"'
+	[[ $(gid_check "{$v2, \"gid-usable\": \"best\", \"gid-others\": \"$others\"}") == \
+		"ok port 1: use index 3, ::ffff:10.0.0.1 (RoCE v2, eth0); not 4 5 6 "*" (another network namespace)|NCCL"*"|0" ]]
+	[ "$(gid_check "{$v2, \"gid-usable\": \"best\", \"gid-others\": \"= =yes 7 8= yes 9=yesterday x=yes 10=roce-v1\"}")" = \
+		"ok port 1: use index 3, ::ffff:10.0.0.1 (RoCE v2, eth0); not 10 (RoCE v1)|NCCL_IB_GID_INDEX=3, ib_write_bw -x 3, ibv_rc_pingpong -g 3|0" ]
+}
+
 @test "check: what fails comes first, in 80 columns, with interfaces and interrupts by name" {
 	golden check-unset --from "$REPO/tests/captures/badly/unset.pcapng" check
 	golden check-none --from "$REPO/tests/captures/badly/none.pcapng" check

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about the network interface of a device, and the GID to use in this network namespace. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "family/family.h"
+#include "rules_setup.h"
+
+/* Whether the GIDs are IP addresses, of which the one in the row can be used here. */
+static bool has_roce(const struct diag_row *setup)
+{
+	return diag_has(setup, SETUP_GID_SCOPE) &&
+	       diag_has(setup, SETUP_GID_USABLE) &&
+	       diag_u64(setup, SETUP_GID_USABLE) == EADM_GID_USE_BEST;
+}
+
+/* ---- the network interface -------------------------------------------------------- */
+
+/*
+ * The interface that a GID belongs to although RDMA netlink shows none: it is in
+ * another network namespace. "" if there is none, or it is not known.
+ */
+static const char *interface_elsewhere(struct judge *j,
+				       const struct diag_row *dev)
+{
+	const struct diag_row *setup = eadm_judge_setup(j, dev);
+
+	return *diag_text(dev, DEV_NETDEV) || has_roce(setup) ?
+		       "" : diag_text(setup, SETUP_GID_NETDEV);
+}
+
+void eadm_look_netdev(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *then)
+{
+	const char *elsewhere = interface_elsewhere(j, now);
+	const struct eadm_family *family = eadm_judge_family(j, now);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
+
+	(void)then;
+	if (family && !eadm_family_has_netdev(family))
+		return;
+	if (*diag_text(now, DEV_NETDEV)) {
+		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
+		return;
+	}
+	if (has_roce(setup)) {
+		eadm_pass(j, now, "%s is here; the interface below it is in another network namespace",
+			  diag_text(setup, SETUP_GID_NETDEV));
+		return;
+	}
+	if (!*elsewhere) {
+		eadm_accuse(j, now, "no network interface belongs to it");
+		return;
+	}
+	/* As in a container that sees the adapters of its host. */
+	eadm_accuse(j, now, "its network interface %s is in another network namespace",
+		    elsewhere);
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
+	eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
+}
+
+/* ---- the GID ---------------------------------------------------------------------- */
+
+/* The list of the others has names, as the field usable of gid. */
+static const struct {
+	const char *name, *text;
+} uses[] = {
+	{ "yes", "usable, too" },
+	{ "same-link", "link-local" },
+	{ "roce-v1", "RoCE v1" },
+	{ "other-netns", "another network namespace" },
+	{ "netdev-down", "interface is down" },
+	{ "no-netdev", "no interface" },
+};
+
+/* Add the indices of all others with this use: " 0 2 (link-local)". */
+static void add_others(const char *others, size_t use, const char *before,
+		       char *buf, size_t size)
+{
+	const size_t len = strlen(uses[use].name);
+	size_t used = strlen(buf), n, digits;
+	const char *at;
+	bool any = false;
+
+	for (at = others; *at; at += n + (at[n] == ' ')) {
+		n = strcspn(at, " ");
+		digits = strspn(at, "0123456789");
+		if (!digits || n != digits + 1 + len || at[digits] != '=' ||
+		    memcmp(at + digits + 1, uses[use].name, len) != 0 ||
+		    used + digits + 64 > size)
+			continue;
+		used += snprintf(buf + used, size - used, "%s %.*s",
+				 any ? "" : before, (int)digits, at);
+		any = true;
+	}
+	if (any)
+		snprintf(buf + used, size - used, " (%s)", uses[use].text);
+}
+
+/* "; not 0 2 (link-local), 1 (RoCE v1)", within what a finding has room for. */
+static const char *other_gids(const struct diag_row *setup, char buf[256])
+{
+	const char *others = diag_text(setup, SETUP_GID_OTHERS);
+	size_t i;
+
+	*buf = '\0';
+	for (i = 1; i < EADM_ARRAY_SIZE(uses); i++)
+		add_others(others, i, *buf ? "," : "; not", buf, 256);
+	add_others(others, 0, "; also", buf, 256);
+	return buf;
+}
+
+static void pass_roce(struct judge *j, const struct diag_row *now,
+		      const struct diag_row *setup)
+{
+	uint64_t index = diag_u64(setup, SETUP_GID_INDEX);
+	const char *gid = diag_text(setup, SETUP_GID);
+	const char *type = diag_text(setup, SETUP_GID_TYPE);
+	const char *netdev = diag_text(setup, SETUP_GID_NETDEV);
+	char others[256], next[128];
+
+	other_gids(setup, others);
+	if (diag_u64(setup, SETUP_GID_SCOPE) == EADM_GID_SCOPE_LINK_LOCAL) {
+		eadm_accuse(j, now, "port 1: index %" PRIu64 " is usable on the same link only: %s (%s, %s) is link-local%s",
+			    index, gid, type, netdev, others);
+		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+		eadm_judge_cause(j, "The network interface has no other address.");
+		snprintf(next, sizeof(next), "ip address add ADDRESS dev %s; on the same link: index %" PRIu64,
+			 netdev, index);
+		eadm_judge_next(j, next);
+		return;
+	}
+	eadm_pass(j, now, "port 1: use index %" PRIu64 ", %s (%s, %s)%s", index,
+		  gid, type, netdev, others);
+	if (!*others)
+		return;
+	snprintf(next, sizeof(next), "NCCL_IB_GID_INDEX=%" PRIu64 ", ib_write_bw -x %" PRIu64 ", ibv_rc_pingpong -g %" PRIu64,
+		 index, index, index);
+	eadm_judge_next(j, next);
+}
+
+static void accuse_unusable(struct judge *j, const struct diag_row *now,
+			    const struct diag_row *setup)
+{
+	uint64_t use = diag_u64(setup, SETUP_GID_USABLE);
+	const char *netdev = diag_text(setup, SETUP_GID_NETDEV);
+
+	if (use == EADM_GID_USE_OTHER_NETNS) {
+		eadm_accuse(j, now, "port 1: no GID is usable here: %s is in another network namespace",
+			    netdev);
+		eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
+		eadm_judge_next(j, "use an adapter whose interface is here; with RoCE, an interface above it (macvlan, VLAN) is enough: eadm dump gid -d {dev}");
+	} else {
+		eadm_accuse(j, now, "port 1: no GID is usable: %s is down",
+			    *netdev ? netdev : "the network interface");
+		eadm_judge_cause(j, "The network interface was set down.");
+		eadm_judge_next(j, "ip link set {netdev} up");
+	}
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+}
+
+void eadm_look_gid(struct judge *j, const struct diag_row *now,
+		   const struct diag_row *then)
+{
+	const struct eadm_family *family = eadm_judge_family(j, now);
+	const struct diag_row *setup = eadm_judge_setup(j, now);
+
+	(void)then;
+	if (!eadm_judge_knows(j, setup, SETUP_GID))
+		return;
+	if (!*diag_text(setup, SETUP_GID)) {
+		eadm_accuse(j, now, "the port has no GID");
+		if (!family || eadm_family_has_netdev(family))
+			return;
+		eadm_judge_cause(j, "The adapter reports no address.");
+		eadm_judge_next(j, "dmesg | grep {driver}; load the driver again");
+	} else if (has_roce(setup)) {
+		pass_roce(j, now, setup);
+	} else if (diag_has(setup, SETUP_GID_USABLE) &&
+		   diag_u64(setup, SETUP_GID_USABLE) != EADM_GID_USE_BEST) {
+		accuse_unusable(j, now, setup);
+	} else {
+		eadm_pass(j, now, "GID %" PRIu64 " is %s%s",
+			  diag_u64(setup, SETUP_GID_INDEX),
+			  diag_text(setup, SETUP_GID),
+			  *interface_elsewhere(j, now) ?
+				  ", of an interface in another network namespace" :
+				  "");
+	}
+}
