@@ -635,7 +635,8 @@ def links(cap, devices):
                   want=["addresses"])
         cap.local("dev", {**dev, "link-speed": 25 * 10 ** 9, "pcie-speed": "8.0 GT/s PCIe",
                           "pcie-width": 8, "pcie-max-width": 16,
-                          "gids": f"0=fe80::5054:ff:feed:a0{i:02x} 1=::ffff:10.77.{i}.1"},
+                          "gids": f"0=fe80::5054:ff:feed:a0{i:02x} 1=::ffff:10.77.{i}.1",
+                          "gid-index": 1, "gid-others": "0=same-link"},
                   want=["link-speed"])
         cap.local("link", {**dev, "state": "up", "downs": 1, "rx-errors": 0, "rx-missed": 0,
                            "rx-dropped": 12, "tx-errors": 0, "tx-dropped": 0, "pause-auto": 0,
@@ -643,9 +644,10 @@ def links(cap, devices):
                            "rx-pfc": 0, "tx-pfc": 0})
         cap.local("gid", *({"dev-index": index, "dev-name": name, "port": 1, "gid-index": n,
                             "gid": ipaddress.ip_address(gid).packed, "type": "RoCE v2",
-                            "netdev": f"eth{i}"}
-                           for n, gid in enumerate((f"fe80::5054:ff:feed:a0{i:02x}",
-                                                    f"::ffff:10.77.{i}.1"))))
+                            "netdev": f"eth{i}", "namespace": "this", "scope": scope, "usable": use}
+                           for n, (gid, scope, use) in enumerate((
+                               (f"fe80::5054:ff:feed:a0{i:02x}", "link-local", "same-link"),
+                               (f"::ffff:10.77.{i}.1", "ipv4", "best")))))
 
 
 def sick():

@@ -167,19 +167,21 @@ columns_of() {
 	[[ $output == *"addresses      10.77.1.1/24 "*"
                fe80::5054:ff:feed:a001/64 "*"link-speed     25Gbit/s "*"pcie-width     8 "*"
 gids           0=fe80::5054:ff:feed:a001 "*"
-               1=::ffff:10.77.1.1 "* ]]
+               1=::ffff:10.77.1.1 "*"gid-index      1 "*"gid-others     0=same-link "* ]]
 	[ "$(eadm --from "$TWO" info --json | jq -c '.rows[0] | [.link_speed, .pcie_width, .pcie_max_width]')" = \
 		'[25000000000,8,16]' ]
 	# Not where nobody asks for it.
 	[ "$(eadm --from "$TWO" dump dev --json | jq -c '.rows[0].addresses')" = null ]
 }
 
-@test "dump gid shows the GIDs of each port, with protocol and interface" {
+@test "dump gid shows the GIDs of each port, with protocol, interface and use" {
 	run eadm --from "$TWO" dump gid -d cloud_0
-	[ "${lines[0]}" = "DEVICE  PORT INDEX GID                     TYPE    NETDEV" ]
-	[ "$(eadm --from "$TWO" dump gid -d cloud_1 --json | jq -c '.rows[] | [.port, .gid_index, .gid, .type, .netdev]')" = \
-		'[1,0,"fe80::5054:ff:feed:a001","RoCE v2","eth1"]
-[1,1,"::ffff:10.77.1.1","RoCE v2","eth1"]' ]
+	[ "${lines[0]}" = "DEVICE  PORT INDEX GID                     TYPE    NETDEV NETNS SCOPE      USABLE" ]
+	[ "${lines[2]}" = "cloud_0    1     1 ::ffff:10.77.0.1        RoCE v2 eth0   this  ipv4       best" ]
+	[ "$(eadm --from "$TWO" dump gid -d cloud_1 --json | jq -c '.rows[] | [.port, .gid_index, .gid, .type, .netdev,
+		.namespace, .scope, .usable]')" = \
+		'[1,0,"fe80::5054:ff:feed:a001","RoCE v2","eth1","this","link-local","same-link"]
+[1,1,"::ffff:10.77.1.1","RoCE v2","eth1","this","ipv4","best"]' ]
 	[ "$(eadm --from "$TWO" dump gid --json | jq '.rows | length')" = 4 ]
 }
 

@@ -804,8 +804,7 @@ static const char *const rules_wrong_gid[] = {
 
 static const char *const look_wrong_gid[] = {
 	"eadm check",
-	"rdma link",
-	"cat /sys/class/infiniband/DEV/ports/1/gids/INDEX",
+	"eadm dump gid",
 	NULL,
 };
 
