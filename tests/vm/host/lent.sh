@@ -29,6 +29,18 @@ one_here() {
 check "the host has one of two" one_here "$lent"
 check "an unprivileged user, too" one_here "$lent" "${as_user[@]}"
 check "the namespace has the other one" one_here "$kept" ip netns exec pod
+# Its only GID is the right one, though it is link-local and "IB/RoCE v1" for the kernel.
+only_gid() {
+	local gid
+
+	ends 0 "$@" "${as_user[@]}" eadm dump gid --json &&
+		same "1 0 best null null" "$(jq -r '.rows[] | "\(.port) \(.gid_index) \(.usable) \(.scope) \(.netdev)"' "$work/said")" &&
+		gid=$(jq -r '.rows[0].gid' "$work/said") && [[ $gid == fe80::* ]] &&
+		ends 0 "$@" eadm check --json && has_row gid "ok GID 0 is $gid" &&
+		same "0 " "$("$@" eadm info --json | jq -r '.rows[] | "\(.gid_index) \(.gid_others)"')"
+}
+check "the host's has a GID" only_gid
+check "the namespace's, too" only_gid ip netns exec pod
 in_bundle() {
 	ip netns exec pod eadm bundle create -o "$work/bundle.tar.zst" &&
 		ends 0 eadm --from "$work/bundle.tar.zst" check --json &&
