@@ -5,12 +5,14 @@ load common
 # answers WHAT: listens on $BATS_TEST_TMPDIR/socket, and answers each request so.
 answers() {
 	/usr/bin/python3 - "$BATS_TEST_TMPDIR/socket" "$1" 3>&- <<-'END' &
-	import socket, struct, sys
+	import os, socket, struct, sys
 
 	path, what = sys.argv[1:]
 	listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-	listener.bind(path)
+	listener.bind(path + ".new")
 	listener.listen(8)
+	# A client that finds the path can connect.
+	os.rename(path + ".new", path)
 
 	def message(seq, kind=0xead, length=None, data=bytes(8)):
 	    return struct.pack("=IHHII", length or 16 + len(data), kind, 0, seq, 0) + data
