@@ -115,10 +115,25 @@ def json_top(spec):
           "rq_per_s": {"description": "Entries of the receive queue, per second.", **rate},
           "queued": number, "pid": number, "comm": text, "peer_addr": text,
           "last_comp_age": number, "age": number}
-    for name, doc, keys in (("top-device", "A device as top shows it.", dev),
-                            ("top-qp", "A QP as top shows it, the busiest first.", qp)):
+    process = {"pid": number, "comm": text,
+               "on": {"description": "What moves its data; absent while that is not known.",
+                      "enum": ["rdma", "tcp", "both", "idle"]},
+               "devices": {"description": "RDMA devices that it has open.", **text},
+               "qps": number, "cqs": number, "mrs": number,
+               "tx_bytes_per_s": {"description": "Sent by RDMA, where all its QPs are counted.",
+                                  **rate},
+               "rx_bytes_per_s": {"description": "Received by RDMA, where all its QPs are counted.",
+                                  **rate},
+               "sq_per_s": {"description": "Blocks of its send queues, per second.", **rate},
+               "rq_per_s": {"description": "Entries of its receive queues, per second.", **rate},
+               "tcp_tx_bytes_per_s": rate, "tcp_rx_bytes_per_s": rate, "libraries": text,
+               "pod": text, "container": text}
+    for name, doc, keys, key in (
+            ("top-device", "A device as top shows it.", dev, "dev_name"),
+            ("top-qp", "A QP as top shows it, the busiest first.", qp, "dev_name"),
+            ("top-process", "A process as top --processes shows it.", process, "pid")):
         yield name, {"description": doc, "type": "object", "properties": keys,
-                     "required": ["dev_name"], "additionalProperties": False}
+                     "required": [key], "additionalProperties": False}
 
 
 def json_histogram(spec):

@@ -285,6 +285,42 @@ static const struct eadm_spec_entry counter_mode_entries[] = {
 	{ 2, "manual", "An administrator assigned each." },
 };
 
+static const struct eadm_spec_entry smc_reason_entries[] = {
+	{ 16842752, "out-of-memory", "Memory, or another resource, for the connection ran out." },
+	{ 33619968, "confirm-link-timeout", "The first link of two hosts was not confirmed in time: packets over RDMA did not arrive." },
+	{ 33685504, "add-link-timeout", "A second link of two hosts was not confirmed in time." },
+	{ 50331648, "configuration", "Something is not set up." },
+	{ 50397184, "peer-has-no-smc", "The peer is a plain TCP socket, or a middlebox removed the TCP option. This is lawful." },
+	{ 50462720, "ipsec", "IPsec protects the connection, and SMC would go around it." },
+	{ 50528256, "no-device", "No device for SMC, RDMA or shared memory, belongs to the network of the connection." },
+	{ 50528257, "no-shared-memory-device", "No device for SMC-D belongs to the network of the connection." },
+	{ 50528258, "no-rdma-device", "No RDMA device belongs to the network of the connection." },
+	{ 50528259, "no-ism-v2", "The shared memory device has no version 2." },
+	{ 50528260, "peer-no-v2", "The peer sent no proposal for version 2." },
+	{ 50528261, "peer-no-shared-memory-v2", "The peer sent no proposal for SMC-D version 2." },
+	{ 50528262, "peer-no-system-eid", "The peer sent no enterprise ID of its system." },
+	{ 50528263, "no-shared-memory-v2-device", "No device for SMC-D version 2 belongs to the network of the connection." },
+	{ 50528264, "peer-no-user-eid", "No enterprise ID that users have set is on both hosts." },
+	{ 50593792, "mode-mismatch", "One host has RDMA only, the other shared memory only." },
+	{ 50659328, "buffer-eyecatcher", "The peer marks its buffers in a way that is not supported." },
+	{ 50724864, "option-unsupported", "The program set a socket option that SMC does not have, such as TCP Fast Open." },
+	{ 50790400, "subnet-mismatch", "The hosts are in different IP subnets, which SMC-R version 1 cannot cross." },
+	{ 50855936, "vlan-unknown", "The VLAN of the network interface is unknown." },
+	{ 50921472, "vlan-refused", "The shared memory device did not take the VLAN." },
+	{ 50987008, "no-active-link", "All links of the two hosts were down." },
+	{ 51052544, "link-not-found", "The link that the server named does not exist." },
+	{ 51118080, "version-mismatch", "The hosts have no version of SMC in common." },
+	{ 51183616, "buffer-limit", "The limit of shared memory buffers is reached." },
+	{ 51249152, "no-route", "There is no route to the peer for SMC-R version 2." },
+	{ 51314688, "route-mismatch", "One host expects a gateway in between, the other does not." },
+	{ 67108864, "out-of-step", "The hosts disagree whether this is their first connection." },
+	{ 83886080, "peer-declined", "The peer declined; its own reason is in its counts." },
+	{ 161021952, "internal", "An error inside the kernel." },
+	{ 161021953, "keys-failed", "The keys of the peer's memory could not be kept." },
+	{ 161021954, "link-not-ready", "The QP of the link did not get ready." },
+	{ 161021955, "registration-failed", "The buffers could not be registered." },
+};
+
 static const struct eadm_spec_entry netns_mode_entries[] = {
 	{ 0, "exclusive", "Only the one that a device is in." },
 	{ 1, "shared", "All of them." },
@@ -547,6 +583,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "port-space", "Port space of a connection endpoint.", false, 4, port_space_entries },
 	{ "health-state", "Whether a health reporter reports a fault.", false, 2, health_state_entries },
 	{ "counter-mode", "How a counter of QPs has got them.", false, 3, counter_mode_entries },
+	{ "smc-reason", "Why a connection of an SMC socket is on TCP.", false, 33, smc_reason_entries },
 	{ "netns-mode", "Which network namespaces see RDMA devices.", false, 2, netns_mode_entries },
 	{ "process-state", "What a process does.", false, 7, process_state_entries },
 	{ "raw-kind", "What raw bytes belong to.", false, 10, raw_kind_entries },
@@ -857,7 +894,7 @@ static const struct eadm_field dev_fields[] = {
 	{	/* debug */
 		.slot = 49, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 2474, .c_name_at = 2474,
-		.head_at = 2480, .help_at = 2486, .names = &eadm_spec_enums[36],
+		.head_at = 2480, .help_at = 2486, .names = &eadm_spec_enums[37],
 	},
 	{	/* addresses */
 		.slot = 50, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -909,7 +946,7 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 58, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 3010, .c_name_at = 3024, .head_at = 3038, .help_at = 3048,
-		.names = &eadm_spec_enums[37],
+		.names = &eadm_spec_enums[38],
 	},
 	{	/* vmm-pid */
 		.slot = 59, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -925,7 +962,7 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 61, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 3199, .c_name_at = 3212, .head_at = 3225, .help_at = 3231,
-		.names = &eadm_spec_enums[38],
+		.names = &eadm_spec_enums[39],
 	},
 	{	/* sessions */
 		.slot = 62, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
@@ -1019,12 +1056,12 @@ static const struct eadm_field dev_fields[] = {
 		.slot = 77, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 4567, .c_name_at = 4567, .head_at = 4570, .family_at = 4573,
-		.help_at = 4579, .names = &eadm_spec_enums[46],
+		.help_at = 4579, .names = &eadm_spec_enums[47],
 	},
 	{	/* efa-caps */
 		.slot = 78, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 4607, .c_name_at = 4616,
-		.head_at = 4625, .family_at = 4633, .help_at = 905, .names = &eadm_spec_enums[48],
+		.head_at = 4625, .family_at = 4633, .help_at = 905, .names = &eadm_spec_enums[49],
 	},
 	{	/* features */
 		.slot = 79, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_ID,
@@ -1468,7 +1505,7 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 56, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 9386, .c_name_at = 9396, .head_at = 9406, .help_at = 9415,
-		.names = &eadm_spec_enums[39],
+		.names = &eadm_spec_enums[40],
 	},
 	{	/* retries */
 		.slot = 57, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
@@ -1500,13 +1537,13 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 62, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 9783, .c_name_at = 9798, .head_at = 9813, .help_at = 9821,
-		.names = &eadm_spec_enums[40],
+		.names = &eadm_spec_enums[41],
 	},
 	{	/* iwarp-state */
 		.slot = 63, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 9850, .c_name_at = 9862, .head_at = 9874, .family_at = 4573,
-		.help_at = 9882, .names = &eadm_spec_enums[45],
+		.help_at = 9882, .names = &eadm_spec_enums[46],
 	},
 	{	/* cookie */
 		.slot = 64, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -1522,7 +1559,7 @@ static const struct eadm_field qp_fields[] = {
 		.slot = 66, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 4567, .c_name_at = 4567, .head_at = 4570, .family_at = 4573,
-		.help_at = 10067, .names = &eadm_spec_enums[46],
+		.help_at = 10067, .names = &eadm_spec_enums[47],
 	},
 	{	/* hw-last-sqe */
 		.slot = 67, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -2807,7 +2844,7 @@ static const struct eadm_field ctx_fields[] = {
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 19498, .c_name_at = 19506, .head_at = 19514, .family_at = 4573,
-		.help_at = 19521, .names = &eadm_spec_enums[47],
+		.help_at = 19521, .names = &eadm_spec_enums[48],
 	},
 	{	/* sq-db-offset */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -3892,7 +3929,7 @@ static const struct eadm_field cep_fields[] = {
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 4567, .c_name_at = 4567, .head_at = 4570, .family_at = 4573,
-		.help_at = 29235, .names = &eadm_spec_enums[46],
+		.help_at = 29235, .names = &eadm_spec_enums[47],
 	},
 };
 
@@ -3941,7 +3978,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 6229, .c_name_at = 6229, .head_at = 29324, .help_at = 29330,
-		.names = &eadm_spec_enums[31],
+		.names = &eadm_spec_enums[32],
 	},
 	{	/* async */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -3984,7 +4021,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 29542, .c_name_at = 29542, .head_at = 29548, .help_at = 29554,
-		.names = &eadm_spec_enums[35],
+		.names = &eadm_spec_enums[36],
 	},
 	{	/* value */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4000,7 +4037,7 @@ static const struct eadm_field event_fields[] = {
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 29629, .c_name_at = 29638, .head_at = 29647, .help_at = 29650,
-		.names = &eadm_spec_enums[32],
+		.names = &eadm_spec_enums[33],
 	},
 	{	/* status */
 		.slot = 20, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -4126,7 +4163,7 @@ static const struct eadm_field conf_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
 		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 29542, .c_name_at = 29542,
-		.head_at = 29548, .help_at = 29554, .names = &eadm_spec_enums[35],
+		.head_at = 29548, .help_at = 29554, .names = &eadm_spec_enums[36],
 	},
 	{	/* value */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4197,7 +4234,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30275, .c_name_at = 30275, .head_at = 30280, .help_at = 30285,
-		.names = &eadm_spec_enums[22],
+		.names = &eadm_spec_enums[23],
 	},
 	{	/* first */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4228,7 +4265,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30406, .c_name_at = 30417, .head_at = 30428, .help_at = 30436,
-		.names = &eadm_spec_enums[23],
+		.names = &eadm_spec_enums[24],
 	},
 	{	/* index-bits */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4239,7 +4276,7 @@ static const struct eadm_field raw_fields[] = {
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30535, .c_name_at = 30535, .head_at = 30542, .help_at = 30549,
-		.names = &eadm_spec_enums[24],
+		.names = &eadm_spec_enums[25],
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4314,19 +4351,19 @@ static const struct eadm_field sqe_fields[] = {
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30794, .c_name_at = 30794,
-		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[26],
+		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[27],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30826,
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{	/* op */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 26502, .c_name_at = 26502, .head_at = 30847, .help_at = 30850,
-		.names = &eadm_spec_enums[28],
+		.names = &eadm_spec_enums[29],
 	},
 	{	/* op-raw */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -4336,7 +4373,7 @@ static const struct eadm_field sqe_fields[] = {
 	{	/* flags */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30904, .c_name_at = 30904,
-		.head_at = 30910, .help_at = 30916, .names = &eadm_spec_enums[27],
+		.head_at = 30910, .help_at = 30916, .names = &eadm_spec_enums[28],
 	},
 	{	/* places */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4386,7 +4423,7 @@ static const struct eadm_field sqe_fields[] = {
 	{	/* rights */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 31238, .c_name_at = 31238,
-		.head_at = 31245, .help_at = 31252, .names = &eadm_spec_enums[30],
+		.head_at = 31245, .help_at = 31252, .names = &eadm_spec_enums[31],
 	},
 	{	/* pages */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4541,13 +4578,13 @@ static const struct eadm_field rqe_fields[] = {
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30794, .c_name_at = 30794,
-		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[26],
+		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[27],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30826,
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{	/* pi */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -4615,13 +4652,13 @@ static const struct eadm_field cqe_fields[] = {
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30794, .c_name_at = 30794,
-		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[26],
+		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[27],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30826,
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4632,7 +4669,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 26502, .c_name_at = 26502, .head_at = 30847, .help_at = 30850,
-		.names = &eadm_spec_enums[28],
+		.names = &eadm_spec_enums[29],
 	},
 	{	/* op-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -4643,7 +4680,7 @@ static const struct eadm_field cqe_fields[] = {
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 32483, .c_name_at = 32483, .head_at = 32489, .help_at = 32495,
-		.names = &eadm_spec_enums[29],
+		.names = &eadm_spec_enums[30],
 	},
 	{	/* status */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4748,13 +4785,13 @@ static const struct eadm_field eqe_fields[] = {
 	{	/* mark */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30794, .c_name_at = 30794,
-		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[26],
+		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[27],
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30826,
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{	/* phase */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4844,13 +4881,13 @@ static const struct eadm_field cmde_fields[] = {
 	{	/* mark */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_FLAGS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30794, .c_name_at = 30794,
-		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[26],
+		.head_at = 30799, .help_at = 30802, .names = &eadm_spec_enums[27],
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 30826,
-		.names = &eadm_spec_enums[25],
+		.names = &eadm_spec_enums[26],
 	},
 	{	/* op */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -4975,7 +5012,7 @@ static const struct eadm_field hwctx_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30275, .c_name_at = 30275, .head_at = 30280, .help_at = 33311,
-		.names = &eadm_spec_enums[22],
+		.names = &eadm_spec_enums[23],
 	},
 	{	/* id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5075,7 +5112,7 @@ static const struct eadm_field machine_fields[] = {
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 33664, .c_name_at = 33675,
-		.head_at = 7344, .help_at = 33686, .names = &eadm_spec_enums[20],
+		.head_at = 7344, .help_at = 33686, .names = &eadm_spec_enums[21],
 	},
 	{	/* lockdown */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5374,13 +5411,13 @@ static const struct eadm_field setup_fields[] = {
 	{	/* gid-scope */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37118, .c_name_at = 37128,
-		.head_at = 37138, .help_at = 37147, .names = &eadm_spec_enums[43],
+		.head_at = 37138, .help_at = 37147, .names = &eadm_spec_enums[44],
 	},
 	{	/* gid-usable */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.name_at = 37189, .c_name_at = 37200, .head_at = 37211, .help_at = 37221,
-		.names = &eadm_spec_enums[44],
+		.names = &eadm_spec_enums[45],
 	},
 	{	/* gid-others */
 		.slot = 27, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5475,7 +5512,7 @@ static const struct eadm_field process_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37469,
-		.names = &eadm_spec_enums[21],
+		.names = &eadm_spec_enums[22],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5607,13 +5644,13 @@ static const struct eadm_field probe_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38333,
-		.names = &eadm_spec_enums[33],
+		.names = &eadm_spec_enums[34],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 38353, .c_name_at = 38353, .head_at = 19095, .help_at = 38359,
-		.names = &eadm_spec_enums[34],
+		.names = &eadm_spec_enums[35],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
@@ -6098,7 +6135,7 @@ static const struct eadm_field srq_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
 		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40154,
-		.names = &eadm_spec_enums[41],
+		.names = &eadm_spec_enums[42],
 	},
 	{	/* pdn */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6256,18 +6293,18 @@ static const struct eadm_field gid_fields[] = {
 	{	/* namespace */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40744, .c_name_at = 40744,
-		.head_at = 7344, .help_at = 40754, .names = &eadm_spec_enums[42],
+		.head_at = 7344, .help_at = 40754, .names = &eadm_spec_enums[43],
 	},
 	{	/* scope */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40791, .c_name_at = 40791,
-		.head_at = 40797, .help_at = 40803, .names = &eadm_spec_enums[43],
+		.head_at = 40797, .help_at = 40803, .names = &eadm_spec_enums[44],
 	},
 	{	/* usable */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.name_at = 40866, .c_name_at = 40866, .head_at = 40873, .help_at = 40880,
-		.names = &eadm_spec_enums[44],
+		.names = &eadm_spec_enums[45],
 	},
 };
 
@@ -6747,10 +6784,151 @@ static const struct eadm_field verbs_user_fields[] = {
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44249, .c_name_at = 44249,
 		.head_at = 44256, .unit_at = 44263, .help_at = 44273,
 	},
+	{	/* pod */
+		.slot = 14, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
+		.name_at = 38068, .c_name_at = 38068, .head_at = 38072, .help_at = 38076,
+	},
+	{	/* container */
+		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
+		.cut = true, .name_at = 38155, .c_name_at = 38155, .head_at = 38165,
+		.help_at = 38175,
+	},
 };
 
 static const int16_t verbs_user_by_slot[] = {
-	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+};
+
+static const struct eadm_field smc_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 33409,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* index */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
+		.head_at = 33438, .help_at = 33441,
+	},
+	{	/* rdma-clients */
+		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44321, .c_name_at = 44334,
+		.head_at = 44347, .unit_at = 25651, .help_at = 44358,
+	},
+	{	/* rdma-servers */
+		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44398, .c_name_at = 44411,
+		.head_at = 44424, .unit_at = 25651, .help_at = 44435,
+	},
+	{	/* shared-clients */
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44471, .c_name_at = 44486,
+		.head_at = 44501, .unit_at = 25651, .help_at = 44511,
+	},
+	{	/* shared-servers */
+		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44560, .c_name_at = 44575,
+		.head_at = 44590, .unit_at = 25651, .help_at = 44600,
+	},
+	{	/* tcp-clients */
+		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44645, .c_name_at = 44657,
+		.head_at = 44669, .unit_at = 25651, .help_at = 44679,
+	},
+	{	/* tcp-servers */
+		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44719, .c_name_at = 44731,
+		.head_at = 44743, .unit_at = 25651, .help_at = 44753,
+	},
+	{	/* client-errors */
+		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44797, .c_name_at = 44811,
+		.head_at = 44825, .unit_at = 25651, .help_at = 44835,
+	},
+	{	/* server-errors */
+		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44897, .c_name_at = 44911,
+		.head_at = 44925, .unit_at = 25651, .help_at = 44935,
+	},
+	{	/* tx-bytes */
+		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
+		.head_at = 45001, .unit_at = 859, .help_at = 45008,
+	},
+	{	/* rx-bytes */
+		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
+		.head_at = 45030, .unit_at = 859, .help_at = 45037,
+	},
+};
+
+static const int16_t smc_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14,
+};
+
+static const struct eadm_field smc_fallback_fields[] = {
+	{	/* dev-index */
+		.slot = 1, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 1, .c_name_at = 11,
+		.head_at = 21, .help_at = 25,
+	},
+	{	/* dev-name */
+		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
+		.head_at = 89, .help_at = 33409,
+	},
+	{	/* hw-error */
+		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .hw = true, .name_at = 121,
+		.c_name_at = 130, .head_at = 139, .help_at = 145,
+	},
+	{	/* family */
+		.slot = 5, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 16, .name_at = 219,
+		.c_name_at = 219, .head_at = 226, .help_at = 233,
+	},
+	{	/* code */
+		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45063, .c_name_at = 45063,
+		.head_at = 45068, .help_at = 45073,
+	},
+	{	/* reason */
+		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45095, .c_name_at = 45095,
+		.head_at = 45102, .help_at = 33273, .names = &eadm_spec_enums[20],
+	},
+	{	/* clients */
+		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45109, .c_name_at = 45109,
+		.head_at = 45117, .unit_at = 25651, .help_at = 45125,
+	},
+	{	/* servers */
+		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45207, .c_name_at = 45207,
+		.head_at = 45215, .unit_at = 25651, .help_at = 45223,
+	},
+};
+
+static const int16_t smc_fallback_by_slot[] = {
+	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7,
 };
 
 const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
@@ -7615,12 +7793,54 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 13,
-		.n_fields = 12,
+		.max_attr = 15,
+		.n_fields = 14,
 		.n_sets = 0,
 		.fields = verbs_user_fields,
 		.key = &verbs_user_fields[4],
 		.by_slot = verbs_user_by_slot,
+	},
+	[EADM_SPEC_OBJ_SMC] = {
+		.name = "smc",
+		.c_name = "smc",
+		.title = "connections of SMC",
+		.help = "Connections of SMC sockets in the namespace of the reader.",
+		.cmd = 208,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "smc",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 16,
+		.n_fields = 15,
+		.n_sets = 0,
+		.fields = smc_fields,
+		.key = &smc_fields[4],
+		.by_slot = smc_by_slot,
+	},
+	[EADM_SPEC_OBJ_SMC_FALLBACK] = {
+		.name = "smc-fallback",
+		.c_name = "smc_fallback",
+		.title = "fall-backs of SMC",
+		.help = "A reason why connections of SMC sockets are on TCP.",
+		.cmd = 209,
+		.class = EADM_SPEC_CLASS_MACHINE,
+		.rows = EADM_SPEC_ROWS_FEW,
+		.upright = false,
+		.extras = false,
+		.metric = "smc-fallback",
+		.by_device = false,
+		.hw = false,
+		.hw_perm = EADM_SPEC_PERM_NONE,
+		.max_attr = 9,
+		.n_fields = 8,
+		.n_sets = 0,
+		.fields = smc_fallback_fields,
+		.key = &smc_fallback_fields[4],
+		.by_slot = smc_fallback_by_slot,
 	},
 };
 
@@ -9935,4 +10155,51 @@ const char eadm_spec_strings[] = "\0"
 	"HIDDEN\0"
 	"processes\0"
 	"Only with PID 0: the number of these processes.\0"
+	"rdma-clients\0"
+	"rdma_clients\0"
+	"RDMACLIENT\0"
+	"Connections made that use RDMA (SMC-R).\0"
+	"rdma-servers\0"
+	"rdma_servers\0"
+	"RDMASERVER\0"
+	"Connections accepted that use RDMA.\0"
+	"shared-clients\0"
+	"shared_clients\0"
+	"SHMCLIENT\0"
+	"Connections made that use shared memory (SMC-D).\0"
+	"shared-servers\0"
+	"shared_servers\0"
+	"SHMSERVER\0"
+	"Connections accepted that use shared memory.\0"
+	"tcp-clients\0"
+	"tcp_clients\0"
+	"TCPCLIENT\0"
+	"Connections made that fell back to TCP.\0"
+	"tcp-servers\0"
+	"tcp_servers\0"
+	"TCPSERVER\0"
+	"Connections accepted that fell back to TCP.\0"
+	"client-errors\0"
+	"client_errors\0"
+	"CLIENTERR\0"
+	"Connections made that failed, as the peer broke the protocol.\0"
+	"server-errors\0"
+	"server_errors\0"
+	"SERVERERR\0"
+	"Connections accepted that failed, as the peer broke the protocol.\0"
+	"RDMATX\0"
+	"Bytes sent over RDMA.\0"
+	"RDMARX\0"
+	"Bytes received over RDMA.\0"
+	"code\0"
+	"CODE\0"
+	"Number of the reason.\0"
+	"reason\0"
+	"REASON\0"
+	"clients\0"
+	"CLIENTS\0"
+	"Connections made that fell back for it; the kernel begins again at 0 after 65535.\0"
+	"servers\0"
+	"SERVERS\0"
+	"Connections accepted that fell back for it; the kernel begins again at 0 after 65535.\0"
 	;
