@@ -105,7 +105,8 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
  *
  * The first snapshot is preceded by rows about the machine, which apply to all
  * snapshots that do not have them. Further snapshots have those that change:
- * "module", "link", "health", "qp-counter" and "cgroup".
+ * "module", "link", "health", "qp-counter", "cgroup", "verbs-user", "smc" and
+ * "smc-fallback".
  *
  * Each snapshot includes "process.PID" for each process that owns queues: the
  * letter of its state in /proc, the kernel function that it sleeps in or "-", 1

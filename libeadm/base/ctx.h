@@ -66,7 +66,7 @@ struct eadm_ctx {
 	struct {
 		const char *name;
 		uint16_t id;
-	} families[2];
+	} families[3];
 	char errmsg[512];
 };
 

@@ -333,7 +333,9 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		return next_module(ctx, setup, object, rec);
 	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_FUNCTION])
 		return next_function(ctx, setup, object, rec);
-	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS_USER])
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_VERBS_USER] ||
+	    object == &eadm_spec_objects[EADM_SPEC_OBJ_SMC] ||
+	    object == &eadm_spec_objects[EADM_SPEC_OBJ_SMC_FALLBACK])
 		return next_row(ctx, setup, object, rec);
 	if (setup->index++)
 		return 0;

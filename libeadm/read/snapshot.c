@@ -136,7 +136,8 @@ static void read_changing(struct eadm_ctx *ctx)
 	static const enum eadm_spec_obj changing[] = {
 		EADM_SPEC_OBJ_MODULE, EADM_SPEC_OBJ_LINK, EADM_SPEC_OBJ_HEALTH,
 		EADM_SPEC_OBJ_QP_COUNTER, EADM_SPEC_OBJ_CGROUP,
-		EADM_SPEC_OBJ_VERBS_USER,
+		EADM_SPEC_OBJ_VERBS_USER, EADM_SPEC_OBJ_SMC,
+		EADM_SPEC_OBJ_SMC_FALLBACK,
 	};
 	size_t i;
 

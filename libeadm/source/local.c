@@ -26,6 +26,8 @@ static const struct {
 	{ EADM_SPEC_OBJ_PROCESS, eadm_local_process },
 	{ EADM_SPEC_OBJ_QP_COUNTER, eadm_local_qp_counters },
 	{ EADM_SPEC_OBJ_SETUP, eadm_local_setup },
+	{ EADM_SPEC_OBJ_SMC, eadm_local_smc },
+	{ EADM_SPEC_OBJ_SMC_FALLBACK, eadm_local_smc_fallbacks },
 	{ EADM_SPEC_OBJ_VERBS, eadm_local_verbs },
 	{ EADM_SPEC_OBJ_VERBS_USER, eadm_local_verbs_users },
 };

@@ -41,9 +41,13 @@ eadm_local_reader eadm_local_irq;
 eadm_local_reader eadm_local_module;	/* modules.c */
 eadm_local_reader eadm_local_process;	/* process.c */
 void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr);
+void eadm_local_put_container(struct eadm_answer *answer, const char *number,
+			      uint16_t pod, uint16_t container);
 eadm_local_reader eadm_local_cgroups;	/* cgroups.c */
 eadm_local_reader eadm_local_verbs;	/* verbs.c */
 eadm_local_reader eadm_local_verbs_users; /* users.c */
+eadm_local_reader eadm_local_smc;	/* smc.c */
+eadm_local_reader eadm_local_smc_fallbacks;
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev);
 eadm_local_reader eadm_local_functions;	/* functions.c */

@@ -166,7 +166,8 @@ static bool take_container(const char *part, size_t len, char *id, size_t size)
 }
 
 /* Containers nest: the innermost one is reported. */
-static void put_container(struct eadm_answer *answer, const char *path)
+static void put_container(struct eadm_answer *answer, const char *path,
+			  uint16_t pod_attr, uint16_t container_attr)
 {
 	char pod[40] = "", container[72] = "";
 	size_t len;
@@ -178,9 +179,20 @@ static void put_container(struct eadm_answer *answer, const char *path)
 		take_container(path, len, container, sizeof(container));
 	}
 	if (*pod)
-		eadm_local_put(answer, EADM_A_PROCESS_POD, pod);
+		eadm_local_put(answer, pod_attr, pod);
 	if (*container)
-		eadm_local_put(answer, EADM_A_PROCESS_CONTAINER, container);
+		eadm_local_put(answer, container_attr, container);
+}
+
+/* @number: PID, as text */
+void eadm_local_put_container(struct eadm_answer *answer, const char *number,
+			      uint16_t pod, uint16_t container)
+{
+	char text[8192] = "", path[512];
+
+	read_file(answer->ctx, text, sizeof(text), "/proc/", number, "/cgroup");
+	group_of(text, path, sizeof(path));
+	put_container(answer, path, pod, container);
 }
 
 /* Paths of Kubernetes alone are 190 characters long. */
@@ -202,7 +214,8 @@ static void put_group(struct eadm_answer *answer,
 				     frozen);
 	if (*path)
 		eadm_local_put(answer, EADM_A_PROCESS_CGROUP, path);
-	put_container(answer, path);
+	put_container(answer, path, EADM_A_PROCESS_POD,
+		      EADM_A_PROCESS_CONTAINER);
 }
 
 /* The number after a name at the beginning of a line; false: there is none. */

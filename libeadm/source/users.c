@@ -213,6 +213,8 @@ static void put_user(struct eadm_answer *answer, const char *pid,
 			     user->sockets);
 	eadm_local_put_u64(answer, EADM_A_VERBS_USER_TX_BYTES, user->tx);
 	eadm_local_put_u64(answer, EADM_A_VERBS_USER_RX_BYTES, user->rx);
+	eadm_local_put_container(answer, pid, EADM_A_VERBS_USER_POD,
+				 EADM_A_VERBS_USER_CONTAINER);
 	eadm_message_end(&answer->out, at);
 }
 

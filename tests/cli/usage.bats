@@ -93,12 +93,12 @@ commands() {
 	[ "$(eadm stat -o help)" = "$(eadm dump counters --list-columns)" ]
 	[ "$(eadm stat --list-columns)" = "$(eadm stat -o help)" ]
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
-	fails 2 "eadm: stat: sqe: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter have some)" stat sqe
-	fails 2 "eadm: stat: pd: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter have some)" stat pd
+	fails 2 "eadm: stat: sqe: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback have some)" stat sqe
+	fails 2 "eadm: stat: pd: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback have some)" stat pd
 	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
-	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "dev qp cq eq cmdq counters probe failure-total link health qp-counter " ]
+	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "dev qp cq eq cmdq counters probe failure-total link health qp-counter smc smc-fallback " ]
 	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ')" = \
-		"dev qp cq eq cmdq counters probe failure-total link health qp-counter " ]
+		"dev qp cq eq cmdq counters probe failure-total link health qp-counter smc smc-fallback " ]
 }
 
 @test "a prefix is not the word" {
@@ -193,7 +193,7 @@ full_disk() {
 }
 
 @test "output that cannot be written has status 1, whatever was found" {
-	local notes='\(properties of the machine\|guest: rules\):'
+	local notes='\(properties of the machine\|SMC\|guest: rules\):'
 
 	for command in check "check -j" diagnose "diagnose -j" "check --strict"; do
 		# shellcheck disable=SC2086
