@@ -31,7 +31,7 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 	d->doubt = false;
 	d->unknown = false;
 	d->skipped[0] = '\0';
-	d->hidden[0] = '\0';
+	d->n_remarks = 0;
 	eadm_diag_gaps_free(&d->gaps);
 	eadm_diag_pool_free(&d->pool);
 }
@@ -222,10 +222,11 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		if (j.rule->two && !d->have_then && rows->n)
 			skipped++;
 		for (i = 0; i < rows->n; i++) {
-			/* A process is not about a device, whatever became of that. */
+			/* A process or socket is not about a device, whatever became of that. */
 			then = row_then(d, j.rule->kind, &rows->row[i]);
 			if ((j.rule->two && !then) ||
 			    (j.rule->kind != DIAG_USER &&
+			     j.rule->kind != DIAG_FALLBACK &&
 			     is_settled(d, rows->row[i].dev)))
 				continue;
 			apply(&j, &rows->row[i], then);
@@ -275,7 +276,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 		[DIAG_EVENT] = { EVENT_PID, EVENT_COMM },
 		[DIAG_LINK ... DIAG_CGROUP] = { -1, -1 },
 		[DIAG_USER] = { USER_PID, USER_COMM },
-		[DIAG_MACHINE ... DIAG_KINDS - 1] = { -1, -1 },
+		[DIAG_FALLBACK ... DIAG_KINDS - 1] = { -1, -1 },
 	};
 
 	v->comm = "";
@@ -420,13 +421,14 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		full.why = "some are unknown and were not checked";
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
-	if (d->hidden[0] && !index--) {
+	if (index < d->n_remarks) {
 		full.error = -ENODATA;
 		full.device = "";
-		full.what = "processes";
-		full.why = d->hidden;
+		full.what = d->remarks[index].what;
+		full.why = d->remarks[index].why;
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
+	index -= d->n_remarks;
 	/* That there was only one snapshot is reported once, for all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;

@@ -199,11 +199,19 @@ void eadm_judge_unknown(struct judge *j)
 	j->d->unknown = true;
 }
 
-void eadm_judge_hidden_processes(struct judge *j, uint64_t n)
+void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 {
-	snprintf(j->d->hidden, sizeof(j->d->hidden),
-		 "%" PRIu64 " could not be judged: permission denied (run it as root)",
-		 n);
+	struct eadm_diagnosis *d = j->d;
+	va_list ap;
+
+	if (d->n_remarks == EADM_ARRAY_SIZE(d->remarks))
+		return;
+	d->remarks[d->n_remarks].what = what;
+	va_start(ap, fmt);
+	vsnprintf(d->remarks[d->n_remarks].why, sizeof(d->remarks->why), fmt,
+		  ap);
+	va_end(ap);
+	d->n_remarks++;
 }
 
 /* Whether a verdict is about an object or lists it as a consequence. */

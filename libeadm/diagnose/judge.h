@@ -35,7 +35,11 @@ struct eadm_diagnosis {
 	bool doubt;
 	unsigned int groups;		/* groups of rules that apply */
 	bool unknown;			/* parts of the setup are unknown */
-	char hidden[96];		/* processes that were not judged */
+	struct {
+		const char *what;
+		char why[120];
+	} remarks[2];
+	unsigned int n_remarks;
 	struct verdict *verdicts;
 	unsigned int n;
 	size_t max;

@@ -27,6 +27,7 @@ enum diag_kind {
 	DIAG_QP_COUNTER, /* several of one number: one for each name */
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
+	DIAG_FALLBACK,	/* reasons why connections of SMC are on TCP */
 	DIAG_MACHINE,	/* from here on: how the machine is set up */
 	DIAG_VERBS,
 	DIAG_MODULE,
@@ -248,6 +249,10 @@ enum diag_kind {
 	F(USER_SOCKETS, "sockets") F(USER_TX, "tx-bytes")		\
 	F(USER_RX, "rx-bytes") F(USER_HIDDEN, "hidden")
 
+#define DIAG_FALLBACK_FIELDS(F)						\
+	F(FALLBACK_CODE, "code") F(FALLBACK_CLIENTS, "clients")		\
+	F(FALLBACK_SERVERS, "servers")
+
 #define DIAG_MACHINE_FIELDS(F)						\
 	F(MACHINE_CPUS, "cpus") F(MACHINE_MEMLOCK, "memlock")		\
 	F(MACHINE_NETNS, "netns-mode") F(MACHINE_LOCKDOWN, "lockdown")	\
@@ -306,6 +311,7 @@ enum { DIAG_HEALTH_FIELDS(DIAG_FIELD) DIAG_HEALTH_N };
 enum { DIAG_QP_COUNTER_FIELDS(DIAG_FIELD) DIAG_QP_COUNTER_N };
 enum { DIAG_CGROUP_FIELDS(DIAG_FIELD) DIAG_CGROUP_N };
 enum { DIAG_USER_FIELDS(DIAG_FIELD) DIAG_USER_N };
+enum { DIAG_FALLBACK_FIELDS(DIAG_FIELD) DIAG_FALLBACK_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };
 enum { DIAG_VERBS_FIELDS(DIAG_FIELD) DIAG_VERBS_N };
 enum { DIAG_MODULE_FIELDS(DIAG_FIELD) DIAG_MODULE_N };

@@ -55,7 +55,8 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[],
 	eadm_rules_port[], eadm_rules_link[], eadm_rules_probe[],
 	eadm_rules_side[], eadm_rules_limits[], eadm_rules_verbs[],
-	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[];
+	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
+	eadm_rules_smc[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
@@ -133,8 +134,9 @@ const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev);
 /* The source lacks what the rule looks at. */
 void eadm_judge_unknown(struct judge *j);
-/* The reader may not look into so many processes. */
-void eadm_judge_hidden_processes(struct judge *j, uint64_t n);
+/* A note about the machine, from each of at most two rows. @what: a string constant */
+void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
+	EADM_PRINTF(3, 4);
 /* Called after accusing, if these differ from the rule's own. */
 void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);

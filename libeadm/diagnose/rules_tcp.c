@@ -32,7 +32,8 @@ static void look_tcp(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (diag_u64(now, USER_HIDDEN))
-		eadm_judge_hidden_processes(j, diag_u64(now, USER_HIDDEN));
+		eadm_judge_remark(j, "processes", "%" PRIu64 " could not be judged: permission denied (run it as root)",
+				  diag_u64(now, USER_HIDDEN));
 	if (!time || (double)(tx + rx) * SECOND / time < BUSY ||
 	    eadm_diag_has_qps(eadm_judge_now(j), diag_u64(now, USER_PID)) || !has_adapter(j))
 		return;

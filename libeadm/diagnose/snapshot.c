@@ -50,6 +50,9 @@ static const char *const cgroup_names[] = {
 	DIAG_CGROUP_FIELDS(DIAG_NAME) NULL
 };
 static const char *const user_names[] = { DIAG_USER_FIELDS(DIAG_NAME) NULL };
+static const char *const fallback_names[] = {
+	DIAG_FALLBACK_FIELDS(DIAG_NAME) NULL
+};
 static const char *const machine_names[] = {
 	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
 };
@@ -85,6 +88,7 @@ static const struct {
 	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
 	[DIAG_CGROUP] = { "cgroup", cgroup_names, DIAG_CGROUP_N },
 	[DIAG_USER] = { "verbs-user", user_names, DIAG_USER_N },
+	[DIAG_FALLBACK] = { "smc-fallback", fallback_names, DIAG_FALLBACK_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
 	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
 	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
@@ -509,12 +513,15 @@ static int read_cgroups(struct reader *r)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Without devices, no process uses them; a capture of an earlier version has none. */
+/* Without devices, no process and no socket uses them; a capture of an earlier version has none. */
 static int read_users(struct reader *r)
 {
-	int ret = r->snapshot->rows[DIAG_DEV].n ?
-			  read_kind(r, DIAG_USER, false) : 0;
+	int ret = 0;
 
+	if (r->snapshot->rows[DIAG_DEV].n)
+		ret = read_kind(r, DIAG_USER, false);
+	if (r->snapshot->rows[DIAG_DEV].n && ret != -ENOMEM)
+		ret = read_kind(r, DIAG_FALLBACK, false);
 	return ret == -ENOMEM ? ret : 0;
 }
 
@@ -649,8 +656,8 @@ const char *eadm_diag_kind_name(enum diag_kind kind)
 	static const char *const names[DIAG_KINDS] = {
 		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
 		"cqe", "failure", "cmd", "event", "link", "health",
-		"qp-counter", "cgroup", "verbs-user", "machine", "verbs", "module", "setup", "irq",
-		"function",
+		"qp-counter", "cgroup", "verbs-user", "smc-fallback", "machine", "verbs", "module",
+		"setup", "irq", "function",
 	};
 
 	return names[kind];

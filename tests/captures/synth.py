@@ -10,6 +10,7 @@ face.py, which says what only its devices show.
   dead.pcapng    one device whose command queue is dead, odd values, an attribute
                  and values that nobody knows yet, a torn dump, a refused request
   moments.pcapng counters at three moments, wraps among them
+  jobs.pcapng    processes at three moments, on RDMA, on TCP, on both, and idle
   events.pcapng  events of the second device
   foreign.pcapng a device of another vendor
   stock.pcapng   devices of stock drivers and their connections; stock-be.pcapng, too
@@ -282,6 +283,52 @@ def busy():
         cap.dump("qp", rows)
         cap.dump("cmd", [cmd(0, s, time=cap.time - 500000000 + s * 1000000,
                              latency=20000 * s) for s in range(1, 11)])
+    return cap
+
+
+def jobs():
+    """What moves the data of processes, as counters of QPs, indices of queues and TCP connections show."""
+    mb = 1000000
+    cap = Capture()
+    cap.local("machine", {"host": "node7"})
+    for number in range(3):
+        cap.time = 1700000000 * SEC + number * SEC
+        cap.snapshot(number)
+        cap.local("process", {"pid": 5006, "comm": "static", "pod": "11111111-2222-3333-4444-555555555555"})
+        user = lambda pid, comm, tx, **more: {  # pylint: disable=cell-var-from-loop
+            "pid": pid, "comm": comm, "libraries": "", "files": 1, "sockets": 1, "tx-bytes": 77 + tx * number,
+            "rx-bytes": 5000 * number, **more}
+        cap.local("verbs-user", user(5000, "counted", 4000, container="c0ffee" + 58 * "0"),
+                  user(5001, "posting", 0), user(5002, "both", 3 * mb, libraries="libfabric"),
+                  user(5003, "train", 50 * mb, files=0, libraries="nccl mpi",
+                       pod="01234567-89ab-cdef-0123-456789abcdef"),
+                  user(5004, "resting", 9000), user(5005, "partly", 0),
+                  # Connections that closed take their bytes along.
+                  {**user(5007, "closing", 0), "tx-bytes": 30 * mb - 10 * mb * number},
+                  {"pid": 0, "hidden": 3})
+        bound = lambda counter, qpns, name, value: {  # pylint: disable=cell-var-from-loop
+            **head(0), "port": 1, "counter": counter, "mode": "manual", "qpns": qpns, "name": name,
+            "value": 500 + value * number}
+        cap.local("qp-counter", bound(1, "10 11", "rdma_tx_bytes", 2 * mb), bound(1, "10 11", "rdma_rx_bytes", mb),
+                  bound(1, "10 11", "rdma_tx_packets", 7 * mb), bound(2, "13", "tx_bytes", 0),
+                  bound(2, "13", "rx_bytes", 0),
+                  # One of two QPs, and QPs of two processes.
+                  bound(3, "14", "tx_bytes", 9 * mb), bound(4, "15 16", "tx_bytes", 9 * mb), ask={"dev-index": 0})
+        cap.family()
+        cap.rdma_devices(DEVS[:1])
+        cap.dump("dev", [device(0)])
+        cap.dump("counters", [counters(0)], hw=True)
+        cap.dump("cmdq", [cmdq(0)])
+        cap.dump("ctx", [{**ctx(0), "ctxn": pid - 5000, "pid": pid, "comm": comm}
+                         for pid, comm in ((5000, "counted"), (5006, "static"))])
+        mine = lambda qpn, pid, comm, post=0, **more: qp(  # pylint: disable=cell-var-from-loop
+            0, qpn, pid=pid, comm=comm, **{"sq-pi": 17 + post * number, **more})
+        cap.dump("qp", [kernel_qp(0), mine(10, 5000, "counted"), mine(11, 5000, "counted"),
+                        mine(12, 5001, "posting", post=40), mine(13, 5004, "resting"),
+                        mine(14, 5005, "partly", post=3), mine(15, 5005, "partly"),
+                        mine(16, 5002, "both", post=5), mine(17, 5006, "static", state="init")])
+        cap.dump("cq", [{**cq(0, 2), "pid": 5000, "comm": "counted"}, {**cq(0, 3), "pid": 5001, "comm": "posting"}])
+        cap.dump("mr", [{**mr(0, 5), "pid": 5000, "comm": "counted"}, {**mr(0, 6), "pid": 5000, "comm": "counted"}])
     return cap
 
 
@@ -574,7 +621,22 @@ def on_tcp(pid, comm, moved, **more):
             "rx-bytes": 7000 + moved // 2, **more}
 
 
+def fallback(code, clients, servers):
+    """Connections of SMC sockets that are on TCP."""
+    return {"code": code, "reason": code, "clients": clients, "servers": servers}
+
+
+def smc(tcp):
+    """Connections of SMC sockets: some use RDMA, the others do not."""
+    return {"index": 0, "rdma-clients": 8, "rdma-servers": 3, "shared-clients": 0, "shared-servers": 0,
+            "tcp-clients": tcp, "tcp-servers": 0, "client-errors": 0, "server-errors": 0,
+            "tx-bytes": 1 << 30, "rx-bytes": 1 << 20}
+
+
 def sick_links(m, late):
+    m.around += [("smc", [smc(6 + late)]),
+                 ("smc-fallback", [fallback(0x03030000, 2 + late, 0), fallback(0x03010000, 4, 0),
+                                   fallback(0x030F1234, 1, 2)])]
     m.around.append(("verbs-user", [on_tcp(4810, "train", 900 * (1 << 20) * late, libraries="nccl")]))
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
     # A QP for whose peer, perhaps, there is no neighbour.
@@ -682,6 +744,8 @@ def well():
         m.around.append(("verbs-user", [
             on_tcp(4711, "ib_write_bw", 900 * (1 << 20) * late, files=1), on_tcp(4811, "idle", 0),
             on_tcp(4812, "little", 9000 * late)]))
+        # Connections of SMC sockets to programs that have none.
+        m.around += [("smc", [smc(40 + late)]), ("smc-fallback", [fallback(0x03010000, 40 + late, 0)])]
         # A destroy that was refused keeps some memory; the adapter serves.
         m.rows["dev"][0].update({"orphans": 1, "orphan-bytes": 4096})
         wrap = (1 << 64) - 500
@@ -915,6 +979,7 @@ def main():
     dead().write(f"{folder}/dead.pcapng")
     moments().write(f"{folder}/moments.pcapng")
     busy().write(f"{folder}/busy.pcapng")
+    jobs().write(f"{folder}/jobs.pcapng")
     events().write(f"{folder}/events.pcapng")
     foreign().write(f"{folder}/foreign.pcapng")
     stock().write(f"{folder}/stock.pcapng")

@@ -13,7 +13,7 @@ PROBED=$REPO/tests/captures/probed
 	[ "$({ rules_of "$SICK"; rules_of "$PROBED/failing.pcapng"; printf '%s\n' "${UNFED[@]}"; } | sed '/^$/d' | sort)" = \
 		"$(eadm diagnose --rules --json | jq -r '.rows[] | select(.check != .rule).rule' | sort)" ]
 	run jq -e '.rows | all((.evidence | length > 0) and (.finding | length > 10) and
-		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and (.dev_name or .object == "verbs-user"))' \
+		(.cause | length > 10) and (.next | test("eadm|ip |dmesg")) and (.dev_name or (.object | IN("verbs-user", "smc-fallback"))))' \
 		<(eadm --from "$SICK" diagnose --json)
 	[ "$output" = true ]
 }
