@@ -13,26 +13,48 @@ static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N refreshes" },
 	{ OPT_BATCH, 'b', "batch", NULL, WORDS_NONE,
 	  "print tables instead of drawing on the terminal" },
+	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
+	  "processes instead of QPs, and whether they are on RDMA or TCP" },
 	{ OPT_ROWS, 0, "rows", "N", WORDS_ANY,
-	  "with --batch: number of QPs (default: 20)" },
+	  "with --batch: number of QPs or processes (default: 20)" },
 	{ OPT_SORT, 0, "sort", "ORDER", WORDS_TOP_SORT,
-	  "rate, queued, last, age, qpn, state, pid, comm or peer" },
+	  "rate, queued, last, age, qpn, state, pid, comm, peer, qps, mrs" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ 0 },
 };
 
+/* Rows of processes lack what these look at. */
+static int check_processes(struct cli *cli)
+{
+	static const struct {
+		int option;
+		const char *name;
+	} qp_only[] = {
+		{ OPT_NETNS, "--netns" }, { OPT_CGROUP, "--cgroup" },
+		{ OPT_STATE, "--state" }, { OPT_PEER, "--peer" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(qp_only); i++) {
+		if (cli->args.opt[OPT_PROCESSES] &&
+		    cli->args.opt[qp_only[i].option])
+			return fail(cli, STATUS_USAGE, qp_only[i].name,
+				    "cannot be used with --processes");
+	}
+	return 0;
+}
+
 static int init(struct cli *cli, struct top *top, uint64_t *count,
 		uint64_t *rows)
 {
-	const char *sort = cli->args.opt[OPT_SORT];
 	int status;
 
 	*count = UINT64_MAX;
 	*rows = BATCH_ROWS;
 	top->cli = cli;
 	top->interval = 1000000000;
-	top->sort = QP_SQ;
+	top->processes = cli->args.opt[OPT_PROCESSES];
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &top->interval) ||
 	    !opt_u64(cli, OPT_COUNT, count) || !opt_u64(cli, OPT_ROWS, rows))
 		return STATUS_USAGE;
@@ -44,9 +66,11 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 	    !cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--rows",
 			    "requires --batch");
-	status = top_tables(top);
-	if (!status && sort)
-		status = top_sort_find(cli, sort, &top->sort);
+	status = check_processes(cli);
+	if (!status)
+		status = top_tables(top);
+	if (!status)
+		status = top_sort_find(top, cli->args.opt[OPT_SORT]);
 	if (!status)
 		status = filter_init(cli, eadm_object_find("qp"),
 				     &top->filter);
@@ -79,12 +103,14 @@ const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
 	.more = "Rates, owners, latencies of commands; 'h' shows the keys. It reads\n"
-		"many QPs as often as half a percent of a CPU allows. On a capture it\n"
-		"replays the snapshots.",
+		"many QPs as often as half a percent of a CPU allows, processes as often\n"
+		"as five percent allow. On a capture it replays the snapshots.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"
 		    "  eadm top -b -n 5 --rows 10\n"
+		    "  eadm top --processes\n"
+		    "  eadm top --processes --batch -n 2\n"
 		    "  eadm top --json | jq -c 'select(.object == \"top-device\")'\n",
 	.options = options,
 	.run = run,

@@ -166,7 +166,7 @@ static void offer_words(const struct state *st, enum words words)
 {
 	static const char *const top_sorts[] = {
 		"rate", "queued", "last", "age", "qpn", "state", "pid", "comm",
-		"peer",
+		"peer", "qps", "mrs",
 	};
 	size_t i;
 

@@ -10,17 +10,19 @@
 static void caption_of(const struct top *top, char *buf, size_t size)
 {
 	time_t s = top->now / 1000000000;
-	char clock[16] = "";
+	char clock[16] = "", rows[40];
 	struct tm tm;
 
 	if (localtime_r(&s, &tm))
 		strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
+	top_rows_count(top, false, rows, sizeof(rows));
 	if (!top->n_devs)
-		snprintf(buf, size, "-- %s  no device", clock);
+		snprintf(buf, size, "-- %s  no device%s%s", clock,
+			 top->processes ? ", " : "",
+			 top->processes ? rows : "");
 	else
-		snprintf(buf, size, "-- %s  %u %s, %zu queue %s", clock,
-			 top->n_devs, plural(top->n_devs, "device", "devices"),
-			 top->qps.n, plural(top->qps.n, "pair", "pairs"));
+		snprintf(buf, size, "-- %s  %u %s, %s", clock, top->n_devs,
+			 plural(top->n_devs, "device", "devices"), rows);
 }
 
 static void put_devs(struct top *top)
@@ -37,17 +39,16 @@ static void put_devs(struct top *top)
 	writer->ops->flush(writer);
 }
 
-static void put_qps(struct top *top, uint64_t rows)
+static void put_rows(struct top *top, uint64_t rows)
 {
 	struct writer *writer = top->cli->writer;
-	struct eadm_value values[N_QP_COLS];
+	struct eadm_value values[N_ROW_COLS];
 	char peer[INET6_ADDRSTRLEN];
 	size_t i;
 
-	writer->ops->begin(writer, &top->qp_table);
+	writer->ops->begin(writer, top_rows_table(top));
 	for (i = 0; i < top->n_order && i < rows; i++) {
-		top_qp_values(top, &top->qps.qp[top->order[i]], values, peer,
-			      sizeof(peer));
+		top_row_values(top, i, values, peer, sizeof(peer));
 		write_values(writer, values);
 	}
 	writer->ops->flush(writer);
@@ -62,6 +63,7 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 
 	top->dev_table.lines = top->dev_table.passes = true;
 	top->qp_table.lines = top->qp_table.passes = true;
+	top->proc_table.lines = top->proc_table.passes = true;
 	top->dev_table.caption = caption;
 	next = monotonic_ns();
 	for (;;) {
@@ -70,7 +72,7 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 			return write_end(cli, top_failed(top, ret));
 		caption_of(top, caption, sizeof(caption));
 		put_devs(top);
-		put_qps(top, rows);
+		put_rows(top, rows);
 		if (top->note[0])
 			note(cli, "%s", top->note);
 		if (top->blind[0])

@@ -15,8 +15,9 @@
 #include "../signals.h"
 #include "top.h"
 
-/* A scan that took 1 ms of CPU time is not repeated for this many ms. */
+/* A scan that took 1 ms of CPU time is not repeated for this many ms; all processes take longer. */
 #define SCAN_SHARE 200
+#define PROC_SHARE 20
 
 #define LIST_LOOKS 5
 
@@ -174,6 +175,7 @@ static bool forget_devs(struct top *top)
 struct qp_fields {
 	const struct eadm_field *dev, *qpn, *state, *sq_pi, *sq_ci, *rq_pi,
 		*pid, *comm, *peer, *last, *age;
+	uint64_t rtr, rts;
 };
 
 static void find_fields(struct qp_fields *f)
@@ -191,6 +193,9 @@ static void find_fields(struct qp_fields *f)
 	f->peer = eadm_object_find_field(qp, "peer-addr");
 	f->last = eadm_object_find_field(qp, "last-comp-age");
 	f->age = eadm_object_find_field(qp, "age");
+	f->rtr = f->rts = UINT64_MAX;
+	eadm_field_value_find(f->state, "rtr", &f->rtr);
+	eadm_field_value_find(f->state, "rts", &f->rts);
 }
 
 static bool get_field(const struct eadm_record *record,
@@ -227,6 +232,7 @@ static void take_qp(struct top *top, const struct qp_fields *f,
 	qp->qpn = value;
 	qp->has_state = get_field(record, f->state, &value) && value < 256;
 	qp->state = value;
+	qp->connected = qp->has_state && (value == f->rtr || value == f->rts);
 	qp->has_sq = get_field(record, f->sq_pi, &value);
 	qp->sq_pi = value;
 	qp->has_queued = qp->has_sq && get_field(record, f->sq_ci, &ci);
@@ -245,15 +251,6 @@ static void take_qp(struct top *top, const struct qp_fields *f,
 		memcpy(qp->peer, peer, len);
 		qp->peer_len = len;
 	}
-}
-
-static int by_id(const void *a, const void *b)
-{
-	const struct top_qp *x = a, *y = b;
-
-	if (x->dev != y->dev)
-		return x->dev < y->dev ? -1 : 1;
-	return x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
 }
 
 static struct top_qp *qp_add(struct qp_set *set)
@@ -276,17 +273,17 @@ static void add_rates(struct top *top)
 	size_t i, j = 0;
 
 	if (!qps->sorted && qps->n)
-		qsort(qps->qp, qps->n, sizeof(*qps->qp), by_id);
+		qsort(qps->qp, qps->n, sizeof(*qps->qp), top_qp_by_id);
 	for (i = 0; i < qps->n; i++) {
 		struct top_qp *qp = &qps->qp[i];
 		const struct top_qp *was;
 
-		while (j < old->n && by_id(&old->qp[j], qp) < 0)
+		while (j < old->n && top_qp_by_id(&old->qp[j], qp) < 0)
 			j++;
 		if (j == old->n)
 			break;
 		was = &old->qp[j];
-		if (by_id(was, qp) || qp->time <= was->time)
+		if (top_qp_by_id(was, qp) || qp->time <= was->time)
 			continue;
 		if (qp->has_sq && was->has_sq)
 			qp->sq_rate = index_rate(was->sq_pi, qp->sq_pi,
@@ -322,6 +319,7 @@ static int scan_qps(struct top *top)
 	top->qps.sorted = true;
 	ret = eadm_dump_open(top->cli->ctx, eadm_object_find("qp"), &opts,
 			     &dump);
+	top->no_qps = ret;
 	if (ret) {
 		keep_note(top, "queue pairs");
 		return 0;
@@ -338,9 +336,10 @@ static int scan_qps(struct top *top)
 			return -ENOMEM;
 		}
 		take_qp(top, &f, record, qp);
-		if (top->qps.n > 1 && by_id(qp - 1, qp) > 0)
+		if (top->qps.n > 1 && top_qp_by_id(qp - 1, qp) > 0)
 			top->qps.sorted = false;
 	}
+	top->no_qps = ret < 0;
 	if (ret < 0)
 		keep_note(top, "queue pairs");
 	top->blind[0] = '\0';
@@ -354,27 +353,6 @@ static int scan_qps(struct top *top)
 }
 
 /* ---- a look ----------------------------------------------------------------------- */
-
-static int each(struct top *top, const char *name,
-		void (*take)(struct top *top, const struct eadm_record *record))
-{
-	const struct eadm_object *object = eadm_object_find(name);
-	struct eadm_dump_opts opts = {
-		.size = sizeof(opts),
-		.device = top->cli->args.opt[OPT_DEVICE],
-	};
-	const struct eadm_record *record;
-	struct eadm_dump *dump;
-	int ret;
-
-	ret = eadm_dump_open(top->cli->ctx, object, &opts, &dump);
-	if (ret)
-		return ret;
-	while ((ret = eadm_dump_next(dump, &record)) > 0)
-		take(top, record);
-	eadm_dump_close(dump);
-	return ret;
-}
 
 /*
  * Keep the list of devices for several looks: reading it takes as long as all
@@ -409,24 +387,49 @@ static bool is_absent(const struct top *top, int error)
 	       (top->found || !top->cli->args.opt[OPT_DEVICE]);
 }
 
-static int no_device(struct top *top)
+/* Rows other than devices. */
+static int scan(struct top *top, uint64_t start, bool has_device)
+{
+	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), share;
+	int ret = has_device ? scan_qps(top) : 0;
+
+	if (!ret && top->processes)
+		ret = top_procs_look(top);
+	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	share = cpu * (top->processes ? PROC_SHARE : SCAN_SHARE);
+	top->scan_every = share > top->interval ? share : top->interval;
+	/* The next scan is at the first look after that. */
+	top->scan_every += top->interval - 1;
+	top->scan_every -= top->scan_every % top->interval;
+	/* Looks come a little early or late. Rates need a second scan soon. */
+	top->next_scan = start - top->interval / 10 +
+			 (top->scans++ ? top->scan_every : top->interval);
+	return ret || top_arrange(top) ? ret : -ENOMEM;
+}
+
+/* Processes that could use one are shown without it. */
+static int no_device(struct top *top, uint64_t start)
 {
 	forget_devs(top);
 	top->qps.n = 0;
 	top->old.n = 0;
 	top->blind[0] = '\0';
 	top->lost = true;
+	top->now = time_shown(top->cli);
+	if (top->processes) {
+		top->found = true;
+		return is_due(top, start) ? scan(top, start, false) : 0;
+	}
 	/* The next device's QPs are read when it is there. */
 	top->next_scan = 0;
 	top->scans = 0;
-	top->now = time_shown(top->cli);
 	return top_arrange(top) ? 0 : -ENOMEM;
 }
 
 /* Take one look at everything; negative: there is nothing more to look at. */
 int top_look(struct top *top)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), cpu;
+	uint64_t start = clock_ns(CLOCK_MONOTONIC);
 	unsigned int i;
 	int ret;
 
@@ -437,37 +440,22 @@ int top_look(struct top *top)
 		top->dev[i].has_outstanding = false;
 	}
 	hold_list(top);
-	ret = each(top, "dev", take_dev);
+	ret = top_each(top, "dev", take_dev);
 	if (is_absent(top, ret))
-		return no_device(top);
+		return no_device(top, start);
 	if (ret < 0 || top->failed)
 		return ret < 0 ? ret : -ENOMEM;
 	top->found = true;
 	if (forget_devs(top))
 		top->lost = true;
-	if (each(top, "counters", take_counters) < 0)
+	if (top_each(top, "counters", take_counters) < 0)
 		keep_note(top, "counters");
 	/* Devices without a command queue have no row there. */
-	each(top, "cmdq", take_cmdq);
+	top_each(top, "cmdq", take_cmdq);
 	top_latency_look(top);
 	top_failures_look(top);
 	top_traffic_look(top);
-	if (!is_due(top, start))
-		return 0;
-	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-	ret = scan_qps(top);
-	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
-	top->scan_every = cpu * SCAN_SHARE > top->interval ?
-				  cpu * SCAN_SHARE : top->interval;
-	/* The next scan is at the first look after that. */
-	top->scan_every += top->interval - 1;
-	top->scan_every -= top->scan_every % top->interval;
-	/* Looks come a little early or late. Rates need a second scan soon. */
-	top->next_scan = start - top->interval / 10 +
-			 (top->scans++ ? top->scan_every : top->interval);
-	if (!ret && !top_arrange(top))
-		ret = -ENOMEM;
-	return ret;
+	return is_due(top, start) ? scan(top, start, true) : 0;
 }
 
 /* Report why a look failed. */
@@ -508,7 +496,10 @@ void top_free(struct top *top)
 	free(top->dev);
 	free(top->qps.qp);
 	free(top->old.qp);
+	free(top->procs.proc);
+	free(top->old_procs.proc);
 	free(top->order);
+	columns_free(&top->proc_table);
 	columns_free(&top->dev_table);
 	columns_free(&top->qp_table);
 }

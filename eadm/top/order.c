@@ -9,40 +9,53 @@
 #include "top.h"
 
 /* Columns that rows can be sorted by; the first one means the busiest first. */
-static const struct {
+static const struct sort_name {
 	const char *name;
 	unsigned int column;
 } sorts[] = {
 	{ "rate", QP_SQ }, { "queued", QP_QUEUED }, { "last", QP_LAST },
 	{ "age", QP_AGE }, { "qpn", QP_QPN }, { "state", QP_STATE },
 	{ "pid", QP_PID }, { "comm", QP_COMM }, { "peer", QP_PEER },
+}, proc_sorts[] = {
+	{ "rate", PROC_TX }, { "qps", PROC_QPS }, { "mrs", PROC_MRS },
+	{ "pid", PROC_PID }, { "comm", PROC_COMM },
 };
 
-int top_sort_find(struct cli *cli, const char *name, unsigned int *column)
+static const struct sort_name *sorts_of(const struct top *top, size_t *n)
+{
+	*n = top->processes ? ARRAY_SIZE(proc_sorts) : ARRAY_SIZE(sorts);
+	return top->processes ? proc_sorts : sorts;
+}
+
+/* @name NULL: the busiest first. */
+int top_sort_find(struct top *top, const char *name)
 {
 	struct word_list words = { 0 };
-	size_t i;
+	const struct sort_name *all;
+	size_t i, n;
 
-	for (i = 0; i < ARRAY_SIZE(sorts); i++) {
-		if (!strcmp(sorts[i].name, name)) {
+	all = sorts_of(top, &n);
+	for (i = 0; i < n; i++) {
+		if (!name || !strcmp(all[i].name, name)) {
 			word_free(&words);
-			*column = sorts[i].column;
+			top->sort = all[i].column;
 			return 0;
 		}
-		word_add(&words, sorts[i].name);
+		word_add(&words, all[i].name);
 	}
-	return unknown_word(cli, name, "unknown order", &words, NULL);
+	return unknown_word(top->cli, name, "unknown order", &words, NULL);
 }
 
 /* The next or previous sort column. */
-unsigned int top_sort_step(unsigned int column, int step)
+unsigned int top_sort_step(const struct top *top, int step)
 {
-	size_t i;
+	const struct sort_name *all;
+	size_t i, n;
 
-	for (i = 0; i < ARRAY_SIZE(sorts) && sorts[i].column != column; i++)
+	all = sorts_of(top, &n);
+	for (i = 0; i < n && all[i].column != top->sort; i++)
 		;
-	return sorts[(i + ARRAY_SIZE(sorts) + step) % ARRAY_SIZE(sorts)]
-		.column;
+	return all[(i + n + step) % n].column;
 }
 
 static bool contains(const char *text, const char *part)
@@ -134,6 +147,8 @@ bool top_arrange(struct top *top)
 	uint32_t *order;
 	size_t i, n = 0;
 
+	if (top->processes)
+		return top_procs_arrange(top);
 	if (!grow_to(top->order, top->qps.n, top->max_order))
 		return false;
 	order = top->order;

@@ -42,7 +42,7 @@ struct screen {
 	SCREEN *term;
 	WINDOW *win;
 	int rows, cols;
-	size_t first;		/* first QP that is shown */
+	size_t first;		/* first row that is shown */
 	bool help, typing, colors;
 	char typed[sizeof(((struct top *)0)->match)];
 	uint64_t left;		/* number of looks left */
@@ -84,12 +84,10 @@ static void put_plain(struct screen *s, int y, const char *text)
 }
 
 struct text_row {
-	char cell[N_DEV_COLS][MAX_CELL];
-	bool has[N_DEV_COLS];
+	char cell[N_ROW_COLS][MAX_CELL];
+	bool has[N_ROW_COLS];
 	short pair;
 };
-
-_Static_assert((int)N_QP_COLS <= (int)N_DEV_COLS, "a row has room for both");
 
 static void take_row(struct screen *s, const struct column *cols,
 		     unsigned int n, const struct eadm_value *values,
@@ -131,7 +129,7 @@ static int draw_table(struct screen *s, int y, const struct column *cols,
 		      unsigned int n, const struct text_row *rows,
 		      unsigned int n_rows)
 {
-	int width[N_DEV_COLS] = { 0 };
+	int width[N_ROW_COLS] = { 0 };
 	char line[MAX_WIDTH];
 	unsigned int i, j;
 	size_t at = 0;
@@ -213,11 +211,12 @@ static int draw_devs(struct screen *s, int y)
 	return y;
 }
 
-static void draw_qps(struct screen *s, int y)
+static void draw_rows(struct screen *s, int y)
 {
 	struct top *top = s->top;
+	const struct table *table = top_rows_table(top);
 	int room = s->rows - y - 2;	/* headings and the line of keys */
-	struct eadm_value values[N_QP_COLS];
+	struct eadm_value values[N_ROW_COLS];
 	char peer[INET6_ADDRSTRLEN];
 	struct text_row *rows;
 	size_t i, n = 0;
@@ -228,12 +227,14 @@ static void draw_qps(struct screen *s, int y)
 		s->first = top->n_order ? top->n_order - 1 : 0;
 	rows = calloc(room, sizeof(*rows));
 	for (i = s->first; rows && i < top->n_order && n < (size_t)room; i++) {
-		top_qp_values(top, &top->qps.qp[top->order[i]], values, peer,
-			      sizeof(peer));
-		take_row(s, top->qp_table.cols, N_QP_COLS, values, &rows[n++]);
+		top_row_values(top, i, values, peer, sizeof(peer));
+		take_row(s, table->cols, table->n_cols, values, &rows[n++]);
 	}
 	if (n)
-		draw_table(s, y, top->qp_table.cols, N_QP_COLS, rows, n);
+		draw_table(s, y, table->cols, table->n_cols, rows, n);
+	else if (top->processes)
+		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
+			 "no process matches" : "no processes");
 	else
 		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
 			 "no queue pair matches" : "no queue pairs");
@@ -254,6 +255,7 @@ static void draw_head(struct screen *s)
 	const struct top *top = s->top;
 	time_t when = top->now / 1000000000;
 	char host[80], line[MAX_WIDTH], clock[16] = "", every[32], age[48] = "";
+	char rows[40];
 	struct tm tm;
 	int at;
 
@@ -263,14 +265,16 @@ static void draw_head(struct screen *s)
 	if (top->scan_every > top->interval)
 		snprintf(age, sizeof(age), " (read every %s)", every);
 	/* In a capture, the host name may be anything. */
-	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %zu %s%s", clock,
+	top_rows_count(top, true, rows, sizeof(rows));
+	at = snprintf(line, sizeof(line), "eadm top %s  %.64s  %s%s", clock,
 		      machine_text(top->cli->ctx, "host", host, sizeof(host)),
-		      top->qps.n, plural(top->qps.n, "QP", "QPs"), age);
+		      rows, age);
 	if (top->match[0])
 		at += snprintf(line + at, sizeof(line) - at, "  like '%s': %zu",
 			       top->match, top->n_order);
 	snprintf(line + at, sizeof(line) - at, "  by %s%s%s",
-		 top->sort == QP_SQ ? "rate" : top->qp_table.cols[top->sort].head,
+		 top->sort == (top->processes ? (unsigned int)PROC_TX : QP_SQ) ?
+			 "rate" : top_rows_table(top)->cols[top->sort].head,
 		 top->reverse ? ", reversed" : "",
 		 top->frozen ? "  FROZEN" : top->ended ? "  END" : "");
 	put_line(s, 0, A_BOLD, PLAIN, line);
@@ -278,16 +282,18 @@ static void draw_head(struct screen *s)
 
 static void draw_help(struct screen *s)
 {
-	static const char *const lines[] = {
+	static const char *const keys[] = {
 		"q        quit",
 		"h ?      this help",
 		"space    freeze, and continue",
 		"s S      order by the next column, the one before",
 		"r        reverse the order",
-		"f /      show only QPs that match: process, PID, peer, state, QPN",
-		"c        show all QPs again",
+		"c        show all rows again",
 		"arrows   go up and down, also j, k, page up, page down, g, G",
 		"+ -      refresh less often, more often",
+	};
+	static const char *const qps[] = {
+		"f /      show only QPs that match: process, PID, peer, state, QPN",
 		"",
 		"Bars are what devices sent and received in the last refreshes. Rates are",
 		"per second: of devices as they count them, of QPs how fast the",
@@ -297,10 +303,24 @@ static void draw_help(struct screen *s)
 		"readings. P50 and P99 are latencies of commands.",
 		"Many QPs are read as often as half a percent of a CPU allows.",
 	};
-	unsigned int i;
+	static const char *const procs[] = {
+		"f /      show only processes that match: name, PID, device, library, pod,",
+		"         container, or what they are on",
+		"",
+		"ON is what moves the data of a process: rdma, tcp (more than 1 MiB/s), both,",
+		"or idle. Where a driver counts nothing of its QPs, a connected one stands for",
+		"RDMA. TXB/s and RXB/s are bytes by RDMA, where counters are bound to all its",
+		"QPs; SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes by",
+		"TCP, loopback apart. Processes are read as often as five percent of a CPU allow.",
+	};
+	const char *const *more = s->top->processes ? procs : qps;
+	unsigned int i, n = s->top->processes ? ARRAY_SIZE(procs) :
+						ARRAY_SIZE(qps);
 
-	for (i = 0; i < ARRAY_SIZE(lines); i++)
-		put_line(s, 2 + i, A_NORMAL, PLAIN, lines[i]);
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		put_line(s, 2 + i, A_NORMAL, PLAIN, keys[i]);
+	for (i = 0; i < n; i++)
+		put_line(s, 2 + ARRAY_SIZE(keys) + i, A_NORMAL, PLAIN, more[i]);
 }
 
 static void draw_foot(struct screen *s)
@@ -336,7 +356,7 @@ static void draw(struct screen *s)
 			draw_help(s);
 		} else {
 			y = draw_devs(s, 1);
-			draw_qps(s, y + 1);
+			draw_rows(s, y + 1);
 		}
 		draw_foot(s);
 	}
@@ -394,7 +414,7 @@ static void change_order(struct screen *s, int step)
 	struct top *top = s->top;
 
 	if (step)
-		top->sort = top_sort_step(top->sort, step);
+		top->sort = top_sort_step(top, step);
 	else
 		top->reverse = !top->reverse;
 	s->first = 0;

@@ -18,6 +18,17 @@ enum {
 	QP_PEER, QP_LAST, QP_AGE, N_QP_COLS
 };
 
+enum {
+	PROC_PID, PROC_COMM, PROC_ON, PROC_DEVICES, PROC_QPS, PROC_CQS,
+	PROC_MRS, PROC_TX, PROC_RX, PROC_SQ, PROC_RQ, PROC_TCP_TX,
+	PROC_TCP_RX, PROC_LIBRARIES, PROC_POD, PROC_CONTAINER, N_PROC_COLS
+};
+
+#define N_ROW_COLS N_PROC_COLS	/* enough for any table */
+
+_Static_assert((int)N_DEV_COLS <= (int)N_ROW_COLS &&
+	       (int)N_QP_COLS <= (int)N_ROW_COLS, "a row has room for each");
+
 /* Values that have rates. */
 enum { C_TX_BYTES, C_RX_BYTES, C_TX_PACKETS, C_RX_PACKETS, C_CMDS,
        N_COUNTS };
@@ -56,6 +67,7 @@ struct top_qp {
 	uint32_t sq_pi, rq_pi, queued;
 	uint8_t state;
 	bool has_state, has_sq, has_rq, has_queued, has_pid, has_last, has_age;
+	bool connected;
 	uint8_t peer_len;
 	unsigned char peer[16];
 	char comm[32];
@@ -65,6 +77,34 @@ struct qp_set {
 	struct top_qp *qp;
 	size_t n, max;
 	bool sorted;
+};
+
+/* Bytes that a process moved. */
+enum { RDMA_TX, RDMA_RX, TCP_TX, TCP_RX, N_MOVED };
+
+struct moved {
+	uint64_t time, value;	/* time 0: unknown */
+	double rate;		/* below 0: unknown */
+	unsigned int qps;	/* number of QPs that were counted */
+};
+
+/* What moves the data of a process. */
+enum top_on { ON_UNKNOWN, ON_IDLE, ON_RDMA, ON_TCP, ON_BOTH };
+
+struct top_proc {
+	uint32_t pid;
+	unsigned int qps, cqs, mrs;
+	bool connected;			/* one of its QPs is */
+	bool is_user;			/* it has libibverbs loaded */
+	enum top_on on;
+	double sq_rate, rq_rate;	/* below 0: unknown */
+	struct moved moved[N_MOVED];
+	char comm[32], devices[128], libraries[64], pod[40], container[72];
+};
+
+struct proc_set {
+	struct top_proc *proc;		/* sorted by PID */
+	size_t n, max;
 };
 
 struct top {
@@ -80,9 +120,9 @@ struct top {
 	struct qp_set qps, old;
 	uint64_t next_scan;		/* ns, monotonic */
 	uint64_t scan_every;		/* ns; how old QPs may get */
-	uint32_t *order;		/* indices of QPs as shown */
+	uint32_t *order;		/* indices of QPs, or of processes, as shown */
 	size_t n_order, max_order;
-	unsigned int sort;		/* column to sort QPs by, or QP_SQ for the busiest */
+	unsigned int sort;		/* column to sort rows by; QP_SQ, PROC_TX: the busiest */
 	unsigned int looks, scans;
 	bool lost;			/* the list of devices must be read */
 	bool failed;			/* out of memory */
@@ -91,6 +131,12 @@ struct top {
 	char blind[300];		/* which filter could not be applied to the QPs */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
+	bool processes;			/* shown instead of QPs */
+	struct proc_set procs, old_procs;
+	struct table proc_table;
+	uint64_t hidden;		/* processes that may not be read */
+	bool no_qps, no_cqs, no_mrs;	/* they may not be read */
+	bool said_hidden, said_uncounted;
 };
 
 /* ---- model.c, latency.c --------------------------------------------------- */
@@ -105,6 +151,22 @@ void top_latency_look(struct top *top);
 
 void top_failures_look(struct top *top); /* failures.c */
 
+/* ---- rows.c ----------------------------------------------------------------------- */
+
+int top_each(struct top *top, const char *name,
+	     void (*take)(struct top *top, const struct eadm_record *record));
+int top_qp_by_id(const void *a, const void *b);
+const struct top_qp *top_qp_find(const struct top *top, uint32_t dev,
+				 uint32_t qpn);
+
+/* ---- procs.c, proc_view.c ----------------------------------------------------- */
+
+int top_procs_look(struct top *top);
+bool top_procs_arrange(struct top *top);
+int top_proc_table(struct top *top);
+void top_proc_values(const struct top *top, const struct top_proc *proc,
+		     struct eadm_value *values);
+
 /* ---- traffic.c ---------------------------------------------------------------- */
 
 void top_traffic_look(struct top *top);
@@ -114,16 +176,19 @@ bool top_traffic_line(const struct top_dev *dev, unsigned int width, char *buf,
 /* ---- order.c ------------------------------------------------------------------ */
 
 bool top_arrange(struct top *top);
-int top_sort_find(struct cli *cli, const char *name, unsigned int *column);
-unsigned int top_sort_step(unsigned int column, int step);
+int top_sort_find(struct top *top, const char *name);
+unsigned int top_sort_step(const struct top *top, int step);
 
 /* ---- values.c ----------------------------------------------------------------- */
 
 int top_tables(struct top *top);
 void top_dev_values(const struct top_dev *dev, struct eadm_value *values);
-/* @peer: room for the address as text */
-void top_qp_values(const struct top *top, const struct top_qp *qp,
-		   struct eadm_value *values, char *peer, size_t size);
+/* The table of QPs or of processes, and its row @at in the order shown; @peer: room for an address */
+const struct table *top_rows_table(const struct top *top);
+void top_row_values(const struct top *top, size_t at,
+		    struct eadm_value *values, char *peer, size_t size);
+/* "40 QPs" */
+void top_rows_count(const struct top *top, bool brief, char *buf, size_t size);
 const char *top_dev_name(const struct top *top, uint32_t index);
 
 /* ---- batch.c, screen.c -------------------------------------------------------- */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The measurements as columns and values, for the screen, text and JSON alike. */
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "top.h"
@@ -70,8 +71,10 @@ int top_tables(struct top *top)
 	top->dev_table.object = "top-device";
 	top->qp_table.object = "top-qp";
 	status = table_of(top->cli, &top->dev_table, dev_columns, N_DEV_COLS);
-	return status ? status : table_of(top->cli, &top->qp_table, qp_columns,
-					  N_QP_COLS);
+	if (!status)
+		status = table_of(top->cli, &top->qp_table, qp_columns,
+				  N_QP_COLS);
+	return status ? status : top_proc_table(top);
 }
 
 static struct eadm_value number(bool has, uint64_t value)
@@ -122,8 +125,8 @@ void top_dev_values(const struct top_dev *dev, struct eadm_value *values)
 	values[DEV_QPS] = number(dev->has_qps, dev->qps);
 }
 
-void top_qp_values(const struct top *top, const struct top_qp *qp,
-		   struct eadm_value *values, char *peer, size_t size)
+static void qp_values(const struct top *top, const struct top_qp *qp,
+		      struct eadm_value *values, char *peer, size_t size)
 {
 	peer[0] = '\0';
 	if (qp->peer_len)
@@ -140,4 +143,31 @@ void top_qp_values(const struct top *top, const struct top_qp *qp,
 	values[QP_PEER] = value_text(peer);
 	values[QP_LAST] = number(qp->has_last, qp->last);
 	values[QP_AGE] = number(qp->has_age, qp->age);
+}
+
+/* ---- the rows, of either kind -------------------------------------------------------- */
+
+const struct table *top_rows_table(const struct top *top)
+{
+	return top->processes ? &top->proc_table : &top->qp_table;
+}
+
+void top_row_values(const struct top *top, size_t at,
+		    struct eadm_value *values, char *peer, size_t size)
+{
+	if (top->processes)
+		top_proc_values(top, &top->procs.proc[top->order[at]], values);
+	else
+		qp_values(top, &top->qps.qp[top->order[at]], values, peer,
+			  size);
+}
+
+void top_rows_count(const struct top *top, bool brief, char *buf, size_t size)
+{
+	size_t n = top->processes ? top->procs.n : top->qps.n;
+
+	snprintf(buf, size, "%zu %s", n,
+		 top->processes ? plural(n, "process", "processes") :
+		 brief ? plural(n, "QP", "QPs") :
+			 plural(n, "queue pair", "queue pairs"));
 }

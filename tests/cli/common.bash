@@ -23,6 +23,7 @@ setup() {
 	TWO=$SYNTH/two.pcapng
 	DEAD=$SYNTH/dead.pcapng
 	MOMENTS=$SYNTH/moments.pcapng
+	JOBS=$SYNTH/jobs.pcapng
 	EVENTS=$SYNTH/events.pcapng
 	BUSY=$SYNTH/busy.pcapng
 	SICK=$SYNTH/sick.pcapng

@@ -59,7 +59,42 @@ teardown() {
 		.rows[0].tx_bytes_per_s' | tail -1)" = 1000000 ]
 }
 
+@test "top shows what processes are on" {
+	golden top-processes --from "$JOBS" top --processes --batch
+	on() {
+		eadm --from "$JOBS" top --processes --json "$@" 2>/dev/null | jq -r 'select(.object == "top-process") |
+			.rows | map("\(.comm)=\(.on)") | join(" ")' | tail -1
+	}
+	# closing: the bytes of connections that closed are not known; static: nothing of its TCP is.
+	[ "$(on --sort pid)" = "counted=rdma posting=rdma both=both train=tcp resting=idle partly=rdma static=null closing=null" ]
+	# Before there are rates, a connected QP counts.
+	[ "$(on --sort pid -n 1)" = "counted=rdma posting=rdma both=rdma train=null resting=rdma partly=rdma static=null closing=null" ]
+	[ "$(on --pid 5003)" = "train=tcp" ]
+	[ "$(on --comm 'p*')" = "posting=rdma partly=rdma" ]
+	[ "$(on --sort qps | cut -d ' ' -f 1,2)" = "counted=rdma partly=rdma" ]
+}
+
+@test "top shows bytes of a process by RDMA only if all its QPs are counted" {
+	eadm --from "$JOBS" top --processes --json >"$BATS_TEST_TMPDIR/top" 2>"$BATS_TEST_TMPDIR/notes"
+	[ "$(jq -c 'select(.object == "top-process") | .rows[] | select(has("tx_bytes_per_s")) |
+		[.comm, .tx_bytes_per_s, .rx_bytes_per_s]' "$BATS_TEST_TMPDIR/top" | sort -u)" = '["counted",2000000,1000000]
+["resting",0,0]' ]
+	# Once, for three refreshes.
+	[ "$(cat "$BATS_TEST_TMPDIR/notes")" = "eadm: top: 3 processes may use RDMA, too, and cannot be read (run it as root); TXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)" ]
+	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
+	# A capture without users of libibverbs says nothing of TCP, and one of a stock driver nothing of bytes.
+	eadm --from "$BUSY" top --processes --json 2>/dev/null >"$BATS_TEST_TMPDIR/top"
+	eadm --from "$RXE" top --processes --json 2>/dev/null >>"$BATS_TEST_TMPDIR/top"
+	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
+	[ "$(jq -c 'select(.object == "top-process") | .rows[] |
+		select(has("tx_bytes_per_s") or has("tcp_tx_bytes_per_s"))' "$BATS_TEST_TMPDIR/top")" = "" ]
+}
+
 @test "wrong uses of top" {
+	fails 2 "eadm: top: --peer: cannot be used with --processes" --from "$JOBS" top --processes -b --peer 10.0.0.1
+	fails 2 "eadm: top: --cgroup: cannot be used with --processes" --from "$JOBS" top --processes -b --cgroup 5
+	fails 2 "eadm: top: mrs: unknown order (rate, queued, last, age, qpn, state, pid, comm, peer)" --from "$BUSY" top -b --sort mrs
+	fails 2 "eadm: top: queued: unknown order (rate, qps, mrs, pid, comm)" --from "$JOBS" top -b --processes --sort queued
 	fails 2 "eadm: top: screen: there is no terminal (use --batch)" --from "$BUSY" top
 	fails 2 "eadm: top: rat: unknown order (did you mean 'rate'?)" top --sort rat
 	fails 2 "eadm: top: --rows: requires --batch" top --rows 3
@@ -108,9 +143,32 @@ start() {
 	# Of its own: the server of an earlier one may still be on its way out.
 	SOCKET=$(mktemp -u "$BATS_TEST_TMPDIR/tmux.XXXXXX")
 	env -u TMUX TERM=xterm-256color tmux -f /dev/null -S "$SOCKET" new-session -d -x 80 -y 24 \
-		"TZ=UTC $EADM --from $BUSY top $*; echo status \$?; exec cat"
+		"TZ=UTC $EADM --from ${FROM:-$BUSY} top $*; echo status \$?; exec cat"
 	tmux -S "$SOCKET" set-option -g status off
 	tmux -S "$SOCKET" resize-window -x 80 -y 24
+}
+
+@test "top at 80x24: processes" {
+	FROM=$JOBS start -i 100ms --processes
+	on_screen END
+	on_screen "eadm top 22:13:22  node7  8 processes  by rate"
+	[ "$(screen | grep -cE '^.{81}')" = 0 ]
+	screen | grep -E "^5003 train +tcp "
+	screen | grep -E "^5000 counted +rdma +cloud_0 +2 +1 +2 +2.0M +1.0M "
+	screen | tail -1 | grep -q "q quit  h help"
+	key s
+	on_screen "by QPS"
+	key s s s
+	on_screen "by COMM"
+	key f
+	key t c p Enter
+	on_screen "like 'tcp': 1"
+	[ "$(screen | grep -c rdma)" = 0 ]
+	key f
+	key x y z Enter
+	on_screen "no process matches"
+	key h
+	on_screen "ON is what moves the data of a process"
 }
 
 @test "top at 80x24: rows, keys, help, quit" {
