@@ -668,7 +668,7 @@ def gen_kernel_ids(spec):
     lines = ["#ifndef EADM_IDS_H", "#define EADM_IDS_H", "",
              "static const struct auxiliary_device_id eadm_ids[] = {"]
     lines += [f"\t{{ .name = {name} }}," for name in names]
-    lines += ["\t{}", "};", "MODULE_DEVICE_TABLE(auxiliary, eadm_ids);"]
+    lines += ["\t{}", "};", "", "COMPAT_AUX_TABLE(eadm_ids);"]
     lines += [f"COMPAT_AUX_ALIAS({name});" for name in names]
     lines += ["", "#endif /* EADM_IDS_H */"]
     return header(lines, "GPL-2.0-only", "h")

@@ -1,20 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The auxiliary bus. Kernels without one (5.10, or any configuration without
- * CONFIG_AUXILIARY_BUS) use our own bus, eadm_aux.ko, which the driver and the
- * companion share. It has the part of the kernel's interface that these use,
- * with other symbols and another name in sysfs.
+ * CONFIG_AUXILIARY_BUS, see compat/Kbuild) use our own bus, eadm_aux.ko, which the
+ * driver and the companion share. It has the part of the kernel's interface that
+ * these use, with other symbols and another name in sysfs.
  */
 #ifndef COMPAT_AUXBUS_H
 #define COMPAT_AUXBUS_H
 
-#if IS_ENABLED(CONFIG_AUXILIARY_BUS)
+#ifdef COMPAT_HAVE_AUXILIARY_BUS
 #include <linux/auxiliary_bus.h>
 #include <linux/build_bug.h>
 
-/* MODULE_DEVICE_TABLE() provides the alias. */
+/* The table provides the alias. */
+#define COMPAT_AUX_TABLE(ids)	MODULE_DEVICE_TABLE(auxiliary, ids)
 #define COMPAT_AUX_ALIAS(name)	static_assert(sizeof(name) > 1)
 #else
+#include <linux/build_bug.h>
 #include <linux/device.h>
 #include <linux/mod_devicetable.h>
 
@@ -34,6 +36,8 @@
 #define EADM_AUX_NAME_SIZE		40
 #define EADM_AUX_MODALIAS		"eadm_aux:"
 
+/* The kernel's build knows no table of this type. */
+#define COMPAT_AUX_TABLE(ids)		static_assert(sizeof(ids) > 1)
 #define COMPAT_AUX_ALIAS(name)		MODULE_ALIAS(EADM_AUX_MODALIAS name)
 
 struct eadm_aux_device {

@@ -29,10 +29,10 @@ static inline void netdev_put(struct net_device *netdev, netdevice_tracker *trac
 
 static inline bool compat_netdev_is_registered(const struct net_device *netdev)
 {
-#ifdef COMPAT_HAVE_REG_STATE_BITS
-	return netdev->reg_state == NETREG_REGISTERED;
-#else
+#ifdef COMPAT_HAVE_REG_STATE_ADDRESS
 	return READ_ONCE(netdev->reg_state) == NETREG_REGISTERED;
+#else
+	return netdev->reg_state == NETREG_REGISTERED;
 #endif
 }
 

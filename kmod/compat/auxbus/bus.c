@@ -9,13 +9,25 @@
 
 #include "../compat_auxbus.h"
 
-static struct eadm_aux_driver *to_driver(struct device_driver *driver)
+#ifdef COMPAT_HAVE_BUS_MATCH_CONST
+#define MATCH_CONST	const
+#else
+#define MATCH_CONST
+#endif
+
+#ifdef COMPAT_HAVE_BUS_UEVENT_CONST
+#define UEVENT_CONST	const
+#else
+#define UEVENT_CONST
+#endif
+
+static const struct eadm_aux_driver *to_driver(const struct device_driver *driver)
 {
 	return container_of(driver, struct eadm_aux_driver, driver);
 }
 
 /* The device's name without its number. */
-static size_t kind_len(struct device *dev)
+static size_t kind_len(const struct device *dev)
 {
 	const char *name = dev_name(dev);
 	const char *number = strrchr(name, '.');
@@ -24,7 +36,7 @@ static size_t kind_len(struct device *dev)
 }
 
 static const struct eadm_aux_device_id *find_id(const struct eadm_aux_device_id *id,
-						struct device *dev)
+						const struct device *dev)
 {
 	size_t len = kind_len(dev);
 
@@ -34,12 +46,12 @@ static const struct eadm_aux_device_id *find_id(const struct eadm_aux_device_id 
 	return NULL;
 }
 
-static int bus_match(struct device *dev, struct device_driver *driver)
+static int bus_match(struct device *dev, MATCH_CONST struct device_driver *driver)
 {
 	return !!find_id(to_driver(driver)->id_table, dev);
 }
 
-static int bus_uevent(struct device *dev, struct kobj_uevent_env *env)
+static int bus_uevent(UEVENT_CONST struct device *dev, struct kobj_uevent_env *env)
 {
 	return add_uevent_var(env, "MODALIAS=" EADM_AUX_MODALIAS "%.*s", (int)kind_len(dev),
 			      dev_name(dev));
@@ -47,16 +59,23 @@ static int bus_uevent(struct device *dev, struct kobj_uevent_env *env)
 
 static int bus_probe(struct device *dev)
 {
-	struct eadm_aux_driver *drv = to_driver(dev->driver);
+	const struct eadm_aux_driver *drv = to_driver(dev->driver);
 
 	return drv->probe(to_eadm_aux_dev(dev), find_id(drv->id_table, dev));
 }
 
+#ifdef COMPAT_HAVE_BUS_REMOVE_VOID
+static void bus_remove(struct device *dev)
+{
+	to_driver(dev->driver)->remove(to_eadm_aux_dev(dev));
+}
+#else
 static int bus_remove(struct device *dev)
 {
 	to_driver(dev->driver)->remove(to_eadm_aux_dev(dev));
 	return 0;
 }
+#endif
 
 static struct bus_type bus = {
 	.name = "eadm_aux",

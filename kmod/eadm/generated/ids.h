@@ -8,7 +8,8 @@ static const struct auxiliary_device_id eadm_ids[] = {
 	{ .name = "efa." EADM_DIAG_NAME },
 	{}
 };
-MODULE_DEVICE_TABLE(auxiliary, eadm_ids);
+
+COMPAT_AUX_TABLE(eadm_ids);
 COMPAT_AUX_ALIAS("erdma." EADM_DIAG_NAME);
 COMPAT_AUX_ALIAS("efa." EADM_DIAG_NAME);
 
