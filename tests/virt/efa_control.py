@@ -35,7 +35,7 @@ def status_of(function, *args, **kwargs):
 def parameters(ad):
     defaults = {"generation": "1", "version": "0x0001", "caps": "0x1b", "features": "0xfe",
                 "mtu": "8928", "max_qp": "256", "max_cq": "512", "max_ah": "1024",
-                "max_mr_pages": "1048576", "max_sq_depth": "1024", "max_eq": "0",
+                "ah_per_pd": "0", "max_mr_pages": "1048576", "max_sq_depth": "1024", "max_eq": "0",
                 "max_inline_ext": "0", "sub_cqs": "1", "speed": "100", "keep_alive": "1000",
                 "cmd_timeout": "0", "hint_mmio_timeout": "0", "hint_watchdog": "0",
                 "hint_cmd_timeout": "0", "hint_poll_interval": "0"}
@@ -52,7 +52,7 @@ def parameters(ad):
 
     for name, values in {"generation": "4 -1", "caps": "0x20", "features": "0x10000",
                          "mtu": "255 65496", "max_qp": "0 32769", "max_ah": "65536",
-                         "max_eq": "33", "max_cq_depth": "32769", "max_inline_ext": "81",
+                         "ah_per_pd": "2", "max_eq": "33", "max_cq_depth": "32769", "max_inline_ext": "81",
                          "sub_cqs": "0 5", "cmd_timeout": "16", "hint_cmd_timeout": "65536",
                          "gid": "1 x fe80::1::2",
                          "vectors": "1 34"}.items():
@@ -450,6 +450,22 @@ def address_handles(ad):
     for _ in range(3):
         equal(dev.drop(efa.DESTROY_AH, ah, pd), OK)
     equal(dev.drop(efa.DESTROY_AH, ah, pd), ILLEGAL)
+
+
+@case("address handles numbered inside each PD")
+def handles_of_pds(ad):
+    dev = start(ad, ah_per_pd=1, max_ah=3)
+    pds = [dev.alloc_pd() for _ in range(2)]
+    gids = [bytes(15) + bytes((n,)) for n in range(4)]
+    for pd in pds:
+        equal([dev.create_ah(gid, pd) for gid in gids[:3]], [0, 1, 2])
+        equal(status_of(dev.create_ah, gids[3], pd), NO_RESOURCE)
+    equal(dev.drop(efa.DESTROY_AH, 1, pds[0]), OK)
+    equal(dev.drop(efa.DESTROY_AH, 1, pds[0]), ILLEGAL)
+    equal(dev.create_ah(gids[3], pds[0]), 1)
+    equal(dev.create_ah(gids[1], pds[1]), 1, "as before")
+    for _ in range(2):
+        equal(dev.drop(efa.DESTROY_AH, 1, pds[1]), OK)
 
 
 @case("memory regions: lists of pages in three forms, limits, keys of 24 bits")

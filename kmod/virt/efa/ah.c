@@ -71,17 +71,26 @@ enum efa_status efv_cmd_dealloc_uar(struct efv_adapter *ad, const void *req, voi
 	return EFA_ST_SUCCESS;
 }
 
+/* First index of a PD's AHs; the low 16 bits of an index are the number. */
+static u32 first_index(const struct efv_adapter *ad, u16 pd)
+{
+	return ad->params.ah_per_pd ? (u32)pd << 16 : 0;
+}
+
 /**
  * efv_ah_find() - look up an AH
  * @ad: adapter
+ * @pd: protection domain that it is used in
  * @number: any value
  *
  * Context: efv_fabric held.
- * Return: the AH or NULL.
+ * Return: the AH, or NULL if the PD has none of this number.
  */
-struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 number)
+struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 pd, u16 number)
 {
-	return xa_load(&ad->ahs, number);
+	struct efv_ah *ah = xa_load(&ad->ahs, first_index(ad, pd) + number);
+
+	return ah && ah->pd == pd ? ah : NULL;
 }
 
 /**
@@ -95,29 +104,41 @@ struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 number)
  */
 u16 efv_ah_number(struct efv_adapter *ad, u16 pd, const u8 *gid)
 {
-	unsigned long number;
+	unsigned long index;
 	struct efv_ah *ah;
 
-	xa_for_each(&ad->ahs, number, ah)
+	xa_for_each(&ad->ahs, index, ah)
 		if (ah->pd == pd && !memcmp(ah->gid, gid, sizeof(ah->gid)))
-			return number;
+			return index & U16_MAX;
 	return EFA_AH_NONE;
 }
 
-static struct efv_ah *ah_create(struct efv_adapter *ad, u16 pd, const u8 *gid, u32 *number)
+/* Chooses an index: the lowest one inside a PD, so that several PDs have the same numbers. */
+static int ah_alloc(struct efv_adapter *ad, u16 pd, u32 *index, struct efv_ah *ah)
+{
+	u32 first = first_index(ad, pd), last = first + ad->params.max_ah - 1;
+
+	if (ad->params.ah_per_pd)
+		return xa_alloc(&ad->ahs, index, ah, XA_LIMIT(first, last), GFP_KERNEL);
+	return xa_alloc_cyclic(&ad->ahs, index, ah, XA_LIMIT(first, last), &ad->next_ah,
+			       GFP_KERNEL);
+}
+
+static struct efv_ah *ah_create(struct efv_adapter *ad, u16 pd, const u8 *gid, u16 *number)
 {
 	struct efv_ah *ah;
+	u32 index;
 
 	if (efv_fault_hit(ad, EFV_FAULT_AH_FULL, -1, NULL))
 		return NULL;
 	ah = kzalloc(sizeof(*ah), GFP_KERNEL);
 	if (!ah)
 		return NULL;
-	if (xa_alloc_cyclic(&ad->ahs, number, ah, XA_LIMIT(0, ad->params.max_ah - 1),
-			    &ad->next_ah, GFP_KERNEL) < 0) {
+	if (ah_alloc(ad, pd, &index, ah) < 0) {
 		kfree(ah);
 		return NULL;
 	}
+	*number = index & U16_MAX;
 	ah->pd = pd;
 	memcpy(ah->gid, gid, sizeof(ah->gid));
 	return ah;
@@ -130,13 +151,13 @@ enum efa_status efv_cmd_create_ah(struct efv_adapter *ad, const void *req, void 
 	u16 pdn = le16_to_cpu(cmd->pd);
 	struct efv_pd *pd = xa_load(&ad->pds, pdn);
 	struct efv_ah *ah;
-	u32 number;
+	u16 number;
 
 	if (!pd)
 		return EFA_ST_ILLEGAL;
 	number = efv_ah_number(ad, pdn, cmd->gid);
 	ah = number == EFA_AH_NONE ? ah_create(ad, pdn, cmd->gid, &number) :
-				     efv_ah_find(ad, number);
+				     efv_ah_find(ad, pdn, number);
 	if (!ah)
 		return EFA_ST_NO_RESOURCE;
 	ah->refs++;
@@ -148,16 +169,16 @@ enum efa_status efv_cmd_create_ah(struct efv_adapter *ad, const void *req, void 
 enum efa_status efv_cmd_destroy_ah(struct efv_adapter *ad, const void *req, void *resp)
 {
 	const struct efa_cmd_destroy_ah *cmd = req;
-	u16 number = le16_to_cpu(cmd->ah);
-	struct efv_ah *ah = efv_ah_find(ad, number);
+	u16 number = le16_to_cpu(cmd->ah), pdn = le16_to_cpu(cmd->pd);
+	struct efv_ah *ah = efv_ah_find(ad, pdn, number);
 	struct efv_pd *pd;
 
-	if (!ah || ah->pd != le16_to_cpu(cmd->pd))
+	if (!ah)
 		return EFA_ST_ILLEGAL;
-	pd = xa_load(&ad->pds, ah->pd);
+	pd = xa_load(&ad->pds, pdn);
 	pd->users--;
 	if (!--ah->refs) {
-		xa_erase(&ad->ahs, number);
+		xa_erase(&ad->ahs, first_index(ad, pdn) + number);
 		kfree(ah);
 	}
 	return EFA_ST_SUCCESS;

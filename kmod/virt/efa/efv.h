@@ -86,6 +86,7 @@ struct efv_params {
 	u32 max_mr;
 	u32 max_pd;
 	u32 max_ah;
+	u32 ah_per_pd;			/* 1: AH numbers are unique inside a PD only */
 	u32 max_eq;			/* 0: as many as the vectors allow */
 	u32 max_mr_pages;
 	u32 max_sq_depth;
@@ -506,7 +507,7 @@ u32 efv_llq_alloc(struct efv_adapter *ad, u32 pages);
 void efv_llq_free(struct efv_adapter *ad, u32 llq, u32 pages);
 
 /* ah.c */
-struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 number);
+struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 pd, u16 number);
 u16 efv_ah_number(struct efv_adapter *ad, u16 pd, const u8 *gid);
 
 /* eq.c */

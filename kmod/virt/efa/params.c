@@ -12,6 +12,7 @@
  *   features     supported ones, one bit each: hw 5.1
  *   mtu, max_rdma	maximum bytes of a send and of an RDMA transfer
  *   max_qp, max_cq, max_mr, max_pd, max_ah	numbers of objects
+ *   ah_per_pd    1: AH numbers are unique inside a PD only; 0: in the adapter
  *   max_eq       event queues, 0: one for each vector except the first
  *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
  *   max_tx_batch in units of 64 bytes, 0: no limit
@@ -51,6 +52,7 @@ VDEV_PARAM(max_cq, "%u", 1, 32768);
 VDEV_PARAM(max_mr, "%u", 1, 65535);
 VDEV_PARAM(max_pd, "%u", 1, 65535);
 VDEV_PARAM(max_ah, "%u", 1, 65535);
+VDEV_PARAM(ah_per_pd, "%u", 0, 1);
 VDEV_PARAM(max_eq, "%u", 0, EFV_MAX_EQ);
 VDEV_PARAM(max_mr_pages, "%u", 1, SZ_2M);
 VDEV_PARAM(max_sq_depth, "%u", 1, 8192);
@@ -123,6 +125,7 @@ struct configfs_attribute *const efv_attrs[] = {
 	&adapter_attr_max_mr,
 	&adapter_attr_max_pd,
 	&adapter_attr_max_ah,
+	&adapter_attr_ah_per_pd,
 	&adapter_attr_max_eq,
 	&adapter_attr_max_mr_pages,
 	&adapter_attr_max_sq_depth,

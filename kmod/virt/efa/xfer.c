@@ -395,8 +395,8 @@ int efv_xfer(struct efv_qp *qp, struct efv_wqe *w, u32 *budget)
 	x.op = FIELD_GET(EFA_WQE1_OP, x.meta->ctrl1);
 	if (!is_supported(qp->ad, x.op))
 		return EFA_WC_UNSUPPORTED;
-	x.ah = efv_ah_find(qp->ad, le16_to_cpu(x.meta->ah));
-	if (!x.ah || x.ah->pd != qp->pd)
+	x.ah = efv_ah_find(qp->ad, qp->pd, le16_to_cpu(x.meta->ah));
+	if (!x.ah)
 		return EFA_WC_INVALID_AH;
 	if (x.op == EFA_OP_SEND)
 		return run_send(&x, budget);
