@@ -724,8 +724,10 @@ struct eadm_snap_ah {
 	u32 netns;
 	u32 ctxn;
 	u64 age;
+	u32 pd_ahn;
 	struct {
 		u8 hw_error, ahn, pdn, peer_gid, users, pid, comm, cgroup_id, netns, ctxn, age;
+		u8 pd_ahn;
 	} has;
 };
 

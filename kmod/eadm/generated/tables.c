@@ -3290,6 +3290,11 @@ static const struct eadm_field ah_fields[] = {
 		.off = offsetof(struct eadm_snap_ah, age),
 		.has = offsetof(struct eadm_snap_ah, has.age),
 	},
+	{
+		.attr = EADM_A_AH_PD_AHN, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_ah, pd_ahn),
+		.has = offsetof(struct eadm_snap_ah, has.pd_ahn),
+	},
 };
 
 static const struct eadm_field uar_fields[] = {

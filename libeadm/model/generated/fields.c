@@ -4736,12 +4736,12 @@ static const struct eadm_field cqe_fields[] = {
 	{	/* peer-qpn */
 		.slot = 24, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28169, .c_name_at = 28178,
-		.head_at = 28187, .help_at = 32759,
+		.head_at = 28187, .help_at = 32776,
 	},
 	{	/* qp-handle */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12846, .c_name_at = 12856,
-		.head_at = 12866, .help_at = 32777,
+		.head_at = 12866, .help_at = 32794,
 	},
 };
 
@@ -4775,7 +4775,7 @@ static const struct eadm_field eqe_fields[] = {
 	{	/* eq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 15433, .c_name_at = 15433, .head_at = 15224, .help_at = 32834,
+		.name_at = 15433, .c_name_at = 15433, .head_at = 15224, .help_at = 32851,
 	},
 	{	/* index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -4801,38 +4801,38 @@ static const struct eadm_field eqe_fields[] = {
 	{	/* cqn */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 13128, .c_name_at = 13128, .head_at = 13132, .help_at = 32861,
+		.name_at = 13128, .c_name_at = 13128, .head_at = 13132, .help_at = 32878,
 	},
 	{	/* cq-pi */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32887, .c_name_at = 32893,
-		.head_at = 32899, .help_at = 32904,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32904, .c_name_at = 32910,
+		.head_at = 32916, .help_at = 32921,
 	},
 	{	/* async */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 32931,
+		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 32948,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 16, .name_at = 29386, .c_name_at = 29396,
-		.head_at = 29406, .help_at = 32951,
+		.head_at = 29406, .help_at = 32968,
 	},
 	{	/* sub-type */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 32990, .c_name_at = 32999,
-		.head_at = 33008, .help_at = 33016,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33007, .c_name_at = 33016,
+		.head_at = 33025, .help_at = 33033,
 	},
 	{	/* qpn */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6210, .c_name_at = 6210, .head_at = 6214, .help_at = 33037,
+		.name_at = 6210, .c_name_at = 6210, .head_at = 6214, .help_at = 33054,
 	},
 	{	/* data1 */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_DATA,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 33060, .c_name_at = 33060,
-		.head_at = 33066, .help_at = 33072,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 16, .name_at = 33077, .c_name_at = 33077,
+		.head_at = 33083, .help_at = 33089,
 	},
 	{	/* bytes */
 		.slot = 18, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
@@ -4842,7 +4842,7 @@ static const struct eadm_field eqe_fields[] = {
 	{	/* qp-handle */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 12846, .c_name_at = 12856,
-		.head_at = 12866, .help_at = 33098,
+		.head_at = 12866, .help_at = 33115,
 	},
 };
 
@@ -4951,29 +4951,29 @@ static const struct eadm_field regs_fields[] = {
 	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 33174, .c_name_at = 33174, .head_at = 33181, .help_at = 33188,
+		.name_at = 33191, .c_name_at = 33191, .head_at = 33198, .help_at = 33205,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33217, .c_name_at = 33217,
-		.head_at = 30043, .help_at = 33222,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
+		.head_at = 30043, .help_at = 33239,
 	},
 	{	/* width */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33228, .c_name_at = 33228,
-		.head_at = 33234, .unit_at = 30491, .help_at = 33239,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33245, .c_name_at = 33245,
+		.head_at = 33251, .unit_at = 30491, .help_at = 33256,
 	},
 	{	/* value */
 		.slot = 9, .type = EADM_SPEC_TYPE_U64, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 29563, .c_name_at = 29563,
-		.head_at = 29569, .help_at = 33246,
+		.head_at = 29569, .help_at = 33263,
 	},
 	{	/* about */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 96,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 33261, .c_name_at = 33261,
-		.head_at = 33267, .help_at = 33273,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 33278, .c_name_at = 33278,
+		.head_at = 33284, .help_at = 33290,
 	},
 };
 
@@ -5006,45 +5006,45 @@ static const struct eadm_field hwctx_fields[] = {
 	{	/* offset */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 33174, .c_name_at = 33174, .head_at = 33181, .help_at = 33288,
+		.name_at = 33191, .c_name_at = 33191, .head_at = 33198, .help_at = 33305,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 30280, .help_at = 33311,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 30280, .help_at = 33328,
 		.names = &eadm_spec_enums[23],
 	},
 	{	/* id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 33340,
+		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 33357,
 	},
 	{	/* name */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33217, .c_name_at = 33217,
-		.head_at = 30043, .help_at = 33222,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
+		.head_at = 30043, .help_at = 33239,
 	},
 	{	/* width */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33228, .c_name_at = 33228,
-		.head_at = 33234, .unit_at = 30491, .help_at = 33239,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33245, .c_name_at = 33245,
+		.head_at = 33251, .unit_at = 30491, .help_at = 33256,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_DATA,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 29563, .c_name_at = 29563,
-		.head_at = 29569, .help_at = 33352,
+		.head_at = 29569, .help_at = 33369,
 	},
 	{	/* text */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 48,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33359, .c_name_at = 33359,
-		.head_at = 33364, .help_at = 33369,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33376, .c_name_at = 33376,
+		.head_at = 33381, .help_at = 33386,
 	},
 	{	/* bytes */
 		.slot = 13, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_BYTES,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 859,
-		.c_name_at = 859, .head_at = 32329, .help_at = 33398,
+		.c_name_at = 859, .head_at = 32329, .help_at = 33415,
 	},
 };
 
@@ -5061,7 +5061,7 @@ static const struct eadm_field machine_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -5076,79 +5076,79 @@ static const struct eadm_field machine_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 33441,
+		.head_at = 33455, .help_at = 33458,
 	},
 	{	/* host */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_HOST, .base = 10,
-		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33461, .c_name_at = 33461,
-		.head_at = 33466, .help_at = 33471,
+		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33478, .c_name_at = 33478,
+		.head_at = 33483, .help_at = 33488,
 	},
 	{	/* kernel */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33492, .c_name_at = 33492,
-		.head_at = 33499, .help_at = 33506,
+		.len = 65, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33509, .c_name_at = 33509,
+		.head_at = 33516, .help_at = 33523,
 	},
 	{	/* eadm */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33529, .c_name_at = 33529,
-		.head_at = 33534, .help_at = 33539,
+		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33546, .c_name_at = 33546,
+		.head_at = 33551, .help_at = 33556,
 	},
 	{	/* cpus */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 33571, .c_name_at = 33571, .head_at = 33576, .unit_at = 33571,
-		.help_at = 33581,
+		.name_at = 33588, .c_name_at = 33588, .head_at = 33593, .unit_at = 33588,
+		.help_at = 33598,
 	},
 	{	/* memlock */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.name_at = 28592, .c_name_at = 28592, .head_at = 28600, .unit_at = 859,
-		.help_at = 33594,
+		.help_at = 33611,
 	},
 	{	/* netns-mode */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 33664, .c_name_at = 33675,
-		.head_at = 7344, .help_at = 33686, .names = &eadm_spec_enums[21],
+		.metric = EADM_SPEC_METRIC_VALUE, .name_at = 33681, .c_name_at = 33692,
+		.head_at = 7344, .help_at = 33703, .names = &eadm_spec_enums[21],
 	},
 	{	/* lockdown */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 64, .name_at = 33729, .c_name_at = 33729, .head_at = 33738, .help_at = 33747,
+		.len = 64, .name_at = 33746, .c_name_at = 33746, .head_at = 33755, .help_at = 33764,
 	},
 	{	/* host-pids */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33813, .c_name_at = 33823,
-		.head_at = 33833, .help_at = 33842,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33830, .c_name_at = 33840,
+		.head_at = 33850, .help_at = 33859,
 	},
 	{	/* huge-pages */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 33911, .c_name_at = 33922, .head_at = 33933, .unit_at = 19042,
-		.help_at = 33943,
+		.name_at = 33928, .c_name_at = 33939, .head_at = 33950, .unit_at = 19042,
+		.help_at = 33960,
 	},
 	{	/* huge-pages-free */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33975, .c_name_at = 33991,
-		.head_at = 34007, .unit_at = 19042, .help_at = 34016,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 33992, .c_name_at = 34008,
+		.head_at = 34024, .unit_at = 19042, .help_at = 34033,
 	},
 	{	/* copy-on-fork */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 34043, .c_name_at = 34056, .head_at = 34069, .help_at = 34078,
+		.name_at = 34060, .c_name_at = 34073, .head_at = 34086, .help_at = 34095,
 	},
 	{	/* uptime */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 34156, .c_name_at = 34156,
-		.head_at = 34163, .unit_at = 1541, .help_at = 34170,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 34173, .c_name_at = 34173,
+		.head_at = 34180, .unit_at = 1541, .help_at = 34187,
 	},
 	{	/* ipc-lock */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34232, .c_name_at = 34241,
-		.head_at = 34250, .help_at = 34258,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34249, .c_name_at = 34258,
+		.head_at = 34267, .help_at = 34275,
 	},
 };
 
@@ -5166,7 +5166,7 @@ static const struct eadm_field verbs_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -5181,46 +5181,46 @@ static const struct eadm_field verbs_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 33441,
+		.head_at = 33455, .help_at = 33458,
 	},
 	{	/* installed */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 34373, .c_name_at = 34373, .head_at = 34383, .help_at = 34393,
+		.name_at = 34390, .c_name_at = 34390, .head_at = 34400, .help_at = 34410,
 	},
 	{	/* providers */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 512, .name_at = 34425, .c_name_at = 34425, .head_at = 34435,
-		.help_at = 34445,
+		.len = 512, .name_at = 34442, .c_name_at = 34442, .head_at = 34452,
+		.help_at = 34462,
 	},
 	{	/* rdma-cm-error */
 		.slot = 9, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 34489, .c_name_at = 34503, .head_at = 34517, .help_at = 34524,
+		.name_at = 34506, .c_name_at = 34520, .head_at = 34534, .help_at = 34541,
 	},
 	{	/* devices */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34603, .c_name_at = 34603, .head_at = 34611,
-		.help_at = 34619,
+		.len = 2048, .name_at = 34620, .c_name_at = 34620, .head_at = 34628,
+		.help_at = 34636,
 	},
 	{	/* configured */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 512, .name_at = 34681, .c_name_at = 34681, .head_at = 34692,
-		.help_at = 34703,
+		.len = 512, .name_at = 34698, .c_name_at = 34698, .head_at = 34709,
+		.help_at = 34720,
 	},
 	{	/* faults */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 2048, .name_at = 6170, .c_name_at = 6170, .head_at = 6177, .help_at = 34755,
+		.len = 2048, .name_at = 6170, .c_name_at = 6170, .head_at = 6177, .help_at = 34772,
 	},
 	{	/* cm-devices */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34870, .c_name_at = 34881, .head_at = 34892,
-		.help_at = 34902,
+		.len = 2048, .name_at = 34887, .c_name_at = 34898, .head_at = 34909,
+		.help_at = 34919,
 	},
 };
 
@@ -5237,7 +5237,7 @@ static const struct eadm_field module_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -5252,34 +5252,34 @@ static const struct eadm_field module_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 35009,
+		.head_at = 33455, .help_at = 35026,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 64,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33217, .c_name_at = 33217,
-		.head_at = 35025, .help_at = 33222,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
+		.head_at = 35042, .help_at = 33239,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35032, .c_name_at = 35032, .head_at = 35039, .help_at = 35046,
+		.name_at = 35049, .c_name_at = 35049, .head_at = 35056, .help_at = 35063,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 64, .name_at = 35067, .c_name_at = 35067, .head_at = 35075, .help_at = 35083,
+		.len = 64, .name_at = 35084, .c_name_at = 35084, .head_at = 35092, .help_at = 35100,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 96, .name_at = 35116, .c_name_at = 35116, .head_at = 35123, .help_at = 35130,
+		.len = 96, .name_at = 35133, .c_name_at = 35133, .head_at = 35140, .help_at = 35147,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 35195,
-		.c_name_at = 35195, .head_at = 35205, .help_at = 35215,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 35212,
+		.c_name_at = 35212, .head_at = 35222, .help_at = 35232,
 	},
 };
 
@@ -5313,110 +5313,110 @@ static const struct eadm_field setup_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 35280,
+		.help_at = 35297,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 64, .name_at = 35310, .c_name_at = 35325, .head_at = 35075, .help_at = 35340,
+		.len = 64, .name_at = 35327, .c_name_at = 35342, .head_at = 35092, .help_at = 35357,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 35388,
+		.help_at = 35405,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35411, .c_name_at = 35422, .head_at = 855, .unit_at = 859,
+		.name_at = 35428, .c_name_at = 35439, .head_at = 855, .unit_at = 859,
 		.help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35433, .c_name_at = 35445, .head_at = 35457, .help_at = 35462,
+		.name_at = 35450, .c_name_at = 35462, .head_at = 35474, .help_at = 35479,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4332, .c_name_at = 4342,
-		.head_at = 4352, .help_at = 35551,
+		.head_at = 4352, .help_at = 35568,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4697, .c_name_at = 4697,
-		.head_at = 4701, .help_at = 35570,
+		.head_at = 4701, .help_at = 35587,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35657,
-		.c_name_at = 35657, .head_at = 35664, .help_at = 35671,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35674,
+		.c_name_at = 35674, .head_at = 35681, .help_at = 35688,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35751, .c_name_at = 35764, .head_at = 35777, .help_at = 35782,
+		.name_at = 35768, .c_name_at = 35781, .head_at = 35794, .help_at = 35799,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.len = 32, .name_at = 35847, .c_name_at = 35847, .head_at = 35853, .help_at = 35859,
+		.len = 32, .name_at = 35864, .c_name_at = 35864, .head_at = 35870, .help_at = 35876,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35914, .c_name_at = 35926, .head_at = 35938, .help_at = 35943,
+		.name_at = 35931, .c_name_at = 35943, .head_at = 35955, .help_at = 35960,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36059,
-		.c_name_at = 36070, .head_at = 36081, .help_at = 36091,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36076,
+		.c_name_at = 36087, .head_at = 36098, .help_at = 36108,
 	},
 	{	/* subnet */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 36174,
-		.c_name_at = 36174, .head_at = 36181, .help_at = 36188,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 36191,
+		.c_name_at = 36191, .head_at = 36198, .help_at = 36205,
 	},
 	{	/* arp-answers */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 256, .cut = true, .name_at = 36307,
-		.c_name_at = 36319, .head_at = 36331, .help_at = 36342,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 256, .cut = true, .name_at = 36324,
+		.c_name_at = 36336, .head_at = 36348, .help_at = 36359,
 	},
 	{	/* arp-ignore */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36446, .c_name_at = 36457, .head_at = 36468, .help_at = 36478,
+		.name_at = 36463, .c_name_at = 36474, .head_at = 36485, .help_at = 36495,
 	},
 	{	/* arp-announce */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36572, .c_name_at = 36585, .head_at = 36598, .help_at = 36610,
+		.name_at = 36589, .c_name_at = 36602, .head_at = 36615, .help_at = 36627,
 	},
 	{	/* rp-filter */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36716, .c_name_at = 36726, .head_at = 36736, .help_at = 36745,
+		.name_at = 36733, .c_name_at = 36743, .head_at = 36753, .help_at = 36762,
 	},
 	{	/* route-netdev */
 		.slot = 23, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36881,
-		.c_name_at = 36894, .head_at = 36907, .help_at = 36916,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36898,
+		.c_name_at = 36911, .head_at = 36924, .help_at = 36933,
 	},
 	{	/* gid-type */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 37019, .c_name_at = 37028, .head_at = 37037, .help_at = 37045,
+		.name_at = 37036, .c_name_at = 37045, .head_at = 37054, .help_at = 37062,
 	},
 	{	/* gid-scope */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37118, .c_name_at = 37128,
-		.head_at = 37138, .help_at = 37147, .names = &eadm_spec_enums[44],
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37135, .c_name_at = 37145,
+		.head_at = 37155, .help_at = 37164, .names = &eadm_spec_enums[44],
 	},
 	{	/* gid-usable */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 37189, .c_name_at = 37200, .head_at = 37211, .help_at = 37221,
+		.name_at = 37206, .c_name_at = 37217, .head_at = 37228, .help_at = 37238,
 		.names = &eadm_spec_enums[45],
 	},
 	{	/* gid-others */
@@ -5457,18 +5457,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37268,
+		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37285,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37293,
+		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37310,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37337,
-		.c_name_at = 37337, .head_at = 37346, .help_at = 37355,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37354,
+		.c_name_at = 37354, .head_at = 37363, .help_at = 37372,
 	},
 };
 
@@ -5485,7 +5485,7 @@ static const struct eadm_field process_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -5500,68 +5500,68 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37408,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37425,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 7196, .c_name_at = 7196,
-		.head_at = 7201, .help_at = 37455,
+		.head_at = 7201, .help_at = 37472,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37469,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37486,
 		.names = &eadm_spec_enums[22],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37549, .c_name_at = 37549,
-		.head_at = 37555, .help_at = 37561,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37566, .c_name_at = 37566,
+		.head_at = 37572, .help_at = 37578,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37603, .c_name_at = 37603,
-		.head_at = 37610, .help_at = 37617,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37620, .c_name_at = 37620,
+		.head_at = 37627, .help_at = 37634,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37680, .c_name_at = 37680,
-		.head_at = 7292, .help_at = 37687,
+		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37697, .c_name_at = 37697,
+		.head_at = 7292, .help_at = 37704,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28592, .c_name_at = 28592,
-		.head_at = 28600, .unit_at = 859, .help_at = 37766,
+		.head_at = 28600, .unit_at = 859, .help_at = 37783,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3637, .c_name_at = 3637,
-		.head_at = 3644, .unit_at = 859, .help_at = 37860,
+		.head_at = 3644, .unit_at = 859, .help_at = 37877,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37919, .c_name_at = 37919,
-		.head_at = 37926, .unit_at = 859, .help_at = 37933,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37936, .c_name_at = 37936,
+		.head_at = 37943, .unit_at = 859, .help_at = 37950,
 	},
 	{	/* ipc-lock */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34232, .c_name_at = 34241,
-		.head_at = 34250, .help_at = 37968,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34249, .c_name_at = 34258,
+		.head_at = 34267, .help_at = 37985,
 	},
 	{	/* pod */
 		.slot = 16, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38068, .c_name_at = 38068,
-		.head_at = 38072, .help_at = 38076,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38085, .c_name_at = 38085,
+		.head_at = 38089, .help_at = 38093,
 	},
 	{	/* container */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38155, .c_name_at = 38155,
-		.head_at = 38165, .help_at = 38175,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38172, .c_name_at = 38172,
+		.head_at = 38182, .help_at = 38192,
 	},
 };
 
@@ -5595,18 +5595,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38248,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38265,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33217, .c_name_at = 33217,
-		.head_at = 30043, .help_at = 38268,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
+		.head_at = 30043, .help_at = 38285,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38289,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38306,
 	},
 };
 
@@ -5623,7 +5623,7 @@ static const struct eadm_field probe_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -5638,91 +5638,91 @@ static const struct eadm_field probe_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 33441,
+		.head_at = 33455, .help_at = 33458,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38333,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38350,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38353, .c_name_at = 38353, .head_at = 19095, .help_at = 38359,
+		.name_at = 38370, .c_name_at = 38370, .head_at = 19095, .help_at = 38376,
 		.names = &eadm_spec_enums[35],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 38394,
+		.help_at = 38411,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 38416,
-		.help_at = 38424,
+		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 38433,
+		.help_at = 38441,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38458, .c_name_at = 38458, .head_at = 38467, .unit_at = 38416,
-		.help_at = 38476,
+		.name_at = 38475, .c_name_at = 38475, .head_at = 38484, .unit_at = 38433,
+		.help_at = 38493,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 38416,
-		.help_at = 38509,
+		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 38433,
+		.help_at = 38526,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38538, .c_name_at = 38538, .head_at = 38550, .unit_at = 38416,
-		.help_at = 38562,
+		.name_at = 38555, .c_name_at = 38555, .head_at = 38567, .unit_at = 38433,
+		.help_at = 38579,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 38601,
-		.help_at = 38607,
+		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 38618,
+		.help_at = 38624,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38641, .c_name_at = 38641, .head_at = 38650, .unit_at = 38416,
-		.help_at = 38659,
+		.name_at = 38658, .c_name_at = 38658, .head_at = 38667, .unit_at = 38433,
+		.help_at = 38676,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30535, .c_name_at = 30535, .head_at = 30542, .unit_at = 859,
-		.help_at = 38688,
+		.help_at = 38705,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35195, .c_name_at = 35195, .head_at = 35205, .unit_at = 35195,
-		.help_at = 38711,
+		.name_at = 35212, .c_name_at = 35212, .head_at = 35222, .unit_at = 35212,
+		.help_at = 38728,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 38759, .c_name_at = 38759, .head_at = 38767,
-		.help_at = 38775,
+		.len = 1024, .name_at = 38776, .c_name_at = 38776, .head_at = 38784,
+		.help_at = 38792,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 38921, .c_name_at = 38921, .head_at = 38927,
-		.help_at = 38933,
+		.len = 512, .name_at = 38938, .c_name_at = 38938, .head_at = 38944,
+		.help_at = 38950,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 38953, .c_name_at = 38966, .head_at = 17637,
-		.help_at = 38979,
+		.len = 256, .name_at = 38970, .c_name_at = 38983, .head_at = 17637,
+		.help_at = 38996,
 	},
 };
 
@@ -5756,7 +5756,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26422, .c_name_at = 26422,
-		.head_at = 26426, .help_at = 39063,
+		.head_at = 26426, .help_at = 39080,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5767,39 +5767,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 39094,
+		.help_at = 39111,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39111,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39128,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39124,
+		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39141,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39211,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39228,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26653, .c_name_at = 26666,
-		.head_at = 9180, .help_at = 39231,
+		.head_at = 9180, .help_at = 39248,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39269, .c_name_at = 39269,
-		.head_at = 39275, .help_at = 39281,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39286, .c_name_at = 39286,
+		.head_at = 39292, .help_at = 39298,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 39337,
+		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 39354,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5810,7 +5810,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 39390,
+		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 39407,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5820,13 +5820,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39411, .c_name_at = 39411,
-		.head_at = 39417, .unit_at = 993, .help_at = 39423,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39428, .c_name_at = 39428,
+		.head_at = 39434, .unit_at = 993, .help_at = 39440,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 39531,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 39548,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5836,8 +5836,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39628, .c_name_at = 39628,
-		.head_at = 39634, .help_at = 39640,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39645, .c_name_at = 39645,
+		.head_at = 39651, .help_at = 39657,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5874,7 +5874,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28169, .c_name_at = 28178,
-		.head_at = 28187, .help_at = 39677,
+		.head_at = 28187, .help_at = 39694,
 	},
 };
 
@@ -5907,37 +5907,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 39720, .c_name_at = 39720,
-		.head_at = 39726, .help_at = 39732,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 39737, .c_name_at = 39737,
+		.head_at = 39743, .help_at = 39749,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39111,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39128,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39211,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39228,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 39762,
-		.help_at = 39771,
+		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 39779,
+		.help_at = 39788,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39804, .c_name_at = 39814,
-		.head_at = 39824, .unit_at = 1541, .help_at = 39829,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39821, .c_name_at = 39831,
+		.head_at = 39841, .unit_at = 1541, .help_at = 39846,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39862, .c_name_at = 39871, .head_at = 1537, .unit_at = 1541,
-		.help_at = 39880,
+		.name_at = 39879, .c_name_at = 39888, .head_at = 1537, .unit_at = 1541,
+		.help_at = 39897,
 	},
 };
 
@@ -5970,7 +5970,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 39932,
+		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 39949,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5981,13 +5981,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 28195, .c_name_at = 28204,
-		.head_at = 28213, .help_at = 39943,
+		.head_at = 28213, .help_at = 40053,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 39964,
+		.help_at = 40074,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6021,10 +6021,16 @@ static const struct eadm_field ah_fields[] = {
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
 		.help_at = 1544,
 	},
+	{	/* pd-ahn */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 40161, .c_name_at = 40168, .head_at = 40175, .help_at = 40181,
+	},
 };
 
 static const int16_t ah_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14,
 };
 
 static const struct eadm_field uar_fields[] = {
@@ -6052,19 +6058,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 40051, .c_name_at = 40051, .head_at = 40056, .help_at = 40061,
+		.name_at = 40248, .c_name_at = 40248, .head_at = 40253, .help_at = 40258,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 40090,
+		.help_at = 40287,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 40116,
+		.help_at = 40313,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6129,12 +6135,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 40142,
+		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 40339,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40154,
+		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40351,
 		.names = &eadm_spec_enums[42],
 	},
 	{	/* pdn */
@@ -6145,7 +6151,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 13128, .c_name_at = 13128,
-		.head_at = 13132, .help_at = 40180,
+		.head_at = 13132, .help_at = 40377,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -6155,36 +6161,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40240, .c_name_at = 40240,
-		.head_at = 40247, .unit_at = 859, .help_at = 14924,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40437, .c_name_at = 40437,
+		.head_at = 40444, .unit_at = 859, .help_at = 14924,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40254, .c_name_at = 40254, .head_at = 40260, .unit_at = 1386,
-		.help_at = 40266,
+		.name_at = 40451, .c_name_at = 40451, .head_at = 40457, .unit_at = 1386,
+		.help_at = 40463,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30971, .c_name_at = 30971,
-		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 40345,
+		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 40542,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13168, .c_name_at = 13168,
-		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 40400,
+		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 40597,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40449, .c_name_at = 40449, .head_at = 5541, .unit_at = 1386,
-		.help_at = 40456,
+		.name_at = 40646, .c_name_at = 40646, .head_at = 5541, .unit_at = 1386,
+		.help_at = 40653,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 40494,
+		.help_at = 40691,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6231,8 +6237,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 40520, .c_name_at = 40529,
-		.head_at = 40538, .unit_at = 1386, .help_at = 40546,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 40717, .c_name_at = 40726,
+		.head_at = 40735, .unit_at = 1386, .help_at = 40743,
 	},
 };
 
@@ -6271,7 +6277,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
-		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 40607,
+		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 40804,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6283,27 +6289,27 @@ static const struct eadm_field gid_fields[] = {
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 6229,
-		.c_name_at = 6229, .head_at = 6234, .help_at = 40639,
+		.c_name_at = 6229, .head_at = 6234, .help_at = 40836,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 40706,
+		.c_name_at = 655, .head_at = 662, .help_at = 40903,
 	},
 	{	/* namespace */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40744, .c_name_at = 40744,
-		.head_at = 7344, .help_at = 40754, .names = &eadm_spec_enums[43],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40941, .c_name_at = 40941,
+		.head_at = 7344, .help_at = 40951, .names = &eadm_spec_enums[43],
 	},
 	{	/* scope */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40791, .c_name_at = 40791,
-		.head_at = 40797, .help_at = 40803, .names = &eadm_spec_enums[44],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40988, .c_name_at = 40988,
+		.head_at = 40994, .help_at = 41000, .names = &eadm_spec_enums[44],
 	},
 	{	/* usable */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 40866, .c_name_at = 40866, .head_at = 40873, .help_at = 40880,
+		.name_at = 41063, .c_name_at = 41063, .head_at = 41070, .help_at = 41077,
 		.names = &eadm_spec_enums[45],
 	},
 };
@@ -6338,116 +6344,116 @@ static const struct eadm_field link_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 35388,
+		.help_at = 35405,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 16, .name_at = 311,
-		.c_name_at = 311, .head_at = 317, .help_at = 40921,
+		.c_name_at = 311, .head_at = 317, .help_at = 41118,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40980, .c_name_at = 40980, .head_at = 40986, .unit_at = 8055,
-		.help_at = 40992,
+		.name_at = 41177, .c_name_at = 41177, .head_at = 41183, .unit_at = 8055,
+		.help_at = 41189,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25450, .c_name_at = 25460, .head_at = 41024, .unit_at = 10416,
-		.help_at = 41033,
+		.name_at = 25450, .c_name_at = 25460, .head_at = 41221, .unit_at = 10416,
+		.help_at = 41230,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41065, .c_name_at = 41076, .head_at = 41087, .unit_at = 10416,
-		.help_at = 41097,
+		.name_at = 41262, .c_name_at = 41273, .head_at = 41284, .unit_at = 10416,
+		.help_at = 41294,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41156, .c_name_at = 41166, .head_at = 41176, .unit_at = 10416,
-		.help_at = 41185,
+		.name_at = 41353, .c_name_at = 41363, .head_at = 41373, .unit_at = 10416,
+		.help_at = 41382,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23752, .c_name_at = 23762, .head_at = 41246, .unit_at = 10416,
-		.help_at = 41255,
+		.name_at = 23752, .c_name_at = 23762, .head_at = 41443, .unit_at = 10416,
+		.help_at = 41452,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41303, .c_name_at = 41314, .head_at = 41325, .unit_at = 10416,
-		.help_at = 41335,
+		.name_at = 41500, .c_name_at = 41511, .head_at = 41522, .unit_at = 10416,
+		.help_at = 41532,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41396, .c_name_at = 41407, .head_at = 41418, .help_at = 41428,
+		.name_at = 41593, .c_name_at = 41604, .head_at = 41615, .help_at = 41625,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41496, .c_name_at = 41505, .head_at = 41514, .help_at = 41522,
+		.name_at = 41693, .c_name_at = 41702, .head_at = 41711, .help_at = 41719,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41552, .c_name_at = 41561, .head_at = 41570, .help_at = 41578,
+		.name_at = 41749, .c_name_at = 41758, .head_at = 41767, .help_at = 41775,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41608, .c_name_at = 41618, .head_at = 41628, .unit_at = 10416,
-		.help_at = 41637,
+		.name_at = 41805, .c_name_at = 41815, .head_at = 41825, .unit_at = 10416,
+		.help_at = 41834,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41668, .c_name_at = 41678, .head_at = 41688, .unit_at = 10416,
-		.help_at = 41697,
+		.name_at = 41865, .c_name_at = 41875, .head_at = 41885, .unit_at = 10416,
+		.help_at = 41894,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 41724,
-		.c_name_at = 41724, .head_at = 41728, .help_at = 41732,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 41921,
+		.c_name_at = 41921, .head_at = 41925, .help_at = 41929,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41798, .c_name_at = 41805, .head_at = 41812, .unit_at = 10416,
-		.help_at = 41818,
+		.name_at = 41995, .c_name_at = 42002, .head_at = 42009, .unit_at = 10416,
+		.help_at = 42015,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41887, .c_name_at = 41894, .head_at = 41901, .unit_at = 10416,
-		.help_at = 41907,
+		.name_at = 42084, .c_name_at = 42091, .head_at = 42098, .unit_at = 10416,
+		.help_at = 42104,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 41972,
-		.c_name_at = 41982, .head_at = 41992, .help_at = 42001,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 42169,
+		.c_name_at = 42179, .head_at = 42189, .help_at = 42198,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 42079, .c_name_at = 42079, .head_at = 42083, .help_at = 42087,
+		.name_at = 42276, .c_name_at = 42276, .head_at = 42280, .help_at = 42284,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 42172,
-		.c_name_at = 42186, .head_at = 42200, .help_at = 42207,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 42369,
+		.c_name_at = 42383, .head_at = 42397, .help_at = 42404,
 	},
 	{	/* unresolved */
 		.slot = 25, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 42282,
-		.c_name_at = 42282, .head_at = 42293, .help_at = 42304,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 42479,
+		.c_name_at = 42479, .head_at = 42490, .help_at = 42501,
 	},
 };
 
@@ -6481,46 +6487,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 42407,
+		.head_at = 33455, .help_at = 42604,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42448, .c_name_at = 42448,
-		.head_at = 42457, .help_at = 42466,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42645, .c_name_at = 42645,
+		.head_at = 42654, .help_at = 42663,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19772, .c_name_at = 19772,
-		.head_at = 827, .help_at = 42497,
+		.head_at = 827, .help_at = 42694,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 42549,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 42746,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 39762,
-		.help_at = 42577,
+		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 39779,
+		.help_at = 42774,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17747, .c_name_at = 17747, .head_at = 17758, .unit_at = 17747,
-		.help_at = 42606,
+		.help_at = 42803,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42645, .c_name_at = 42658,
-		.head_at = 42671, .help_at = 42676,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42842, .c_name_at = 42855,
+		.head_at = 42868, .help_at = 42873,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42722, .c_name_at = 42736,
-		.head_at = 42750, .unit_at = 1541, .help_at = 42759,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42919, .c_name_at = 42933,
+		.head_at = 42947, .unit_at = 1541, .help_at = 42956,
 	},
 };
 
@@ -6553,34 +6559,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38248,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38265,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42800, .c_name_at = 42800,
-		.head_at = 42808, .help_at = 42813,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42997, .c_name_at = 42997,
+		.head_at = 43005, .help_at = 43010,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42860, .c_name_at = 42860,
-		.head_at = 42865, .help_at = 42870, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43057, .c_name_at = 43057,
+		.head_at = 43062, .help_at = 43067, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42897, .c_name_at = 42897,
-		.head_at = 42902, .help_at = 42907,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43094, .c_name_at = 43094,
+		.head_at = 43099, .help_at = 43104,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 33217, .c_name_at = 33217,
-		.head_at = 30043, .help_at = 38268,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 33234, .c_name_at = 33234,
+		.head_at = 30043, .help_at = 38285,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 42927,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 43124,
 	},
 };
 
@@ -6613,37 +6619,37 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 35009,
+		.head_at = 33455, .help_at = 35026,
 	},
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 42976, .c_name_at = 42976, .head_at = 7292, .help_at = 42981,
+		.len = 320, .name_at = 43173, .c_name_at = 43173, .head_at = 7292, .help_at = 43178,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43060, .c_name_at = 43060,
-		.head_at = 43064, .help_at = 43068,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43257, .c_name_at = 43257,
+		.head_at = 43261, .help_at = 43265,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43108, .c_name_at = 43108,
-		.head_at = 43116, .unit_at = 993, .help_at = 43124,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43305, .c_name_at = 43305,
+		.head_at = 43313, .unit_at = 993, .help_at = 43321,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43188, .c_name_at = 43200,
-		.head_at = 43212, .unit_at = 993, .help_at = 43223,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43385, .c_name_at = 43397,
+		.head_at = 43409, .unit_at = 993, .help_at = 43420,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 43269, .unit_at = 993, .help_at = 43277,
+		.head_at = 43466, .unit_at = 993, .help_at = 43474,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43375, .c_name_at = 43387,
-		.head_at = 43399, .unit_at = 993, .help_at = 43410,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43572, .c_name_at = 43584,
+		.head_at = 43596, .unit_at = 993, .help_at = 43607,
 	},
 };
 
@@ -6660,7 +6666,7 @@ static const struct eadm_field function_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -6675,14 +6681,14 @@ static const struct eadm_field function_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 35009,
+		.head_at = 33455, .help_at = 35026,
 	},
 	{	/* address */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 43461, .c_name_at = 43461,
-		.head_at = 43469, .help_at = 381,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 43658, .c_name_at = 43658,
+		.head_at = 43666, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6698,24 +6704,24 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
-		.head_at = 284, .help_at = 43477,
+		.head_at = 284, .help_at = 43674,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 43525,
-		.c_name_at = 43525, .head_at = 43534, .help_at = 43543,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 43722,
+		.c_name_at = 43722, .head_at = 43731, .help_at = 43740,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 128, .name_at = 34603, .c_name_at = 34603, .head_at = 34611,
-		.help_at = 43624,
+		.len = 128, .name_at = 34620, .c_name_at = 34620, .head_at = 34628,
+		.help_at = 43821,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 43708,
-		.c_name_at = 43708, .head_at = 35025, .help_at = 43715,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 43905,
+		.c_name_at = 43905, .head_at = 35042, .help_at = 43912,
 	},
 };
 
@@ -6732,7 +6738,7 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -6747,53 +6753,53 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 7073, .c_name_at = 7073,
-		.head_at = 7077, .help_at = 43798,
+		.head_at = 7077, .help_at = 43995,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37455,
+		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37472,
 	},
 	{	/* libraries */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 43903, .c_name_at = 43903, .head_at = 43913, .help_at = 43923,
+		.len = 64, .name_at = 44100, .c_name_at = 44100, .head_at = 44110, .help_at = 44120,
 	},
 	{	/* files */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43970, .c_name_at = 43970,
-		.head_at = 43976, .unit_at = 43970, .help_at = 43982,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44167, .c_name_at = 44167,
+		.head_at = 44173, .unit_at = 44167, .help_at = 44179,
 	},
 	{	/* sockets */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44022, .c_name_at = 44022,
-		.head_at = 44030, .unit_at = 44022, .help_at = 44038,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44219, .c_name_at = 44219,
+		.head_at = 44227, .unit_at = 44219, .help_at = 44235,
 	},
 	{	/* tx-bytes */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 44149, .unit_at = 859, .help_at = 44155,
+		.head_at = 44346, .unit_at = 859, .help_at = 44352,
 	},
 	{	/* rx-bytes */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 44206, .unit_at = 859, .help_at = 44212,
+		.head_at = 44403, .unit_at = 859, .help_at = 44409,
 	},
 	{	/* hidden */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44249, .c_name_at = 44249,
-		.head_at = 44256, .unit_at = 44263, .help_at = 44273,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44446, .c_name_at = 44446,
+		.head_at = 44453, .unit_at = 44460, .help_at = 44470,
 	},
 	{	/* pod */
 		.slot = 14, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.name_at = 38068, .c_name_at = 38068, .head_at = 38072, .help_at = 38076,
+		.name_at = 38085, .c_name_at = 38085, .head_at = 38089, .help_at = 38093,
 	},
 	{	/* container */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.cut = true, .name_at = 38155, .c_name_at = 38155, .head_at = 38165,
-		.help_at = 38175,
+		.cut = true, .name_at = 38172, .c_name_at = 38172, .head_at = 38182,
+		.help_at = 38192,
 	},
 };
 
@@ -6810,7 +6816,7 @@ static const struct eadm_field smc_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -6825,57 +6831,57 @@ static const struct eadm_field smc_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33438, .help_at = 33441,
+		.head_at = 33455, .help_at = 33458,
 	},
 	{	/* rdma-clients */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44321, .c_name_at = 44334,
-		.head_at = 44347, .unit_at = 25651, .help_at = 44358,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44518, .c_name_at = 44531,
+		.head_at = 44544, .unit_at = 25651, .help_at = 44555,
 	},
 	{	/* rdma-servers */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44398, .c_name_at = 44411,
-		.head_at = 44424, .unit_at = 25651, .help_at = 44435,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44595, .c_name_at = 44608,
+		.head_at = 44621, .unit_at = 25651, .help_at = 44632,
 	},
 	{	/* shared-clients */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44471, .c_name_at = 44486,
-		.head_at = 44501, .unit_at = 25651, .help_at = 44511,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44668, .c_name_at = 44683,
+		.head_at = 44698, .unit_at = 25651, .help_at = 44708,
 	},
 	{	/* shared-servers */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44560, .c_name_at = 44575,
-		.head_at = 44590, .unit_at = 25651, .help_at = 44600,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44757, .c_name_at = 44772,
+		.head_at = 44787, .unit_at = 25651, .help_at = 44797,
 	},
 	{	/* tcp-clients */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44645, .c_name_at = 44657,
-		.head_at = 44669, .unit_at = 25651, .help_at = 44679,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44842, .c_name_at = 44854,
+		.head_at = 44866, .unit_at = 25651, .help_at = 44876,
 	},
 	{	/* tcp-servers */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44719, .c_name_at = 44731,
-		.head_at = 44743, .unit_at = 25651, .help_at = 44753,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44916, .c_name_at = 44928,
+		.head_at = 44940, .unit_at = 25651, .help_at = 44950,
 	},
 	{	/* client-errors */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44797, .c_name_at = 44811,
-		.head_at = 44825, .unit_at = 25651, .help_at = 44835,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44994, .c_name_at = 45008,
+		.head_at = 45022, .unit_at = 25651, .help_at = 45032,
 	},
 	{	/* server-errors */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44897, .c_name_at = 44911,
-		.head_at = 44925, .unit_at = 25651, .help_at = 44935,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45094, .c_name_at = 45108,
+		.head_at = 45122, .unit_at = 25651, .help_at = 45132,
 	},
 	{	/* tx-bytes */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 45001, .unit_at = 859, .help_at = 45008,
+		.head_at = 45198, .unit_at = 859, .help_at = 45205,
 	},
 	{	/* rx-bytes */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 45030, .unit_at = 859, .help_at = 45037,
+		.head_at = 45227, .unit_at = 859, .help_at = 45234,
 	},
 };
 
@@ -6893,7 +6899,7 @@ static const struct eadm_field smc_fallback_fields[] = {
 	{	/* dev-name */
 		.slot = 2, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 64, .name_at = 71, .c_name_at = 80,
-		.head_at = 89, .help_at = 33409,
+		.head_at = 89, .help_at = 33426,
 	},
 	{	/* hw-error */
 		.slot = 4, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
@@ -6907,23 +6913,23 @@ static const struct eadm_field smc_fallback_fields[] = {
 	},
 	{	/* code */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45063, .c_name_at = 45063,
-		.head_at = 45068, .help_at = 45073,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45260, .c_name_at = 45260,
+		.head_at = 45265, .help_at = 45270,
 	},
 	{	/* reason */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45095, .c_name_at = 45095,
-		.head_at = 45102, .help_at = 33273, .names = &eadm_spec_enums[20],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45292, .c_name_at = 45292,
+		.head_at = 45299, .help_at = 33290, .names = &eadm_spec_enums[20],
 	},
 	{	/* clients */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45109, .c_name_at = 45109,
-		.head_at = 45117, .unit_at = 25651, .help_at = 45125,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45306, .c_name_at = 45306,
+		.head_at = 45314, .unit_at = 25651, .help_at = 45322,
 	},
 	{	/* servers */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45207, .c_name_at = 45207,
-		.head_at = 45215, .unit_at = 25651, .help_at = 45223,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45404, .c_name_at = 45404,
+		.head_at = 45412, .unit_at = 25651, .help_at = 45420,
 	},
 };
 
@@ -7604,8 +7610,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 15,
-		.n_fields = 14,
+		.max_attr = 16,
+		.n_fields = 15,
 		.n_sets = 0,
 		.fields = ah_fields,
 		.key = &ah_fields[4],
@@ -9706,7 +9712,7 @@ const char eadm_spec_strings[] = "\0"
 	"Response of a command.\0"
 	"ahn\0"
 	"AHN\0"
-	"AH that this side has for the sender.\0"
+	"AH number that the PD of this side has for the sender.\0"
 	"QP of the sender.\0"
 	"QP in the adapter's own terms, where these are not QPNs.\0"
 	"Number of the event queue.\0"
@@ -9983,9 +9989,13 @@ const char eadm_spec_strings[] = "\0"
 	"last-age\0"
 	"last_age\0"
 	"Time since the last failure of this kind and cause.\0"
-	"AH number.\0"
+	"Number of the AH: the adapter's, or from 65536 on one of the driver's if the AH of another PD has that.\0"
 	"Address of the peer.\0"
 	"Times it was created and not destroyed, where the adapter gives the same number again.\0"
+	"pd-ahn\0"
+	"pd_ahn\0"
+	"PDAHN\0"
+	"AH number inside the PD, as work requests and completions name it.\0"
 	"uarn\0"
 	"UARN\0"
 	"Number of the doorbell page.\0"

@@ -57,7 +57,10 @@ def rings():
     cap.dump("dev", [device(0)])
     cap.dump("ah", [{"dev-index": 0, "dev-name": DEVS[0][1], "family": "efa", "ahn": 3, "pdn": 5,
                      "peer-gid": GID, "users": 2, "pid": 4711, "comm": "fi_pingpong", "ctxn": 1,
-                     "age": 5 * SEC}])
+                     "age": 5 * SEC, "pd-ahn": 3},
+                    {"dev-index": 0, "dev-name": DEVS[0][1], "family": "efa", "ahn": 65536, "pdn": 7,
+                     "peer-gid": GID, "users": 1, "pid": 4712, "comm": "fi_pingpong", "ctxn": 2,
+                     "age": 4 * SEC, "pd-ahn": 3}])
     cap.dump("uar", [{"dev-index": 0, "dev-name": DEVS[0][1], "family": "efa", "uarn": 2, "qps": 2,
                       "cqs": 1, "pid": 4711, "comm": "fi_pingpong", "ctxn": 1, "age": 6 * SEC}])
     cap.dump("qp", [{"dev-index": 0, "dev-name": DEVS[0][1], "family": "efa", "qpn": 0x101,
