@@ -12,6 +12,7 @@ static void table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
 	t->ad = ad;
 	t->type = type;
 	t->next = 1;
+	t->min = 1;
 	t->max = 0;
 	atomic_set(&t->count, 0);
 }
@@ -35,10 +36,12 @@ void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
  * @t: the table
  * @ad: the adapter
  * @type: EADM_OBJ_*
+ *
+ * From @t->min to @t->max there may be numbers of the driver's besides, see eadm_table_add().
  */
 void eadm_table_init_theirs(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
 {
-	xa_init_flags(&t->xa, XA_FLAGS_LOCK_IRQ);
+	xa_init_flags(&t->xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
 	table_init(t, ad, type);
 }
 
@@ -90,7 +93,7 @@ static void wait_unused(struct eadm_object *obj)
  */
 int eadm_table_reserve(struct eadm_table *t, u32 *id)
 {
-	int ret = xa_alloc_cyclic_irq(&t->xa, id, NULL, XA_LIMIT(1, t->max), &t->next,
+	int ret = xa_alloc_cyclic_irq(&t->xa, id, NULL, XA_LIMIT(t->min, t->max), &t->next,
 				      GFP_KERNEL);
 
 	if (ret == -EBUSY)

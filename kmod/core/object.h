@@ -34,7 +34,8 @@ struct eadm_object {
  * @xa: struct eadm_object by number; a reserved number finds nothing
  * @ad: the adapter
  * @next: where the cyclic search for a free number continues; under xa_lock
- * @max: largest number that the driver chooses; 0 if the adapter chooses them
+ * @min: smallest number that the driver chooses
+ * @max: largest one; 0 if the adapter chooses all
  * @count: how many objects there are
  * @type: EADM_OBJ_*
  */
@@ -42,6 +43,7 @@ struct eadm_table {
 	struct xarray xa;
 	struct eadm_adapter *ad;
 	u32 next;
+	u32 min;
 	u32 max;
 	atomic_t count;
 	u8 type;

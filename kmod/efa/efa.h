@@ -93,7 +93,7 @@
 
 #define EFA_DRV_NAME		"efa"
 #define EFA_PORT		1
-/* Of MRs and contexts, which the driver numbers. */
+/* Of MRs, contexts and some AHs, which the driver numbers. */
 #define EFA_MAX_OWN_NUMBER	(BIT(20) - 1)
 
 /**

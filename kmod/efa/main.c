@@ -18,6 +18,8 @@ static void tables_init(struct efa_dev *dev)
 	eadm_table_init_theirs(&dev->uars, &dev->adapter, EADM_OBJ_UAR);
 	dev->mrs.max = EFA_MAX_OWN_NUMBER;
 	dev->ctxs.max = EFA_MAX_OWN_NUMBER;
+	dev->ahs.min = U16_MAX + 1;
+	dev->ahs.max = EFA_MAX_OWN_NUMBER;
 }
 
 static void tables_destroy(struct efa_dev *dev)

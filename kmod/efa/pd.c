@@ -122,8 +122,21 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	WRITE_ONCE(entry->obj.ending, true);
 	ret = efa_cmd_destroy_ah(dev, entry->pd, entry->ahn);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &entry->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "AH %u could not be freed: %d\n",
-				       entry->ahn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "AH %u of PD %u could not be freed: %d\n",
+				       entry->ahn, entry->pd->pdn, ret);
+}
+
+/*
+ * An adapter may number AHs inside each PD (hw 10). The first one of a number has it here,
+ * too, and those of other PDs have numbers that no adapter assigns.
+ */
+static int publish_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
+{
+	int ret;
+
+	entry->id = entry->ahn;
+	ret = eadm_table_add_at(&dev->ahs, entry->id, &entry->obj);
+	return ret == -EBUSY ? eadm_table_add(&dev->ahs, &entry->id, &entry->obj) : ret;
 }
 
 static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, const u8 *gid)
@@ -140,7 +153,7 @@ static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, c
 	ret = efa_cmd_create_ah(dev, pd, gid, &entry->ahn);
 	if (ret)
 		goto err;
-	ret = eadm_table_add_at(&dev->ahs, entry->ahn, &entry->obj);
+	ret = publish_entry(dev, entry);
 	if (ret)
 		goto err_ah;
 	return entry;
@@ -187,7 +200,7 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	/* Under the lock, before a new AH is created for the address: it might be the same one. */
 	end_entry(dev, entry);
 	mutex_unlock(&pd->ah_lock);
-	eadm_table_remove(&dev->ahs, entry->ahn, &entry->obj);
+	eadm_table_remove(&dev->ahs, entry->id, &entry->obj);
 	put_pid(entry->owner);
 	kfree(entry);
 }

@@ -83,7 +83,8 @@ struct efa_pd {
  * @node: in @pd->ahs
  * @pd: its PD
  * @gid: the address
- * @ahn: its number
+ * @ahn: its number inside the PD
+ * @id: its number in dev->ahs
  * @refs: address handles of the process; under the PD's ah_lock
  * @owner: the process that created the first one
  *
@@ -96,6 +97,7 @@ struct efa_ah_entry {
 	struct efa_pd *pd;
 	u8 gid[16];
 	u16 ahn;
+	u32 id;
 	u32 refs;
 	struct pid *owner;
 };

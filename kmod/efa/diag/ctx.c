@@ -118,7 +118,8 @@ static int ah_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct efa_ah_entry *entry = container_of(obj, struct efa_ah_entry, obj);
 	struct eadm_snap_ah *s = snap;
 
-	SNAP_SET(s, ahn, entry->ahn);
+	SNAP_SET(s, ahn, entry->id);
+	SNAP_SET(s, pd_ahn, entry->ahn);
 	SNAP_SET(s, pdn, entry->pd->pdn);
 	SNAP_BIN(s, peer_gid, entry->gid, sizeof(entry->gid));
 	SNAP_SET(s, users, READ_ONCE(entry->refs));

@@ -146,8 +146,84 @@ released_by_reset() {
 		same $((resets + 1)) "$(cat "$config/e0/resets")" && calm && until_true 20 stats
 }
 
+# ---- address handles, whose numbers adapters assign in two ways
+
+# pair N OPTION...: process N sends from e0 to e1 until unpair N.
+pair() {
+	local n=$1
+
+	srd -u -t $((120000 * patience)) "${@:2}" "$(device e0)" "$(device e1)" >"$work/pair$n" 2>&1 &
+	pair[n]=$!
+	until_true 20 row ah ".pid == ${pair[n]}" && goes_on_of "${pair[n]}" ||
+		{ cat "$work/pair$n"; return 1; }
+}
+
+unpair() { # N: its data was right
+	kill "${pair[$1]}"
+	wait "${pair[$1]}" && grep -q 'data$' "$work/pair$1" || { cat "$work/pair$1"; return 1; }
+}
+
+# ahs FILTER: the rows of e0, ordered by their keys, are so.
+ahs() {
+	eadm dump ah -d "$(device e0)" --json | jq .rows >"$work/ahs" &&
+		jq -e "$1" "$work/ahs" >/dev/null || { echo "not so: $1"; cat "$work/ahs"; return 1; }
+}
+
+# Each row can be selected by its key.
+by_key() {
+	local row
+
+	ahs 'length > 0' || return
+	jq -c '.[] | [.ahn, .pdn]' "$work/ahs" | while read -r row; do
+		same "[$row]" "$(eadm dump ah "$(jq '.[0]' <<<"$row")" -d "$(device e0)" --json |
+			jq -c '[.rows[] | [.ahn, .pdn]]')" || return
+	done
+}
+
+created() { # SAME: two processes reached the same peer; their AHs have the same numbers or not
+	pair 1 -a 1 && pair 2 -a 2 || return
+	ahs 'length == 2 and (map(.ahn) | unique | length) == 2 and (map(.pdn) | unique | length) == 2' &&
+		ahs "((map(.pd_ahn) | unique | length) == 1) == $1" &&
+		ahs '(map(.peer_gid) | unique | length) == 1 and (map(.pid) | sort) == ['"${pair[1]},${pair[2]}]" &&
+		ahs 'map(.users) | sort == [1, 2]' && same 2 "$(dev_row ahs)" && by_key
+}
+
+one_left() { # which the first process's end does not take with it
+	unpair 1 && until_true 10 ahs 'length == 1' && ahs '.[0].pid == '"${pair[2]}" && by_key &&
+		same 1 "$(dev_row ahs)" && goes_on_of "${pair[2]}" && pair 1 -a 1 && ahs 'length == 2' &&
+		by_key && unpair 2 && unpair 1 && until_true 10 ahs 'length == 0' &&
+		same 0 "$(dev_row ahs)"
+}
+
+goes_on_of() { # PID
+	until_true 20 rings_more $(($(doorbells e0) + 20)) && kill -0 "$1"
+}
+
+numbers_inside_pds() {
+	replug ah_per_pd 1 && created true && ahs 'map(.ahn != .pd_ahn) | sort == [false, true]' && one_left
+}
+
+# Those of adapters that number all AHs remain the keys of rows, by which completions name them.
+numbers_inside_adapter() {
+	replug ah_per_pd 0 && created false && ahs 'all(.ahn == .pd_ahn)' && one_left
+}
+
+# A reset forgets AHs, whose numbers are assigned again while the processes still have theirs.
+numbers_after_reset() {
+	local resets
+
+	replug ah_per_pd 1 hint_cmd_timeout $LIMIT_MS && pair 1 -a 1 && pair 2 -a 1 &&
+		resets=$(cat "$config/e0/resets") && fault cmd_drop count 2 && fails stats && until_true 20 stats && calm &&
+		same $((resets + 1)) "$(cat "$config/e0/resets")" || return
+	wait "${pair[1]}" "${pair[2]}"
+	created true && one_left && replug ah_per_pd 0 hint_cmd_timeout 0
+}
+
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
+check "two processes reach one peer where AH numbers are unique inside a PD only" numbers_inside_pds
+check "and where they are unique" numbers_inside_adapter
+check "and after a reset" numbers_after_reset
 check "resource dumps of an unprivileged user cost no command" resources
 check "a process that queries a QP gets the adapter's answer" query_asks
 check "a time limit of 10 s" replug hint_cmd_timeout 10000
