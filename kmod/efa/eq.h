@@ -13,6 +13,9 @@
 
 #define EFA_IRQ_NAME_LEN	40
 
+/* For completions: CREATE_EQ names a vector by 8 bits, and theirs begin at 1. */
+#define EFA_MAX_EQS		U8_MAX
+
 struct efa_dev;
 
 /**

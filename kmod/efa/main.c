@@ -134,7 +134,8 @@ err_hw:
 static int vectors_alloc(struct efa_dev *dev)
 {
 	/* One vector for the admin queue and asynchronous events; the others for completions. */
-	int ret = pci_alloc_irq_vectors(dev->pdev, 1, num_online_cpus() + 1, PCI_IRQ_MSIX);
+	u32 most = min_t(u32, num_online_cpus(), EFA_MAX_EQS) + 1;
+	int ret = pci_alloc_irq_vectors(dev->pdev, 1, most, PCI_IRQ_MSIX);
 
 	if (ret < 0) {
 		dev_err(&dev->pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);

@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What our driver of EFA adapters knows of objects, and what they cost, in the guest: dumps by any
 # user, memory of objects whose commands are answered late. TAP on stdout. Adapters e0 and e1 are there.
-# Usage: objects.sh MODULE
+# Usage: objects.sh MODULE MANYCPUS
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/tap.sh
 module=$1
+manycpus=$2
 . tests/vm/efa/lib.bash
 
 nobody() {
@@ -219,6 +220,35 @@ numbers_after_reset() {
 	created true && one_left && replug ah_per_pd 0 hint_cmd_timeout 0
 }
 
+# ---- event queues, one for each CPU
+
+# asked CPUS: so many interrupt vectors the driver requests for e1 on a machine with that many.
+asked() {
+	local tracing=/sys/kernel/tracing asked
+
+	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
+	address e1 >"$driver/unbind" && : >$tracing/trace &&
+		echo 'p:vectors pci_alloc_irq_vectors_affinity max=%dx:u32' >$tracing/kprobe_events || return
+	# Where one calls the other, both are passed the number.
+	! grep -qw pci_alloc_irq_vectors /proc/kallsyms ||
+		echo 'p:vectors_too pci_alloc_irq_vectors max=%dx:u32' >>$tracing/kprobe_events || return
+	echo 1 >$tracing/events/kprobes/enable &&
+		echo "$1" >/sys/module/manycpus/parameters/online && address e1 >"$driver/bind"
+	echo 0 >/sys/module/manycpus/parameters/online
+	echo 0 >$tracing/events/kprobes/enable && asked=$(grep -o 'max=[0-9]*' $tracing/trace | sort -u)
+	: >$tracing/kprobe_events
+	cut -d= -f2 <<<"$asked"
+}
+
+# CREATE_EQ names a vector by 8 bits.
+many_cpus() {
+	insmod "$manycpus" && echo 0 >"$config/e1/live" && echo 2 >"$config/e1/vectors" &&
+		echo 1 >"$config/e1/live" && until_true 30 active 2 || return
+	same 256 "$(asked 255)" && same 256 "$(asked 256)" && same 256 "$(asked 4096)" &&
+		same 65 "$(asked 64)" && until_true 30 active 2 && srd -n 4 "$(device e0)" "$(device e1)" &&
+		rmmod manycpus
+}
+
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "two processes reach one peer where AH numbers are unique inside a PD only" numbers_inside_pds
@@ -238,5 +268,6 @@ check "a DEREG_MR that is refused late does not release the memory" late_refusal
 check "a late REG_MR does not release the memory" late $REG_MR 1 2
 check "a DEREG_MR that is never answered does not release the memory" never $DEREG_MR 0 3
 check "a reset releases it" released_by_reset
+check "a driver on a machine with many CPUs requests no vector that CREATE_EQ cannot name" many_cpus
 check "removal" rmmod efa
 tap_end
