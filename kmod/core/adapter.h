@@ -14,6 +14,7 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "commands.h"
 #include "eadm_debug.h"
 #include "eadm_diag.h"
 #include "eadm_failures.h"
@@ -104,6 +105,7 @@ struct eadm_adapter_ops {
  * @state: how commands are answered; under @lock, read with READ_ONCE() elsewhere
  * @recoverable: a lost command starts recovery (not during probe and removal); under @lock
  * @recoverer: the task that brings the queue back; under @lock
+ * @cmds: commands issued; under @lock
  * @reason: why recovery runs; written under @lock, and not while the queue is recovering
  * @epoch: counts resets; raised under @lock, see eadm_object_is_dead()
  * @gone: it no longer answers on the bus; set once
@@ -135,6 +137,7 @@ struct eadm_adapter {
 	enum eadm_queue_state state;
 	bool recoverable;
 	struct task_struct *recoverer;
+	struct eadm_commands cmds;
 	enum eadm_reset_reason reason;
 	u32 epoch;
 	bool gone;

@@ -82,6 +82,7 @@ static void schedule_look(struct efa_dev *dev)
 static void look_work(struct work_struct *work)
 {
 	struct efa_dev *dev = container_of(to_delayed_work(work), struct efa_dev, aq.look);
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 	u32 n;
 
@@ -89,7 +90,7 @@ static void look_work(struct work_struct *work)
 	for_each_set_bit(n, q->used, EFA_AQ_DEPTH)
 		if (q->slots[n].cmd)
 			wake_up_process(q->slots[n].cmd->waiter);
-	if (q->outstanding)
+	if (cmds->outstanding)
 		schedule_look(dev);
 	spin_unlock_irq(&dev->adapter.lock);
 }
@@ -97,6 +98,7 @@ static void look_work(struct work_struct *work)
 /* The caller has checked that there is room. */
 static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 	u32 n = find_first_zero_bit(q->used, EFA_AQ_DEPTH);
 	struct efa_aq_slot *slot = &q->slots[n];
@@ -115,14 +117,14 @@ static void submit(struct efa_dev *dev, struct efa_cmd *cmd, bool polled)
 	cmd->req.hdr.flags |= phase_of(q->pi);
 	memcpy(q->sq.va + q->pi % EFA_AQ_DEPTH * EFA_AQE_SIZE, &cmd->req, EFA_AQE_SIZE);
 	q->pi++;
-	q->submitted++;
-	q->last_submit = now;
-	q->outstanding++;
-	q->max_outstanding = max(q->max_outstanding, q->outstanding);
-	slot->seq = eadm_recorder_submit(&q->rec, now, cmd->req.hdr.opcode, slot->id,
-					 q->outstanding, polled, &cmd->req, cmd->len);
+	cmds->submitted++;
+	cmds->last_submit = now;
+	cmds->outstanding++;
+	cmds->max_outstanding = max(cmds->max_outstanding, cmds->outstanding);
+	slot->seq = eadm_recorder_submit(&cmds->rec, now, cmd->req.hdr.opcode, slot->id,
+					 cmds->outstanding, polled, &cmd->req, cmd->len);
 	cmd->seq = slot->seq;
-	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, slot->id, q->outstanding);
+	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, slot->id, cmds->outstanding);
 	/* Write the command before the doorbell that announces it. */
 	dma_wmb();
 	efa_reg_write(dev, EFA_REG_AQ_PROD_DB, (u16)q->pi);
@@ -179,18 +181,18 @@ static bool is_done(const struct efa_cmd *cmd)
 static void complete_cmd(struct efa_dev *dev, struct efa_aq_slot *slot,
 			 const struct efa_acqe *acqe, u64 now)
 {
-	struct efa_aq *q = &dev->aq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_cmd *cmd = slot->cmd;
 	u8 status = acqe->hdr.status;
 
-	q->outstanding--;
-	q->completed++;
+	cmds->outstanding--;
+	cmds->completed++;
 	if (status)
-		q->errors++;
+		cmds->errors++;
 	cmd->answered = true;
 	cmd->status = status_to_errno(status);
 	cmd->resp.raw = *acqe;
-	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, status, acqe, sizeof(*acqe));
+	eadm_recorder_done(&cmds->rec, slot->seq, now, cmd->status, status, acqe, sizeof(*acqe));
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, cmd->status, status,
 		       eadm_elapsed(slot->submit, now));
 	free_slot(dev, slot);
@@ -200,11 +202,12 @@ static void complete_cmd(struct efa_dev *dev, struct efa_aq_slot *slot,
 static void complete_lost(struct efa_dev *dev, struct efa_aq_slot *slot,
 			  const struct efa_acqe *acqe, u64 now)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 
-	q->late++;
-	q->quarantined--;
-	eadm_recorder_late(&q->rec, slot->seq, now, acqe->hdr.status, acqe, sizeof(*acqe));
+	cmds->late++;
+	cmds->quarantined--;
+	eadm_recorder_late(&cmds->rec, slot->seq, now, acqe->hdr.status, acqe, sizeof(*acqe));
 	if (slot->list)
 		list_add(&slot->list->link, &q->done);
 	/* The adapter does not know of an object that it has destroyed, or refused to create. */
@@ -227,17 +230,18 @@ static bool is_intact(const struct efa_dev *dev, struct efa_acqe *acqe)
 
 static void process_entry(struct efa_dev *dev, struct efa_acqe *acqe)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	u16 id = le16_to_cpu(acqe->hdr.id) & EFA_AQ_ID_CMD_ID;
 	struct efa_aq *q = &dev->aq;
 	struct efa_aq_slot *slot = &q->slots[FIELD_GET(EFA_AQ_ID_SLOT, id)];
 	u64 now = local_clock();
 
 	if (!is_intact(dev, acqe) || !(slot->cmd || slot->lost) || slot->id != id) {
-		q->spurious++;
-		q->last_spurious = now;
+		cmds->spurious++;
+		cmds->last_spurious = now;
 		return;
 	}
-	q->last_comp = now;
+	cmds->last_comp = now;
 	if ((s32)(slot->index + 1 - q->read) > 0)
 		q->read = slot->index + 1;
 	if (slot->lost)
@@ -311,7 +315,7 @@ static bool look(struct efa_dev *dev, struct efa_cmd *cmd)
 /* @orphan: NULL, or what the late answer will lead to. */
 static void note_lost(struct efa_dev *dev, struct efa_aq_slot *slot, struct efa_orphan *orphan)
 {
-	struct efa_aq *q = &dev->aq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_cmd *cmd = slot->cmd;
 
 	lockdep_assert_held(&dev->adapter.lock);
@@ -323,8 +327,8 @@ static void note_lost(struct efa_dev *dev, struct efa_aq_slot *slot, struct efa_
 	slot->creates = cmd->creates;
 	if (orphan)
 		cmd->mem->orphan = orphan;
-	q->outstanding--;
-	q->quarantined++;
+	cmds->outstanding--;
+	cmds->quarantined++;
 }
 
 /*
@@ -333,6 +337,7 @@ static void note_lost(struct efa_dev *dev, struct efa_aq_slot *slot, struct efa_
  */
 static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_orphan *orphan = cmd->mem && status == -ETIMEDOUT ? efa_orphan_alloc() : NULL;
 	struct efa_aq *q = &dev->aq;
 	struct efa_aq_slot *slot;
@@ -349,11 +354,11 @@ static void give_up(struct efa_dev *dev, struct efa_cmd *cmd, int status)
 	cmd->status = status;
 	note_lost(dev, slot, orphan);
 	if (status == -ETIMEDOUT) {
-		q->timeouts++;
-		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
+		cmds->timeouts++;
+		eadm_recorder_timeout(&cmds->rec, slot->seq, now, status);
 		eadm_queue_recover_locked(&dev->adapter, EADM_RESET_COMMAND_LOST);
 	} else {
-		eadm_recorder_abort(&q->rec, slot->seq, now, status);
+		eadm_recorder_abort(&cmds->rec, slot->seq, now, status);
 	}
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, status, 0,
 		       eadm_elapsed(slot->submit, now));
@@ -504,6 +509,7 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
  */
 void efa_aq_reset(struct efa_dev *dev, int status)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 	struct efa_aq_slot *slot;
 	u64 now = local_clock();
@@ -518,7 +524,7 @@ void efa_aq_reset(struct efa_dev *dev, int status)
 			slot->list = cmd->list;
 			cmd->list = NULL;
 			cmd->status = status;
-			eadm_recorder_abort(&q->rec, slot->seq, now, status);
+			eadm_recorder_abort(&cmds->rec, slot->seq, now, status);
 			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->req.hdr.opcode, status, 0,
 				       eadm_elapsed(slot->submit, now));
 			end_cmd(cmd);
@@ -532,8 +538,8 @@ void efa_aq_reset(struct efa_dev *dev, int status)
 	q->pi = 0;
 	q->ci = 0;
 	q->read = 0;
-	q->outstanding = 0;
-	q->quarantined = 0;
+	cmds->outstanding = 0;
+	cmds->quarantined = 0;
 	spin_unlock_irq(&dev->adapter.lock);
 	wake_up_all(&dev->adapter.wait);
 }
@@ -577,6 +583,7 @@ static void free_done_work(struct work_struct *work)
  */
 int efa_aq_init(struct efa_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 	int ret;
 
@@ -590,7 +597,7 @@ int efa_aq_init(struct efa_dev *dev)
 	ret = efa_ring_alloc(dev, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		goto err;
-	ret = eadm_recorder_init(&q->rec);
+	ret = eadm_recorder_init(&cmds->rec);
 	if (ret)
 		goto err;
 	return 0;
@@ -608,11 +615,12 @@ err:
  */
 void efa_aq_free(struct efa_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct efa_aq *q = &dev->aq;
 
 	cancel_delayed_work_sync(&q->look);
 	flush_work(&q->free_done);
-	eadm_recorder_free(&q->rec);
+	eadm_recorder_free(&cmds->rec);
 	efa_ring_free(dev, &q->cq);
 	efa_ring_free(dev, &q->sq);
 }

@@ -7,7 +7,6 @@
 #include <linux/workqueue.h>
 
 #include "../core/queue.h"
-#include "eadm_recorder.h"
 #include "efa_hw.h"
 #include "mem.h"
 
@@ -125,24 +124,11 @@ struct efa_aq_slot {
  * @read: the adapter has read all commands before this index, as it has
  *	answered the one before it
  * @used: slots with a command
- * @outstanding: commands with a waiter
- * @max_outstanding: highest value of @outstanding so far
- * @quarantined: slots with a lost command
- * @submitted: commands submitted
- * @completed: commands answered in time
- * @errors: of these, those refused
- * @timeouts: commands given up
- * @late: answers after that
- * @spurious: completions that matched nothing, or had a wrong checksum
- * @last_spurious: local_clock() when @spurious last grew, 0 = never
- * @last_submit: local_clock()
- * @last_comp: local_clock()
  * @look: wakes issuers periodically, as long as there are any
  * @slots: the slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
  * @free_done: frees these, and memory that late answers have released
- * @rec: flight recorder, kept across recovery
  */
 struct efa_aq {
 	struct efa_ring sq;
@@ -151,24 +137,11 @@ struct efa_aq {
 	u32 ci;
 	u32 read;
 	DECLARE_BITMAP(used, EFA_AQ_DEPTH);
-	u32 outstanding;
-	u32 max_outstanding;
-	u32 quarantined;
-	u64 submitted;
-	u64 completed;
-	u64 errors;
-	u64 timeouts;
-	u64 late;
-	u64 spurious;
-	u64 last_spurious;
-	u64 last_submit;
-	u64 last_comp;
 	struct delayed_work look;
 	struct efa_aq_slot slots[EFA_AQ_DEPTH];
 	struct list_head parked;
 	struct list_head done;
 	struct work_struct free_done;
-	struct eadm_recorder rec;
 };
 
 int efa_aq_init(struct efa_dev *dev);

@@ -89,14 +89,14 @@ struct rdma_hw_stats *efa_alloc_port_stats(struct ib_device *ibdev, compat_port_
 
 static void device_values(struct efa_dev *dev, u64 *value)
 {
-	struct efa_aq *q = &dev->aq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	int i;
 
 	spin_lock_irq(&dev->adapter.lock);
-	*value++ = q->submitted;
-	*value++ = q->completed;
-	*value++ = q->errors;
-	*value++ = q->timeouts;
+	*value++ = cmds->submitted;
+	*value++ = cmds->completed;
+	*value++ = cmds->errors;
+	*value++ = cmds->timeouts;
 	spin_unlock_irq(&dev->adapter.lock);
 	*value++ = READ_ONCE(dev->aenq.keep_alives);
 	for (i = EFA_CNT_ALLOC_PD_ERR; i <= EFA_CNT_MMAP_ERR; i++)

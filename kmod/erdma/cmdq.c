@@ -57,6 +57,7 @@ static void ring_sq_doorbell(struct erdma_dev *dev)
 /* Puts a request into the next slot, which is free or still expects a late answer. */
 static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, bool polled)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmdq_slot *slot = slot_of(q, q->sq_pi);
 	u16 cookie = slot_cookie(q, slot);
@@ -67,12 +68,12 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 	slot->submit = now;
 	slot->pending++;
 	q->sq_pi += ERDMA_CMDQ_SLOT_WQEBB;
-	q->submitted++;
-	q->last_submit = now;
+	cmds->submitted++;
+	cmds->last_submit = now;
 	if (waits) {
 		slot->cmd = cmd;
-		q->outstanding++;
-		q->max_outstanding = max(q->max_outstanding, q->outstanding);
+		cmds->outstanding++;
+		cmds->max_outstanding = max(cmds->max_outstanding, cmds->outstanding);
 	}
 	cmd->req.hdr = cpu_to_le64(FIELD_PREP(ERDMA_CMD_HDR_WQEBB_CNT,
 					      ERDMA_CMDQ_SLOT_WQEBB - 1) |
@@ -82,10 +83,10 @@ static void submit(struct erdma_dev *dev, struct erdma_cmd *cmd, bool waits, boo
 				   FIELD_PREP(ERDMA_CMD_HDR_WQEBB_INDEX, q->sq_pi));
 	memcpy(q->sq.va + cookie * ERDMA_CMD_SLOT_SIZE, &cmd->req, ERDMA_CMD_SLOT_SIZE);
 
-	slot->seq = eadm_recorder_submit(&q->rec, now, cmd->op, cookie, q->outstanding,
+	slot->seq = eadm_recorder_submit(&cmds->rec, now, cmd->op, cookie, cmds->outstanding,
 					 polled, &cmd->req, cmd->len);
 	cmd->seq = slot->seq;
-	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, q->outstanding);
+	trace_cmd_submit(&dev->ibdev, cmd->seq, cmd->op, cookie, cmds->outstanding);
 	ring_sq_doorbell(dev);
 }
 
@@ -100,11 +101,11 @@ static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *s
 
 static void give_up_filler(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u64 now)
 {
-	struct erdma_cmdq *q = &dev->cmdq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 
 	lockdep_assert_held(&dev->adapter.lock);
 	if (slot->filler)
-		eadm_recorder_abort(&q->rec, slot->seq, now, -ETIMEDOUT);
+		eadm_recorder_abort(&cmds->rec, slot->seq, now, -ETIMEDOUT);
 	slot->filler = false;
 }
 
@@ -144,22 +145,23 @@ bool erdma_cmdq_has_room(struct erdma_dev *dev)
 static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			 const u64 *resp, u64 now)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmd *cmd = slot->cmd;
 
 	slot->cmd = NULL;
 	slot->pending = 0;
 	q->answered = slot->index;
-	q->outstanding--;
-	q->completed++;
+	cmds->outstanding--;
+	cmds->completed++;
 	if (syndrome)
-		q->errors++;
+		cmds->errors++;
 	advance_ci(q);
 
 	cmd->syndrome = syndrome;
 	cmd->status = syndrome ? -EIO : 0;
 	memcpy(cmd->resp, resp, sizeof(cmd->resp));
-	eadm_recorder_done(&q->rec, slot->seq, now, cmd->status, syndrome, resp,
+	eadm_recorder_done(&cmds->rec, slot->seq, now, cmd->status, syndrome, resp,
 			   sizeof(cmd->resp));
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, cmd->status, syndrome,
 		       eadm_elapsed(slot->submit, now));
@@ -170,29 +172,30 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			  const u64 *resp, u64 now)
 {
-	struct erdma_cmdq *q = &dev->cmdq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 
 	if (--slot->pending) {
 		/* The late answer itself, or that of a filler issued over it. */
 		if (slot->filler)
-			eadm_recorder_done(&q->rec, slot->seq, now, 0, syndrome, resp,
+			eadm_recorder_done(&cmds->rec, slot->seq, now, 0, syndrome, resp,
 					   ERDMA_CMD_RESPONSE * sizeof(*resp));
 		slot->filler = false;
 		return;
 	}
-	q->late++;
-	eadm_recorder_late(&q->rec, slot->lost_seq, now, syndrome, resp,
+	cmds->late++;
+	eadm_recorder_late(&cmds->rec, slot->lost_seq, now, syndrome, resp,
 			   ERDMA_CMD_RESPONSE * sizeof(*resp));
 	if (slot->lost_buf)
 		dma_pool_free(dev->resp_pool, slot->lost_buf, slot->lost_buf_dma);
 	slot->lost_buf = NULL;
 	give_up_filler(dev, slot, now);
 	slot->lost = false;
-	q->quarantined--;
+	cmds->quarantined--;
 }
 
 static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *cqe)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	u32 index = be32_to_cpu(cqe->qe_idx);
 	struct erdma_cmdq_slot *slot = slot_of(q, index);
@@ -206,14 +209,14 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 	 */
 	if (!slot->pending || index > U16_MAX || index % ERDMA_CMDQ_SLOT_WQEBB ||
 	    (index != slot->index && index >= ERDMA_CMDQ_DEPTH && !slot->lost)) {
-		q->spurious++;
-		q->last_spurious = now;
+		cmds->spurious++;
+		cmds->last_spurious = now;
 		return;
 	}
 	for (i = 0; i < ARRAY_SIZE(resp); i++)
 		resp[i] = be32_to_cpu(cqe->resp[2 * i]) |
 			  (u64)be32_to_cpu(cqe->resp[2 * i + 1]) << 32;
-	q->last_comp = now;
+	cmds->last_comp = now;
 	if (slot->lost)
 		complete_lost(dev, slot, syndrome, resp, now);
 	else
@@ -274,6 +277,7 @@ void erdma_cmdq_arm(struct erdma_dev *dev)
  */
 void erdma_cmdq_event(struct erdma_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	unsigned long flags;
 
@@ -283,7 +287,7 @@ void erdma_cmdq_event(struct erdma_dev *dev)
 		q->armed = false;
 		process_cq(dev);
 		/* If nothing is outstanding, the next issuer that has to sleep arms the CQ. */
-		if (q->outstanding)
+		if (cmds->outstanding)
 			erdma_cmdq_arm(dev);
 		spin_unlock_irqrestore(&dev->adapter.lock, flags);
 	}
@@ -318,6 +322,7 @@ static bool look(struct erdma_dev *dev, struct erdma_cmd *cmd)
  */
 static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmdq_slot *slot;
 	u64 now = local_clock();
@@ -336,15 +341,15 @@ static void give_up(struct erdma_dev *dev, struct erdma_cmd *cmd, int status)
 	slot->lost_buf = cmd->buf;
 	slot->lost_buf_dma = cmd->buf_dma;
 	cmd->buf = NULL;
-	q->outstanding--;
-	q->quarantined++;
+	cmds->outstanding--;
+	cmds->quarantined++;
 	advance_ci(q);
 	if (status == -ETIMEDOUT) {
-		q->timeouts++;
-		eadm_recorder_timeout(&q->rec, slot->seq, now, status);
+		cmds->timeouts++;
+		eadm_recorder_timeout(&cmds->rec, slot->seq, now, status);
 		eadm_queue_recover_locked(&dev->adapter, EADM_RESET_COMMAND_LOST);
 	} else {
-		eadm_recorder_abort(&q->rec, slot->seq, now, status);
+		eadm_recorder_abort(&cmds->rec, slot->seq, now, status);
 	}
 	trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0, eadm_elapsed(slot->submit, now));
 	spin_unlock_irq(&dev->adapter.lock);
@@ -448,19 +453,19 @@ static void wait_polled(struct erdma_dev *dev, struct erdma_cmd *cmd, unsigned i
  */
 int erdma_cmdq_make_room(struct erdma_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	unsigned long deadline = jiffies + msecs_to_jiffies(RECOVERY_TIMEOUT_MS);
-	struct erdma_cmdq *q = &dev->cmdq;
 	u64 last;
 
 	lockdep_assert_held(&dev->adapter.lock);
 	process_cq(dev);
-	last = q->last_comp;
+	last = cmds->last_comp;
 	for (;;) {
 		if (READ_ONCE(dev->adapter.gone))
 			return -ENODEV;
 		if (erdma_cmdq_has_room(dev))
 			return 0;
-		if (q->last_comp != last)
+		if (cmds->last_comp != last)
 			return -EIO;
 		if (time_after_eq(jiffies, deadline))
 			return -EBUSY;
@@ -520,12 +525,13 @@ int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
  */
 void erdma_cmdq_watch(struct erdma_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	s64 limit = (s64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC;
 	struct erdma_cmdq *q = &dev->cmdq;
 	u64 now;
 	int i;
 
-	if (!READ_ONCE(q->quarantined))
+	if (!READ_ONCE(cmds->quarantined))
 		return;
 	spin_lock_irq(&dev->adapter.lock);
 	now = local_clock();
@@ -578,6 +584,7 @@ void erdma_cmdq_bufs_free(struct erdma_dev *dev)
  */
 void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	struct erdma_cmdq_slot *slot;
 	u64 now = local_clock();
@@ -593,7 +600,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 			park_buf(dev, cmd->buf, cmd->buf_dma);
 			cmd->buf = NULL;
 			cmd->status = status;
-			eadm_recorder_abort(&q->rec, slot->seq, now, status);
+			eadm_recorder_abort(&cmds->rec, slot->seq, now, status);
 			trace_cmd_done(&dev->ibdev, cmd->seq, cmd->op, status, 0,
 				       eadm_elapsed(slot->submit, now));
 			complete(&cmd->done);
@@ -611,8 +618,8 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
 	q->cmdsn = 0;
 	q->answered = 0;
 	q->armed = false;
-	q->outstanding = 0;
-	q->quarantined = 0;
+	cmds->outstanding = 0;
+	cmds->quarantined = 0;
 	spin_unlock_irq(&dev->adapter.lock);
 	wake_up_all(&dev->adapter.wait);
 }
@@ -626,6 +633,7 @@ void erdma_cmdq_reset(struct erdma_dev *dev, int status)
  */
 int erdma_cmdq_init(struct erdma_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	int ret;
 
@@ -641,7 +649,7 @@ int erdma_cmdq_init(struct erdma_dev *dev)
 	ret = erdma_dbrec_alloc(dev, &q->cq_rec);
 	if (ret)
 		goto err;
-	ret = eadm_recorder_init(&q->rec);
+	ret = eadm_recorder_init(&cmds->rec);
 	if (ret)
 		goto err;
 	return 0;
@@ -659,9 +667,10 @@ err:
  */
 void erdma_cmdq_free(struct erdma_dev *dev)
 {
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	eadm_recorder_free(&q->rec);
+	eadm_recorder_free(&cmds->rec);
 	erdma_dbrec_free(dev, &q->cq_rec);
 	erdma_dbrec_free(dev, &q->sq_rec);
 	erdma_ring_free(dev, &q->cq);

@@ -6,7 +6,6 @@
 #include <linux/completion.h>
 
 #include "../core/queue.h"
-#include "eadm_recorder.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
@@ -109,25 +108,12 @@ struct erdma_cmdq_slot {
  * @answered: first building block of the newest command that was answered
  * @cq_ci: consumer index of the completion ring
  * @cmdsn: command events seen
- * @outstanding: commands with a waiter
- * @max_outstanding: highest value of @outstanding so far
- * @quarantined: slots with @lost set
- * @submitted: commands submitted
- * @completed: commands answered in time
- * @errors: of these, those with a syndrome
- * @timeouts: commands given up
- * @late: answers after that
- * @spurious: completions that matched nothing
- * @last_spurious: local_clock() when @spurious last grew, 0 = never
  * @armed: an event was requested and has not arrived yet
  * @missed_events: answers found by polling that no event had announced
  * @last_missed: local_clock() when @missed_events last grew, 0 = never
- * @last_submit: local_clock()
- * @last_comp: local_clock()
  * @slots: the slots
  * @parked: response buffers of commands that a reset ended before it was confirmed
  * @nr_parked: how many
- * @rec: flight recorder, kept across recovery
  */
 struct erdma_cmdq {
 	struct erdma_ring sq;
@@ -139,28 +125,15 @@ struct erdma_cmdq {
 	u16 answered;
 	u32 cq_ci;
 	u32 cmdsn;
-	u32 outstanding;
-	u32 max_outstanding;
-	u32 quarantined;
-	u64 submitted;
-	u64 completed;
-	u64 errors;
-	u64 timeouts;
-	u64 late;
-	u64 spurious;
-	u64 last_spurious;
 	bool armed;
 	u64 missed_events;
 	u64 last_missed;
-	u64 last_submit;
-	u64 last_comp;
 	struct erdma_cmdq_slot slots[ERDMA_CMDQ_MAX_OUTSTANDING];
 	struct {
 		void *va;
 		dma_addr_t dma;
 	} parked[ERDMA_CMDQ_MAX_OUTSTANDING];
 	u32 nr_parked;
-	struct eadm_recorder rec;
 };
 
 /* Default; can be changed (conf.c). */

@@ -140,15 +140,15 @@ static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fr
 
 static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 {
-	struct erdma_cmdq *q = &dev->cmdq;
+	struct eadm_commands *cmds = &dev->adapter.cmds;
 	u64 events = 0, interrupts;
 	u32 i;
 
 	spin_lock_irq(&dev->adapter.lock);
-	SNAP_SET(s, cmds_submitted, q->submitted);
-	SNAP_SET(s, cmds_completed, q->completed);
-	SNAP_SET(s, cmds_failed, q->errors);
-	SNAP_SET(s, cmds_timed_out, q->timeouts);
+	SNAP_SET(s, cmds_submitted, cmds->submitted);
+	SNAP_SET(s, cmds_completed, cmds->completed);
+	SNAP_SET(s, cmds_failed, cmds->errors);
+	SNAP_SET(s, cmds_timed_out, cmds->timeouts);
 	SNAP_SET(s, cmdq_recoveries, dev->adapter.recoveries);
 	spin_unlock_irq(&dev->adapter.lock);
 

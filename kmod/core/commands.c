@@ -1,10 +1,5 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * Rows of a flight recorder for the companion: object cmd of a driver's provider. A
- * driver adds the lock that guards its recorder and the names of operations.
- */
-#ifndef EADM_RECORDER_ROWS_H
-#define EADM_RECORDER_ROWS_H
+// SPDX-License-Identifier: GPL-2.0-only
+/* Numbers of commands and their flight recorder, and the rows of both for the companion. */
 
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -13,32 +8,75 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "eadm_diag.h"
-#include "eadm_recorder.h"
+#include "adapter.h"
+#include "commands.h"
 #include "eadm_snap.h"
 
+static struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
+{
+	return container_of(dd, struct eadm_adapter, diag);
+}
+
+static u64 age(u64 since)
+{
+	return eadm_elapsed(since, local_clock());
+}
+
 /**
- * struct eadm_cmd_row - a copy of a record, as the ring continues to change
- * @rec: the copy
- * @first_timeout: it is the record of the first timeout, which is kept until it has been
- *	read
+ * eadm_commands_fill() - fill in what a command queue has in any family
+ * @ad: the adapter
+ * @s: the row
+ * @slots: how many commands the queue has room for
+ * @oldest: local_clock() of the oldest command with a waiter, if there is any
+ *
+ * Context: any, with the adapter's lock held.
  */
-struct eadm_cmd_row {
-	struct eadm_rec rec;
-	bool first_timeout;
-};
+void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s, u32 slots,
+			u64 oldest)
+{
+	static const u8 states[] = {
+		[EADM_QUEUE_POLLING]	= EADM_CMDQ_STATE_POLLING,
+		[EADM_QUEUE_EVENT]	= EADM_CMDQ_STATE_EVENT,
+		[EADM_QUEUE_RECOVERING]	= EADM_CMDQ_STATE_RECOVERING,
+		[EADM_QUEUE_DEAD]	= EADM_CMDQ_STATE_DEAD,
+	};
+	const struct eadm_commands *c = &ad->cmds;
+
+	lockdep_assert_held(&ad->lock);
+	SNAP_SET(s, state, states[ad->state]);
+	SNAP_SET(s, timeout, (u64)ad->ops->timeout_ms(ad) * NSEC_PER_MSEC);
+	SNAP_SET(s, credits, slots - c->quarantined);
+	SNAP_SET(s, outstanding, c->outstanding);
+	SNAP_SET(s, max_outstanding, c->max_outstanding);
+	SNAP_SET(s, submitted, c->submitted);
+	SNAP_SET(s, completed, c->completed);
+	SNAP_SET(s, errors, c->errors);
+	SNAP_SET(s, timeouts, c->timeouts);
+	SNAP_SET(s, late, c->late);
+	SNAP_SET(s, spurious, c->spurious);
+	SNAP_SET(s, recoveries, ad->recoveries);
+	SNAP_SET(s, failed_recoveries, ad->failed_recoveries);
+	if (c->last_spurious)
+		SNAP_SET(s, last_spurious_age, age(c->last_spurious));
+	if (c->last_submit)
+		SNAP_SET(s, last_submit_age, age(c->last_submit));
+	if (c->last_comp)
+		SNAP_SET(s, last_comp_age, age(c->last_comp));
+	if (c->outstanding)
+		SNAP_SET(s, oldest_age, age(oldest));
+}
 
 /**
  * eadm_cmd_row_next() - the next record, for &eadm_diag_obj.next
- * @r: the recorder
- * @lock: guards it; taken with interrupts off
+ * @dd: the device
  * @id: lowest number; on return that of the record
  *
  * Context: process.
  * Return: a struct eadm_cmd_row for eadm_cmd_row_put(), NULL for no more, or ERR_PTR(-ENOMEM).
  */
-static inline void *eadm_cmd_row_next(struct eadm_recorder *r, spinlock_t *lock, u64 *id)
+void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id)
 {
+	struct eadm_adapter *ad = diag_to_adapter(dd);
 	struct eadm_cmd_row *row;
 	bool found;
 
@@ -46,9 +84,9 @@ static inline void *eadm_cmd_row_next(struct eadm_recorder *r, spinlock_t *lock,
 	/* NULL would mean that there are no more. */
 	if (!row)
 		return ERR_PTR(-ENOMEM);
-	spin_lock_irq(lock);
-	found = eadm_recorder_next(r, *id, &row->rec, &row->first_timeout);
-	spin_unlock_irq(lock);
+	spin_lock_irq(&ad->lock);
+	found = eadm_recorder_next(&ad->cmds.rec, *id, &row->rec, &row->first_timeout);
+	spin_unlock_irq(&ad->lock);
 	if (!found) {
 		kfree(row);
 		return NULL;
@@ -59,23 +97,22 @@ static inline void *eadm_cmd_row_next(struct eadm_recorder *r, spinlock_t *lock,
 
 /**
  * eadm_cmd_row_seek() - skip records that were not asked for, for &eadm_diag_obj.seek
- * @r: the recorder
- * @lock: guards it; released in between
+ * @dd: the device
  * @id: lowest number
  * @req: what was asked for
  *
  * Context: process.
  * Return: number to continue from.
  */
-static inline u64 eadm_cmd_row_seek(struct eadm_recorder *r, spinlock_t *lock, u64 id,
-				    const struct eadm_diag_req *req)
+u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
 {
+	struct eadm_adapter *ad = diag_to_adapter(dd);
 	bool found;
 
 	do {
-		spin_lock_irq(lock);
-		found = eadm_recorder_seek(r, &id, req->among, req->least);
-		spin_unlock_irq(lock);
+		spin_lock_irq(&ad->lock);
+		found = eadm_recorder_seek(&ad->cmds.rec, &id, req->among, req->least);
+		spin_unlock_irq(&ad->lock);
 	} while (!found);
 	return id;
 }
@@ -85,13 +122,13 @@ static inline u64 eadm_cmd_row_seek(struct eadm_recorder *r, spinlock_t *lock, u
  * @dd: not used
  * @row: from eadm_cmd_row_next()
  */
-static inline void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row)
+void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row)
 {
 	kfree(row);
 }
 
 /* The requester in the reader's PID namespace, 0 when it cannot be seen there. */
-static inline u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
+static u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct task_struct *task;
@@ -110,7 +147,7 @@ static inline u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
 	return nr;
 }
 
-static inline void eadm_rec_fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
+static void eadm_rec_fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
 {
 	u32 pid;
 
@@ -126,7 +163,7 @@ static inline void eadm_rec_fill_requester(const struct eadm_rec *rec, struct ea
 	SNAP_STR(s, comm, rec->comm);
 }
 
-static inline void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
+static void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
 					 u32 (*cause_class)(u32 syndrome))
 {
 	if (rec->state == EADM_REC_PENDING)
@@ -141,8 +178,7 @@ static inline void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm
 
 /**
  * eadm_cmd_row_fill() - fill in a row, except for the class of its operation
- * @r: the recorder
- * @lock: guards it
+ * @dd: the device
  * @row: the row
  * @s: what is filled in
  * @req: the request; an administrator's read of the first timeout releases that
@@ -151,11 +187,11 @@ static inline void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm
  *
  * Context: process, as the reader.
  */
-static inline void eadm_cmd_row_fill(struct eadm_recorder *r, spinlock_t *lock,
-				     const struct eadm_cmd_row *row, struct eadm_snap_cmd *s,
-				     const struct eadm_diag_req *req,
-				     u32 (*cause_class)(u32 syndrome))
+void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
+		       struct eadm_snap_cmd *s, const struct eadm_diag_req *req,
+		       u32 (*cause_class)(u32 syndrome))
 {
+	struct eadm_adapter *ad = diag_to_adapter(dd);
 	const struct eadm_rec *rec = &row->rec;
 
 	SNAP_SET(s, seq, rec->seq);
@@ -175,10 +211,8 @@ static inline void eadm_cmd_row_fill(struct eadm_recorder *r, spinlock_t *lock,
 		SNAP_BIN(s, response, rec->response, rec->response_len);
 	}
 	if (row->first_timeout && req->admin) {
-		spin_lock_irq(lock);
-		eadm_recorder_release(r, rec->seq);
-		spin_unlock_irq(lock);
+		spin_lock_irq(&ad->lock);
+		eadm_recorder_release(&ad->cmds.rec, rec->seq);
+		spin_unlock_irq(&ad->lock);
 	}
 }
-
-#endif /* EADM_RECORDER_ROWS_H */

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers of commands, and their flight recorder. */
+#ifndef EADM_COMMANDS_H
+#define EADM_COMMANDS_H
+
+#include "eadm_diag.h"
+#include "eadm_recorder.h"
+
+struct eadm_adapter;
+struct eadm_snap_cmd;
+struct eadm_snap_cmdq;
+
+/**
+ * struct eadm_commands - numbers of commands; all of it under the adapter's lock
+ * @outstanding: commands with a waiter
+ * @max_outstanding: highest value of @outstanding so far
+ * @quarantined: slots with a lost command, whose answer may still come
+ * @submitted: commands submitted
+ * @completed: commands answered in time
+ * @errors: of these, those refused
+ * @timeouts: commands given up
+ * @late: answers after that
+ * @spurious: completions that matched nothing, or were damaged
+ * @last_spurious: local_clock() when @spurious last grew, 0 = never
+ * @last_submit: local_clock()
+ * @last_comp: local_clock()
+ * @rec: flight recorder, kept across recovery
+ */
+struct eadm_commands {
+	u32 outstanding;
+	u32 max_outstanding;
+	u32 quarantined;
+	u64 submitted;
+	u64 completed;
+	u64 errors;
+	u64 timeouts;
+	u64 late;
+	u64 spurious;
+	u64 last_spurious;
+	u64 last_submit;
+	u64 last_comp;
+	struct eadm_recorder rec;
+};
+
+/**
+ * struct eadm_cmd_row - a copy of a record, as the ring continues to change
+ * @rec: the copy
+ * @first_timeout: it is the record of the first timeout, which is kept until it has been
+ *	read
+ */
+struct eadm_cmd_row {
+	struct eadm_rec rec;
+	bool first_timeout;
+};
+
+void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s, u32 slots,
+			u64 oldest);
+void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id);
+u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req);
+void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row);
+void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
+		       struct eadm_snap_cmd *s, const struct eadm_diag_req *req,
+		       u32 (*cause_class)(u32 syndrome));
+
+#endif /* EADM_COMMANDS_H */
