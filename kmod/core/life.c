@@ -57,17 +57,23 @@ void eadm_adapter_watch_stop(struct eadm_adapter *ad)
  * eadm_adapter_init() - once in an adapter's life
  * @ad: zeroed
  * @ops: its family
+ * @diag: what it offers to the companion
  * @ibdev: the RDMA device, not registered yet
  * @pdev: its function
  *
  * The family sets @ad->port, @ad->fn.answers, and initialises @ad->qps and @ad->failures.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
-		       struct ib_device *ibdev, struct pci_dev *pdev)
+		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
+		       struct pci_dev *pdev)
 {
 	ad->ops = ops;
 	ad->ibdev = ibdev;
 	ad->fn.pdev = pdev;
+	ad->diag.ibdev = ibdev;
+	ad->diag.ops = diag;
+	ad->diag.failures = &ad->failures;
+	ATOMIC_INIT_NOTIFIER_HEAD(&ad->diag.events);
 	ad->state = EADM_QUEUE_POLLING;
 	spin_lock_init(&ad->lock);
 	init_waitqueue_head(&ad->wait);

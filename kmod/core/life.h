@@ -6,7 +6,8 @@
 #include "adapter.h"
 
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
-		       struct ib_device *ibdev, struct pci_dev *pdev);
+		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
+		       struct pci_dev *pdev);
 int eadm_adapter_start_work(struct eadm_adapter *ad);
 void eadm_adapter_end_work(struct eadm_adapter *ad);
 void eadm_adapter_watch_start(struct eadm_adapter *ad);

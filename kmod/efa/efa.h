@@ -36,7 +36,7 @@
  *
  * Lock order, outermost first; locks on one line are never held together:
  *
- *   efa_pd.ah_lock, efa_recent.lock, efa_qp.state_lock (commands are issued below them),
+ *   efa_pd.ah_lock, eadm_recent.lock, efa_qp.state_lock (commands are issued below them),
  *   efa_ctx.db_lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
  *   efa_hw.lock (one readless read at a time; may sleep)
@@ -78,7 +78,9 @@
 #include <rdma/ib_verbs.h>
 
 #include "../core/life.h"
+#include "../core/provider.h"
 #include "../core/queue.h"
+#include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
 #include "aq.h"
@@ -140,8 +142,7 @@ struct efa_caps {
  * @leaving: the device is being removed; set once
  * @watched: how often the watch looked; used by it only
  * @last_reason: EFA_RESET_* of the last reset
- * @recent_stats: an answer of the adapter, cached for a short time
- * @recent_regs: the same of its registers
+ * @recent: answers of the adapter, cached for a short time
  * @cqs: tables
  * @mrs: tables
  * @pds: tables
@@ -167,8 +168,7 @@ struct efa_dev {
 	bool leaving;
 	unsigned int watched;
 	u32 last_reason;
-	struct efa_recent recent_stats;
-	struct efa_recent recent_regs;
+	struct efa_recent recent;
 	struct eadm_table cqs;
 	struct eadm_table mrs;
 	struct eadm_table pds;
@@ -229,6 +229,7 @@ static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
 
 /* lifecycle.c */
 extern const struct eadm_adapter_ops efa_adapter_ops;
+extern const struct eadm_diag_ops efa_diag_ops;
 int efa_start(struct efa_dev *dev);
 void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason);
 
@@ -241,8 +242,5 @@ void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd);
 /* diag/ */
 void efa_diag_async(struct efa_dev *dev, u16 group);
 void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_cmd *cmd);
-int efa_diag_add(struct efa_dev *dev);
-void efa_diag_init(struct efa_dev *dev);
-void efa_diag_del(struct efa_dev *dev);
 
 #endif /* EFA_H */

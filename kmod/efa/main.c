@@ -196,7 +196,7 @@ static int consumers_start(struct efa_dev *dev)
 	ret = ib_register_device(&dev->ibdev, "efa_%d", &dev->pdev->dev);
 	if (ret)
 		goto err_recovery;
-	ret = efa_diag_add(dev);
+	ret = eadm_provider_add(&dev->adapter);
 	if (ret)
 		goto err_device;
 	eadm_adapter_watch_start(&dev->adapter);
@@ -214,11 +214,10 @@ static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
 {
 	dev->pdev = pdev;
 	dev->probed = local_clock();
-	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &dev->ibdev, pdev);
+	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = EFA_PORT;
 	tables_init(dev);
 	efa_recent_init(dev);
-	efa_diag_init(dev);
 	pci_set_drvdata(pdev, dev);
 }
 
@@ -291,7 +290,7 @@ static void efa_remove(struct pci_dev *pdev)
 
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(&dev->adapter);
-	efa_diag_del(dev);
+	eadm_provider_del(&dev->adapter);
 	efa_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);

@@ -108,7 +108,7 @@ static int port_values(struct efa_dev *dev, u64 *value, int count)
 	struct efa_stats stats = {};
 	int ret, i, n = 0, k;
 
-	ret = efa_recent_stats(dev, &stats, efa_may_ask());
+	ret = eadm_recent_read(&dev->recent.stats, &stats, eadm_may_ask());
 	for (i = 0; !ret && i < ARRAY_SIZE(port_order); i++)
 		for (k = 0; k < port_order[i].count && n < count; k++)
 			value[n++] = stats.value[port_order[i].type][k];

@@ -42,25 +42,19 @@ struct efa_stats {
 };
 
 /**
- * struct efa_recent - an answer of the adapter, cached briefly (recent.c)
- * @lock: guards the rest; held while the adapter is asked
- * @asked: there is an answer, of @when (jiffies)
- * @ret: what asking returned; 0: the answer is valid
+ * struct efa_recent - answers of the adapter that are cached
+ * @stats: its counters
+ * @last_stats: the last answer
+ * @regs: registers that may be read, by offset; the others are 0
+ * @last_regs: the last answer
  */
 struct efa_recent {
-	struct mutex lock;	/* see above */
-	bool asked;
-	unsigned long when;
-	int ret;
-	union {
-		struct efa_stats stats;
-		u32 regs[EFA_REGS_COUNT];
-	};
+	struct eadm_recent stats;
+	struct efa_stats last_stats;
+	struct eadm_recent regs;
+	u32 last_regs[EFA_REGS_COUNT];
 };
 
-bool efa_may_ask(void);
-int efa_recent_stats(struct efa_dev *dev, struct efa_stats *stats, bool fresh);
-int efa_recent_regs(struct efa_dev *dev, u32 value[EFA_REGS_COUNT]);
 void efa_recent_init(struct efa_dev *dev);
 
 struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev);

@@ -41,7 +41,7 @@ int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
 	if (!ret)
 		WRITE_ONCE(conf->delayed_ack, count);
 	mutex_unlock(&conf->lock);
-	erdma_recent_forget(dev);
+	eadm_recent_forget(&dev->recent.ext_attr);
 	return ret;
 }
 

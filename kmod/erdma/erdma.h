@@ -60,7 +60,9 @@
 #include <rdma/ib_verbs.h>
 
 #include "../core/life.h"
+#include "../core/provider.h"
 #include "../core/queue.h"
+#include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
 #include "cmdq.h"
@@ -150,26 +152,19 @@ struct erdma_conf {
 };
 
 /**
- * struct erdma_recent - an answer of the adapter, cached briefly (recent.c)
- * @lock: guards the rest; held while a command is in flight
- * @asked: there is an answer, of @when (jiffies)
- * @ret: what the command returned; 0: the answer is valid
+ * struct erdma_recent - answers of the adapter that are cached
+ * @stats: counters of the port
+ * @last_stats: the last answer
+ * @ext_attr: extended attributes
+ * @last_ext_attr: the last answer
  */
 struct erdma_recent {
-	struct mutex lock;	/* see above */
-	bool asked;
-	unsigned long when;
-	int ret;
-	union {
-		u64 stats[ERDMA_STATS_COUNT];
-		struct erdma_ext_attr ext;
-	};
+	struct eadm_recent stats;
+	u64 last_stats[ERDMA_STATS_COUNT];
+	struct eadm_recent ext_attr;
+	struct erdma_ext_attr last_ext_attr;
 };
 
-bool erdma_may_ask(void);
-int erdma_recent_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT], bool fresh);
-int erdma_recent_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext, bool fresh);
-void erdma_recent_forget(struct erdma_dev *dev);
 void erdma_recent_init(struct erdma_dev *dev);
 
 struct attribute_group;
@@ -264,8 +259,7 @@ struct erdma_dev {
 	resource_size_t bar_len;
 	struct erdma_caps caps;
 	struct erdma_conf conf;
-	struct erdma_recent recent_stats;
-	struct erdma_recent recent_ext;
+	struct erdma_recent recent;
 	u8 mac[ETH_ALEN];
 	u64 probed;
 	u32 vectors;
@@ -347,6 +341,7 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 /* ---- Adapter as a whole (lifecycle.c, hw.c, netdev.c, verbs.c, diag.c) ------ */
 
 extern const struct eadm_adapter_ops erdma_adapter_ops;
+extern const struct eadm_diag_ops erdma_diag_ops;
 
 void erdma_hw_init(struct erdma_dev *dev);
 bool erdma_hw_is_up(struct erdma_dev *dev);
@@ -375,8 +370,5 @@ void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd);
 
 void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
 void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd);
-int erdma_diag_add(struct erdma_dev *dev);
-void erdma_diag_init(struct erdma_dev *dev);
-void erdma_diag_del(struct erdma_dev *dev);
 
 #endif /* ERDMA_H */

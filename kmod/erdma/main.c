@@ -300,7 +300,7 @@ static int consumers_start(struct erdma_dev *dev)
 	ret = erdma_netdev_register(dev);
 	if (ret)
 		goto err_device;
-	ret = erdma_diag_add(dev);
+	ret = eadm_provider_add(&dev->adapter);
 	if (ret)
 		goto err_notifier;
 	eadm_adapter_watch_start(&dev->adapter);
@@ -327,11 +327,10 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 		return -ENOMEM;
 	dev->pdev = pdev;
 	dev->probed = local_clock();
-	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &dev->ibdev, pdev);
+	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = ERDMA_PORT;
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
-	erdma_diag_init(dev);
 	pci_set_drvdata(pdev, dev);
 
 	ret = eadm_failures_init(&dev->adapter.failures);
@@ -384,7 +383,7 @@ static void erdma_remove(struct pci_dev *pdev)
 
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(&dev->adapter);
-	erdma_diag_del(dev);
+	eadm_provider_del(&dev->adapter);
 	erdma_netdev_unregister(dev);
 	erdma_ctx_leave(dev);
 	/* Ends all consumers and destroys all objects, with commands. */

@@ -48,7 +48,7 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 
 	if (!port)
 		return 0;
-	ret = erdma_recent_stats(to_erdma_dev(ibdev), stats->value, erdma_may_ask());
+	ret = eadm_recent_read(&to_erdma_dev(ibdev)->recent.stats, stats->value, eadm_may_ask());
 	/*
 	 * The core reads them once when it registers the device, and any other error fails
 	 * that.

@@ -229,7 +229,7 @@ struct eadm_diag_ops {
  * @events: atomic notifier chain; calls carry enum eadm_diag_event_type and a
  *	struct eadm_diag_event, in any context
  * @released: completed when @adev has no references; used by the driver, see
- *	eadm_provider.h
+ *	kmod/core/provider.c
  */
 struct eadm_diag_dev {
 	struct auxiliary_device adev;

@@ -50,7 +50,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_cmdq = {
 	.type = EADM_OBJ_CMDQ,
 	.next = cmdq_next,
-	.put = efa_diag_put_none,
+	.put = eadm_put_none,
 	.fill = cmdq_fill,
 };
 

@@ -5,25 +5,6 @@
 #include "diag.h"
 
 /**
- * efa_diag_put_obj() - drop the reference to a numbered object
- * @dd: the device
- * @obj: struct eadm_object
- */
-void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
-{
-	eadm_object_put(obj);
-}
-
-/**
- * efa_diag_put_none() - put() for objects that live as long as the device
- * @dd: the device
- * @obj: the object
- */
-void efa_diag_put_none(struct eadm_diag_dev *dd, void *obj)
-{
-}
-
-/**
  * efa_diag_command() - report the result of a command
  * @dev: the device
  * @type: EADM_DIAG_CMD_*

@@ -35,7 +35,7 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_conf = {
 	.type = EADM_OBJ_CONF,
 	.next = conf_next,
-	.put = efa_diag_put_none,
+	.put = eadm_put_none,
 	.fill = conf_fill,
 };
 

@@ -46,7 +46,7 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_cq = {
 	.type = EADM_OBJ_CQ,
 	.next = cq_next,
-	.put = efa_diag_put_obj,
+	.put = eadm_put_object,
 	.res = cq_res,
 	.fill = cq_fill,
 };

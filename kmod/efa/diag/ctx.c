@@ -33,7 +33,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_ctx = {
 	.type = EADM_OBJ_CTX,
 	.next = ctx_next,
-	.put = efa_diag_put_obj,
+	.put = eadm_put_object,
 	.res = ctx_res,
 	.fill = ctx_fill,
 };
@@ -65,7 +65,7 @@ static int uar_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_uar = {
 	.type = EADM_OBJ_UAR,
 	.next = uar_next,
-	.put = efa_diag_put_obj,
+	.put = eadm_put_object,
 	.res = uar_res,
 	.fill = uar_fill,
 };
@@ -96,7 +96,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_pd = {
 	.type = EADM_OBJ_PD,
 	.next = pd_next,
-	.put = efa_diag_put_obj,
+	.put = eadm_put_object,
 	.res = pd_res,
 	.fill = pd_fill,
 };
@@ -131,7 +131,7 @@ static int ah_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_ah = {
 	.type = EADM_OBJ_AH,
 	.next = ah_next,
-	.put = efa_diag_put_obj,
+	.put = eadm_put_object,
 	.owner = ah_owner,
 	.fill = ah_fill,
 };

@@ -93,7 +93,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_dev = {
 	.type = EADM_OBJ_DEV,
 	.next = dev_next,
-	.put = efa_diag_put_none,
+	.put = eadm_put_none,
 	.fill = dev_fill,
 };
 
@@ -122,7 +122,9 @@ static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fres
 	const u64 *v;
 	int ret;
 
-	ret = READ_ONCE(dev->adapter.gone) ? -ENODEV : efa_recent_stats(dev, &stats, fresh);
+	ret = -ENODEV;
+	if (!READ_ONCE(dev->adapter.gone))
+		ret = eadm_recent_read(&dev->recent.stats, &stats, fresh);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -214,6 +216,6 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 const struct eadm_diag_obj efa_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
 	.next = counters_next,
-	.put = efa_diag_put_none,
+	.put = eadm_put_none,
 	.fill = counters_fill,
 };

@@ -20,8 +20,6 @@ extern const struct eadm_diag_obj efa_diag_counters;
 extern const struct eadm_diag_obj efa_diag_cmd;
 extern const struct eadm_diag_obj efa_diag_conf;
 
-void efa_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
-void efa_diag_put_none(struct eadm_diag_dev *dd, void *obj);
 int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
 int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value);

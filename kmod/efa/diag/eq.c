@@ -68,6 +68,6 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_eq = {
 	.type = EADM_OBJ_EQ,
 	.next = eq_next,
-	.put = efa_diag_put_none,
+	.put = eadm_put_none,
 	.fill = eq_fill,
 };

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the auxiliary device that the companion module binds to.
- *
- * Owner fields (pid, comm, cgroup-id, netns, res-id) and the device's name and
- * index are the companion's; each other file fills the rest of one object.
+ * Diagnostic provider: the objects, each in a file of its own. Owner fields (pid, comm,
+ * cgroup-id, netns, res-id) and the device's name and index are the companion's.
  */
 
-#include "eadm_provider.h"
 #include "diag.h"
 
 static const struct eadm_diag_obj *const objs[] = {
@@ -26,43 +23,10 @@ static const struct eadm_diag_obj *const objs[] = {
 	NULL
 };
 
-static const struct eadm_diag_ops ops = {
+const struct eadm_diag_ops efa_diag_ops = {
 	.family = "efa",
 	.objs = objs,
 	.ring = efa_diag_ring,
 	.regs = efa_diag_regs,
 	.conf_set = efa_diag_conf_set,
 };
-
-/**
- * efa_diag_init() - prepare the provider for events
- * @dev: the device
- */
-void efa_diag_init(struct efa_dev *dev)
-{
-	dev->adapter.diag.failures = &dev->adapter.failures;
-	eadm_provider_init(&dev->adapter.diag, &dev->ibdev, &ops);
-}
-
-/**
- * efa_diag_add() - let the companion see the device
- * @dev: the device, registered
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int efa_diag_add(struct efa_dev *dev)
-{
-	return eadm_provider_add(&dev->adapter.diag, &dev->pdev->dev);
-}
-
-/**
- * efa_diag_del() - remove the device from the companion
- * @dev: the device
- *
- * Context: process; waits until the last reader has left.
- */
-void efa_diag_del(struct efa_dev *dev)
-{
-	eadm_provider_del(&dev->adapter.diag);
-}

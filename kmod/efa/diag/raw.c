@@ -172,7 +172,7 @@ out:
  * @max: how many fit
  *
  * Each register is read by a request that the adapter answers in memory, at most once in
- * a second: see efa_recent_regs().
+ * a second (queries.c).
  *
  * Context: process.
  * Return: how many there are; -ENODEV; -EINTR; -EIO when it does not answer.
@@ -185,7 +185,7 @@ int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 
 	if (!eadm_adapter_serves(&dev->adapter))
 		return -ENODEV;
-	ret = efa_recent_regs(dev, value);
+	ret = eadm_recent_read(&dev->recent.regs, value, false);
 	if (ret)
 		return ret;
 	for (i = 0; i < EFA_REGS_COUNT; i++) {

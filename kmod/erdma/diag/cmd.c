@@ -63,7 +63,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_cmdq = {
 	.type = EADM_OBJ_CMDQ,
 	.next = cmdq_next,
-	.put = erdma_diag_put_none,
+	.put = eadm_put_none,
 	.fill = cmdq_fill,
 };
 

@@ -5,25 +5,6 @@
 #include "diag.h"
 
 /**
- * erdma_diag_put_obj() - drop the reference to a numbered object
- * @dd: the device
- * @obj: struct eadm_object
- */
-void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj)
-{
-	eadm_object_put(obj);
-}
-
-/**
- * erdma_diag_put_none() - put() for objects that live as long as the device
- * @dd: the device
- * @obj: the object
- */
-void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj)
-{
-}
-
-/**
  * erdma_diag_may_query() - whether the adapter can be asked for a context
  * @dev: the device
  * @obj: the object, or NULL for those that also exist after a reset

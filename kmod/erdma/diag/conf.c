@@ -44,7 +44,7 @@ static void fill_delayed_ack(struct erdma_dev *dev, struct eadm_snap_conf *s,
 		return;
 	ret = -ENODEV;
 	if (!READ_ONCE(dev->adapter.gone))
-		ret = erdma_recent_ext_attr(dev, &attr, req->admin);
+		ret = eadm_recent_read(&dev->recent.ext_attr, &attr, req->admin);
 	if (!ret && !(le32_to_cpu(attr.cap_mask) & ERDMA_EXT_ATTR_DELAYED_ACK))
 		ret = -EOPNOTSUPP;
 	if (ret) {
@@ -89,7 +89,7 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_conf = {
 	.type = EADM_OBJ_CONF,
 	.next = conf_next,
-	.put = erdma_diag_put_none,
+	.put = eadm_put_none,
 	.fill = conf_fill,
 };
 

@@ -37,7 +37,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_ctx = {
 	.type = EADM_OBJ_CTX,
 	.next = ctx_next,
-	.put = erdma_diag_put_obj,
+	.put = eadm_put_object,
 	.res = ctx_res,
 	.fill = ctx_fill,
 };
@@ -70,7 +70,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_pd = {
 	.type = EADM_OBJ_PD,
 	.next = pd_next,
-	.put = erdma_diag_put_obj,
+	.put = eadm_put_object,
 	.res = pd_res,
 	.fill = pd_fill,
 };

@@ -102,7 +102,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_dev = {
 	.type = EADM_OBJ_DEV,
 	.next = dev_next,
-	.put = erdma_diag_put_none,
+	.put = eadm_put_none,
 	.fill = dev_fill,
 };
 
@@ -120,7 +120,7 @@ static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fr
 	u64 v[ERDMA_STATS_COUNT];
 	int ret;
 
-	ret = erdma_recent_stats(dev, v, fresh);
+	ret = eadm_recent_read(&dev->recent.stats, v, fresh);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -195,6 +195,6 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 const struct eadm_diag_obj erdma_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
 	.next = counters_next,
-	.put = erdma_diag_put_none,
+	.put = eadm_put_none,
 	.fill = counters_fill,
 };

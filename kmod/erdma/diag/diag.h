@@ -21,8 +21,6 @@ extern const struct eadm_diag_obj erdma_diag_conf;
 
 #define ERDMA_CONTEXT_MAX	256	/* bytes of QPC, CQC or EQC (hw 4.13) */
 
-void erdma_diag_put_obj(struct eadm_diag_dev *dd, void *obj);
-void erdma_diag_put_none(struct eadm_diag_dev *dd, void *obj);
 int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj);
 int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);

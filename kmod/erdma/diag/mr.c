@@ -58,7 +58,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_mr = {
 	.type = EADM_OBJ_MR,
 	.next = mr_next,
-	.put = erdma_diag_put_obj,
+	.put = eadm_put_object,
 	.res = mr_res,
 	.fill = mr_fill,
 };

@@ -173,7 +173,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_qp = {
 	.type = EADM_OBJ_QP,
 	.next = qp_next,
-	.put = erdma_diag_put_obj,
+	.put = eadm_put_object,
 	.res = qp_res,
 	.fill = qp_fill,
 };

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A driver's side of the interface to the companion: its auxiliary device. */
+#ifndef EADM_PROVIDER_H
+#define EADM_PROVIDER_H
+
+#include "adapter.h"
+
+int eadm_provider_add(struct eadm_adapter *ad);
+void eadm_provider_del(struct eadm_adapter *ad);
+void eadm_put_object(struct eadm_diag_dev *dd, void *obj);
+void eadm_put_none(struct eadm_diag_dev *dd, void *obj);
+
+#endif /* EADM_PROVIDER_H */
