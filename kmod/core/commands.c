@@ -128,7 +128,7 @@ void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row)
 }
 
 /* The requester in the reader's PID namespace, 0 when it cannot be seen there. */
-static u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
+static u32 reader_pid(const struct eadm_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
 	struct task_struct *task;
@@ -147,7 +147,7 @@ static u32 eadm_rec_reader_pid(const struct eadm_rec *rec)
 	return nr;
 }
 
-static void eadm_rec_fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
+static void fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
 {
 	u32 pid;
 
@@ -156,15 +156,15 @@ static void eadm_rec_fill_requester(const struct eadm_rec *rec, struct eadm_snap
 		s->has.comm = 1;
 		return;
 	}
-	pid = eadm_rec_reader_pid(rec);
+	pid = reader_pid(rec);
 	if (!pid)
 		return;
 	SNAP_SET(s, pid, pid);
 	SNAP_STR(s, comm, rec->comm);
 }
 
-static void eadm_rec_fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
-					 u32 (*cause_class)(u32 syndrome))
+static void fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
+			 u32 (*cause_class)(u32 syndrome))
 {
 	if (rec->state == EADM_REC_PENDING)
 		return;
@@ -204,8 +204,8 @@ void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
 	SNAP_SET(s, cpu, rec->cpu);
 	SNAP_SET(s, first_timeout, row->first_timeout);
 	SNAP_BIN(s, request, rec->request, rec->request_len);
-	eadm_rec_fill_requester(rec, s);
-	eadm_rec_fill_outcome(rec, s, cause_class);
+	fill_requester(rec, s);
+	fill_outcome(rec, s, cause_class);
 	if (rec->flags & EADM_REC_ANSWERED) {
 		SNAP_SET(s, syndrome_raw, rec->syndrome);
 		SNAP_BIN(s, response, rec->response, rec->response_len);

@@ -58,7 +58,7 @@ static bool halt_adapter(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 	return confirmed;
 }
 
-static int reset(struct eadm_adapter *ad)
+static int reset_adapter(struct eadm_adapter *ad)
 {
 	int ret = -EIO;
 
@@ -70,7 +70,7 @@ static int reset(struct eadm_adapter *ad)
 	WRITE_ONCE(ad->halted, ret);
 	ad->restarted = false;
 	ad->ops->trace(ad, EADM_RECOVERY_RESET, ret);
-	eadm_adapter_debug(ad, dev, "recovery: the reset: %d\n", ret);
+	eadm_adapter_debug(ad, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
 
@@ -181,7 +181,7 @@ static int bring_back(struct eadm_adapter *ad)
 		return 0;
 	if (eadm_adapter_is_gone(ad))
 		return -ENODEV;
-	return reset(ad);
+	return reset_adapter(ad);
 }
 
 /* An adapter that stays halted is mentioned once. */
