@@ -58,7 +58,7 @@ enum eadm_reset_reason {
  * @make_room: the same for recovery, which does not wait for other commands for long.
  *	Return 0 or why there is none; drops the lock meanwhile
  * @serves: the queue is about to work with interrupts; with the lock held. May be NULL
- * @has_restarted: called periodically: whether the adapter has forgotten everything, though
+ * @has_restarted: called periodically, in service: whether the adapter has forgotten everything, though
  *	nobody reset it. Recovery asks the adapter before it resets it: this may be wrong
  * @watch: called periodically: do what a lost interrupt should have led to
  * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it

@@ -19,13 +19,19 @@ static bool wants_retry(const struct eadm_adapter *ad)
 	       time_after(jiffies, ad->last_recovery + msecs_to_jiffies(RETRY_MS));
 }
 
+/* While it recovers, or after that has failed, it need not be asked. */
+static bool has_restarted(struct eadm_adapter *ad)
+{
+	return READ_ONCE(ad->state) == EADM_QUEUE_EVENT && ad->ops->has_restarted(ad);
+}
+
 static void watch_work(struct work_struct *work)
 {
 	struct eadm_adapter *ad = container_of(to_delayed_work(work), struct eadm_adapter, watch);
 
 	if (eadm_adapter_is_gone(ad))
 		return;
-	if (ad->ops->has_restarted(ad) || wants_retry(ad))
+	if (has_restarted(ad) || wants_retry(ad))
 		eadm_queue_recover(ad, EADM_RESET_COMMAND_LOST);
 	ad->ops->watch(ad);
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));

@@ -214,7 +214,7 @@ static void recover(struct eadm_adapter *ad)
 		tell_consumers(ad);
 	eadm_queue_set_state(ad, ret ? EADM_QUEUE_DEAD : EADM_QUEUE_EVENT);
 	ad->ops->trace(ad, EADM_RECOVERY_END, ret);
-	if (ret && eadm_adapter_is_gone(ad))
+	if (READ_ONCE(ad->gone) || (ret && eadm_adapter_is_gone(ad)))
 		return;
 	report_end(ad, ret, was_reset, was_halted);
 	ad->ops->recovered(ad, was_reset, was_halted);

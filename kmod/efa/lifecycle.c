@@ -223,7 +223,7 @@ static bool has_restarted(struct eadm_adapter *ad)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
 
-	if (READ_ONCE(ad->state) != EADM_QUEUE_EVENT || ++dev->watched % READ_PERIODS)
+	if (++dev->watched % READ_PERIODS)
 		return false;
 	return efa_hw_has_forgotten(dev);
 }

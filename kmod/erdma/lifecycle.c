@@ -104,7 +104,7 @@ static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
 
-	if ((was_reset || was_halted) && READ_ONCE(dev->mtu_changed))
+	if (!ad->halted && (was_reset || was_halted) && READ_ONCE(dev->mtu_changed))
 		queue_work(ad->wq, &dev->mtu_work);
 }
 
