@@ -38,6 +38,12 @@ found_gid() {
 }
 
 chmod 666 /dev/infiniband/uverbs*
+# Earlier parts may have left addresses.
+ip -6 address flush dev v0 scope global
+two_gids() {
+	[ "$(eadm dump gid -d "$dev" --json | jq '.rows | length')" = 2 ]
+}
+check "gid: an interface with one address" until_true 20 two_gids
 own=$(index_of "::ffff:$addr")
 local_gid=$(jq -r '.rows[] | select(.scope == "link-local").gid' <(eadm dump gid -d "$dev" --json))
 check "gid: the IPv4 address, not the link-local one" gid_is 0 ok \
@@ -62,7 +68,7 @@ ip link set m0 netns pod name v0
 ip -n pod address add 10.9.0.7/24 dev v0
 ip -n pod link set v0 up
 has_pod() {
-	has_gid ::ffff:10.9.0.7 && [ "$(eadm dump gid --json | jq '.rows | length')" = 4 ]
+	has_gid ::ffff:10.9.0.7 && [ "$(eadm dump gid -d "$dev" --json | jq '.rows | length')" = 4 ]
 }
 check "gid: a container with its own interface" until_true 20 has_pod
 pod=$(index_of ::ffff:10.9.0.7)
