@@ -609,7 +609,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "A container that sees the GIDs of its host's interfaces, a port whose interface is down, and a GID that reaches only the same link: a notice. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
+		.alike = "A container that sees the GIDs of its host's interfaces, interfaces that are down, and a GID that reaches only the same link: a notice. A port that is down is judged by the rule link-down alone. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,

@@ -144,9 +144,12 @@ check "gid: the link-local one only" until_true 20 gid_is 7 note \
 ip address add "$addr/24" dev v0
 until_true 20 has_address
 ip link set v0 down
+# One cause, one finding.
 is_down() {
-	gid_is 8 note "no GID is usable: v0 is down" && same "$(index_of "::ffff:$addr") ::ffff:$addr RoCE v2 v0 this ipv4 netdev-down" \
-		"$(gid_table "${as_user[@]}" eadm)"
+	ends 8 "${as_user[@]}" eadm check -d "$dev" --json &&
+		same "fail port" "$(jq -r '.rows[] | select(.check == ("port", "gid")) | "\(.result) \(.check)"' "$work/said")" &&
+		same "$(index_of "::ffff:$addr") ::ffff:$addr RoCE v2 v0 this ipv4 netdev-down" \
+			"$(gid_table "${as_user[@]}" eadm)"
 }
 check "gid: an interface that is down" until_true 20 is_down
 ip link set v0 up
