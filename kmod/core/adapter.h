@@ -58,8 +58,8 @@ enum eadm_reset_reason {
  * @make_room: the same for recovery, which does not wait for other commands for long.
  *	Return 0 or why there is none; drops the lock meanwhile
  * @serves: the queue is about to work with interrupts; with the lock held. May be NULL
- * @has_restarted: called periodically, in service: whether the adapter has forgotten everything, though
- *	nobody reset it. Recovery asks the adapter before it resets it: this may be wrong
+ * @has_restarted: called periodically, in service: whether the adapter seems to have lost its
+ *	state without a reset by the driver. This may be wrong: recovery tries a command first
  * @watch: called periodically: do what a lost interrupt should have led to
  * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it
  * @recovered: recovery is over: a reset may have ended all that was told to the adapter

@@ -16,7 +16,7 @@ struct eadm_adapter;
  * @created: local_clock() of creation
  * @epoch: the adapter's epoch when it learned of the object; if it is older than the
  *	adapter's, the adapter has forgotten the object. Written once, unless the object is
- *	created in the adapter anew
+ *	created in the adapter again
  * @ending: the adapter was asked to destroy it, and may reuse its number
  * @told: its owner knows that the adapter has forgotten it; used by recovery only
  */

@@ -4,7 +4,7 @@
  *
  * What the adapter may reach is freed only when it is known to be done with it: it answered
  * the command that ends an object, perhaps late, or the epoch in which it learned of the
- * memory is over. An epoch begins when the adapter is told of memory for the first time after
+ * memory is over. An epoch begins when the adapter gets addresses of memory for the first time after
  * a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
  */
 

@@ -71,7 +71,7 @@ enum eadm_presence eadm_function_find(const struct eadm_function *fn)
  * Bus mastering is off afterwards.
  *
  * Context: process.
- * Return: whether the function supports FLR, and has done one; also false if somebody else is
+ * Return: whether the function supports FLR, and has done one; also false if the PCI core is
  * about to reset it.
  */
 bool eadm_function_reset(struct eadm_function *fn)

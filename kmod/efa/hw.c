@@ -158,10 +158,10 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 }
 
 /**
- * efa_hw_has_forgotten() - whether the function was reset, and nobody said so
+ * efa_hw_has_forgotten() - whether the function was reset without notice
  * @dev: the device, in service
  *
- * Such an adapter does not know where to write answers, and answers when it is told. One that
+ * Such an adapter has lost the address for answers, and answers once it is set again. One that
  * answers in neither case does not show whether it was reset.
  *
  * Context: process; called periodically, as the adapter may merely be slow: the answer is yes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the objects, each in a file of its own. Owner fields (pid, comm,
- * cgroup-id, netns, res-id) and the device's name and index are the companion's.
+ * Diagnostic provider: the table of objects. Each object is filled by a file of its own; the
+ * companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's name and index.
  */
 
 #include "diag.h"
