@@ -67,6 +67,26 @@ void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s,
 }
 
 /**
+ * eadm_commands_count() - fill in the counters of commands
+ * @ad: the adapter
+ * @s: the row
+ *
+ * Context: process.
+ */
+void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s)
+{
+	const struct eadm_commands *c = &ad->cmds;
+
+	spin_lock_irq(&ad->lock);
+	SNAP_SET(s, cmds_submitted, c->submitted);
+	SNAP_SET(s, cmds_completed, c->completed);
+	SNAP_SET(s, cmds_failed, c->errors);
+	SNAP_SET(s, cmds_timed_out, c->timeouts);
+	SNAP_SET(s, cmdq_recoveries, ad->recoveries);
+	spin_unlock_irq(&ad->lock);
+}
+
+/**
  * eadm_cmd_row_next() - the next record, for &eadm_diag_obj.next
  * @dd: the device
  * @id: lowest number; on return that of the record

@@ -9,6 +9,7 @@
 struct eadm_adapter;
 struct eadm_snap_cmd;
 struct eadm_snap_cmdq;
+struct eadm_snap_counters;
 
 /**
  * struct eadm_commands - numbers of commands; all of it under the adapter's lock
@@ -55,6 +56,7 @@ struct eadm_cmd_row {
 
 void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s, u32 slots,
 			u64 oldest);
+void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s);
 void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id);
 u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req);
 void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row);

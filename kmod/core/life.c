@@ -123,6 +123,28 @@ void eadm_adapter_end_work(struct eadm_adapter *ad)
 }
 
 /**
+ * eadm_adapter_set_master() - turn bus mastering on, unless the adapter is gone
+ * @ad: the adapter
+ *
+ * Once the adapter is gone, bus mastering stays off for good.
+ *
+ * Context: process.
+ * Return: 0 or -ENODEV.
+ */
+int eadm_adapter_set_master(struct eadm_adapter *ad)
+{
+	int ret = 0;
+
+	spin_lock_irq(&ad->lock);
+	if (ad->gone)
+		ret = -ENODEV;
+	else
+		pci_set_master(ad->fn.pdev);
+	spin_unlock_irq(&ad->lock);
+	return ret;
+}
+
+/**
  * eadm_recovery_stop() - there is no recovery, and no watch, from now on
  * @ad: the adapter
  *

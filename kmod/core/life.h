@@ -12,6 +12,7 @@ int eadm_adapter_start_work(struct eadm_adapter *ad);
 void eadm_adapter_end_work(struct eadm_adapter *ad);
 void eadm_adapter_watch_start(struct eadm_adapter *ad);
 void eadm_adapter_watch_stop(struct eadm_adapter *ad);
+int eadm_adapter_set_master(struct eadm_adapter *ad);
 void eadm_recovery_stop(struct eadm_adapter *ad);
 void eadm_adapter_quiesce(struct eadm_adapter *ad);
 void eadm_adapter_restart(struct eadm_adapter *ad);

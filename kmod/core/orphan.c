@@ -4,8 +4,8 @@
  *
  * What the adapter may reach is freed only when it is known to be done with it: it answered
  * the command that ends an object, perhaps late, or the epoch in which it learned of the
- * memory is over. An epoch begins when the adapter gets addresses of memory for the first time after
- * a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
+ * memory is over. An epoch begins when the adapter gets addresses of memory for the first time
+ * after a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
  */
 
 #include <linux/kmemleak.h>

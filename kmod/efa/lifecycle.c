@@ -48,20 +48,6 @@ static int let_begin(struct efa_dev *dev)
 	return 0;
 }
 
-/* Unless the adapter is gone: then bus mastering stays off for good. */
-static int let_master(struct efa_dev *dev)
-{
-	int ret = 0;
-
-	spin_lock_irq(&dev->adapter.lock);
-	if (dev->adapter.gone)
-		ret = -ENODEV;
-	else
-		pci_set_master(dev->pdev);
-	spin_unlock_irq(&dev->adapter.lock);
-	return ret;
-}
-
 /*
  * Makes the adapter stop and forget everything. Bus mastering is off afterwards unless that
  * succeeded. That alone does not make it safe to free memory: what the adapter has not
@@ -77,7 +63,7 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 
 	/* It may have been off, as the adapter did not confirm the last request. */
 	efa_hw_request_reset(dev, reason);
-	ret = let_master(dev);
+	ret = eadm_adapter_set_master(&dev->adapter);
 	if (!ret)
 		ret = efa_hw_await_reset(dev);
 	if (!ret)
@@ -88,7 +74,7 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 	if (!eadm_function_reset(&dev->adapter.fn))
 		return false;
 	/* It has to be able to answer when it is started again, and has forgotten where. */
-	let_master(dev);
+	eadm_adapter_set_master(&dev->adapter);
 	efa_hw_tell_resp(dev);
 	return true;
 }

@@ -87,20 +87,6 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
 	return status == ERDMA_REG_GONE ? -ENODEV : ret;
 }
 
-/* Unless the adapter is gone: then bus mastering stays off for good. */
-static int let_master(struct erdma_dev *dev)
-{
-	int ret = 0;
-
-	spin_lock_irq(&dev->adapter.lock);
-	if (dev->adapter.gone)
-		ret = -ENODEV;
-	else
-		pci_set_master(dev->pdev);
-	spin_unlock_irq(&dev->adapter.lock);
-	return ret;
-}
-
 /**
  * erdma_hw_start() - hand over the rings and start the adapter
  * @dev: the device; rings are empty
@@ -118,7 +104,7 @@ int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 
 	announce_rings(dev);
 	eadm_memory_expose(&dev->adapter);
-	ret = let_master(dev);
+	ret = eadm_adapter_set_master(&dev->adapter);
 	if (ret)
 		return ret;
 	reg_write(dev, ERDMA_REG_DEV_CTRL, ERDMA_CTRL_INIT);

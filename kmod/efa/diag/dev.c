@@ -156,17 +156,10 @@ static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fres
 
 static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
 	u64 events = 0, interrupts;
 	u32 i;
 
-	spin_lock_irq(&dev->adapter.lock);
-	SNAP_SET(s, cmds_submitted, cmds->submitted);
-	SNAP_SET(s, cmds_completed, cmds->completed);
-	SNAP_SET(s, cmds_failed, cmds->errors);
-	SNAP_SET(s, cmds_timed_out, cmds->timeouts);
-	SNAP_SET(s, cmdq_recoveries, dev->adapter.recoveries);
-	spin_unlock_irq(&dev->adapter.lock);
+	eadm_commands_count(&dev->adapter, s);
 	interrupts = READ_ONCE(dev->aenq.interrupts);
 	for (i = 0; i < dev->nr_eqs; i++) {
 		events += READ_ONCE(dev->eqs[i].events);

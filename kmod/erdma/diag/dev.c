@@ -140,18 +140,10 @@ static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fr
 
 static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
 	u64 events = 0, interrupts;
 	u32 i;
 
-	spin_lock_irq(&dev->adapter.lock);
-	SNAP_SET(s, cmds_submitted, cmds->submitted);
-	SNAP_SET(s, cmds_completed, cmds->completed);
-	SNAP_SET(s, cmds_failed, cmds->errors);
-	SNAP_SET(s, cmds_timed_out, cmds->timeouts);
-	SNAP_SET(s, cmdq_recoveries, dev->adapter.recoveries);
-	spin_unlock_irq(&dev->adapter.lock);
-
+	eadm_commands_count(&dev->adapter, s);
 	/* AEQ and command EQ share a vector. */
 	interrupts = READ_ONCE(dev->aeq.interrupts);
 	for (i = 0; i < dev->nr_ceqs; i++) {
