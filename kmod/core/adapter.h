@@ -61,7 +61,9 @@ enum eadm_reset_reason {
  * @has_restarted: called periodically, in service: whether the adapter seems to have lost its
  *	state without a reset by the driver. This may be wrong: recovery tries a command first
  * @watch: called periodically: do what a lost interrupt should have led to
- * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it
+ * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it.
+ *	Recovery calls this: if there is service again, commands that the owner's handler issues
+ *	are executed before those of others
  * @recovered: recovery is over: a reset may have ended all that was told to the adapter
  *	(@was_reset), and it was out of service before (@was_halted)
  * @trace: tracepoint "recovery": enum eadm_recovery_step and its result

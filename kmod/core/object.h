@@ -18,7 +18,7 @@ struct eadm_adapter;
  *	adapter's, the adapter has forgotten the object. Written once, unless the object is
  *	created in the adapter again
  * @ending: the adapter was asked to destroy it, and may reuse its number
- * @told: its owner knows that the adapter has forgotten it; used by recovery only
+ * @told: of a QP: its owner learns that the adapter has forgotten it; under the adapter's lock
  */
 struct eadm_object {
 	refcount_t refs;

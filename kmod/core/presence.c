@@ -26,6 +26,17 @@ static bool is_disconnected(const struct eadm_function *fn)
 }
 
 /**
+ * eadm_function_is_resetting() - whether the driver knows that it is being reset
+ * @fn: the function; reads as ones meanwhile
+ *
+ * Context: any.
+ */
+bool eadm_function_is_resetting(const struct eadm_function *fn)
+{
+	return READ_ONCE(fn->resetting);
+}
+
+/**
  * eadm_function_answers() - whether the adapter answers now
  * @fn: the function
  *
@@ -35,7 +46,7 @@ static bool is_disconnected(const struct eadm_function *fn)
  */
 bool eadm_function_answers(const struct eadm_function *fn)
 {
-	return READ_ONCE(fn->resetting) || (!is_disconnected(fn) && fn->answers(fn));
+	return eadm_function_is_resetting(fn) || (!is_disconnected(fn) && fn->answers(fn));
 }
 
 /**
@@ -59,7 +70,7 @@ enum eadm_presence eadm_function_find(const struct eadm_function *fn)
 		present = present || pci_device_is_present(fn->pdev);
 	}
 	/* A reset may have begun since the last look at it. */
-	if (READ_ONCE(fn->resetting))
+	if (eadm_function_is_resetting(fn))
 		return EADM_PRESENT;
 	return present ? EADM_SILENT : EADM_ABSENT;
 }

@@ -31,6 +31,7 @@ struct eadm_function {
 	bool resetting;
 };
 
+bool eadm_function_is_resetting(const struct eadm_function *fn);
 bool eadm_function_answers(const struct eadm_function *fn);
 enum eadm_presence eadm_function_find(const struct eadm_function *fn);
 bool eadm_function_reset(struct eadm_function *fn);

@@ -74,6 +74,29 @@ static int reset_adapter(struct eadm_adapter *ad)
 	return ret;
 }
 
+/**
+ * eadm_adapter_claim_dead() - decide who makes it known that a QP is dead
+ * @ad: the adapter
+ * @qp: the QP, published
+ *
+ * Recovery notifies the owner, unless the QP was published too late for that: then its
+ * creation has to fail.
+ *
+ * Context: process.
+ * Return: true for the first caller that finds the QP dead: it has to act.
+ */
+bool eadm_adapter_claim_dead(struct eadm_adapter *ad, struct eadm_object *qp)
+{
+	bool first;
+
+	spin_lock_irq(&ad->lock);
+	first = eadm_object_is_dead(ad, qp) && !qp->told;
+	if (first)
+		qp->told = true;
+	spin_unlock_irq(&ad->lock);
+	return first;
+}
+
 /* Notifies consumers of objects that the adapter has forgotten, and of each QP once. */
 static void tell_consumers(struct eadm_adapter *ad)
 {
@@ -83,10 +106,8 @@ static void tell_consumers(struct eadm_adapter *ad)
 	ad->told = ad->epoch;
 	eadm_adapter_event(ad, IB_EVENT_DEVICE_FATAL);
 	for (id = 0; (obj = eadm_table_next(&ad->qps, &id)); id++) {
-		if (eadm_object_is_dead(ad, obj) && !obj->told) {
-			obj->told = true;
+		if (eadm_adapter_claim_dead(ad, obj))
 			ad->ops->died(ad, obj);
-		}
 		eadm_object_put(obj);
 	}
 }
@@ -209,10 +230,14 @@ static void recover(struct eadm_adapter *ad)
 	ret = bring_back(ad);
 	was_reset = ad->told != ad->epoch;
 	count_recovery(ad, !ret);
+	/* Handlers of events would wait for an adapter that does not answer. */
+	if (ret)
+		eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
 	/* New objects may get the numbers of dead ones as soon as there is service. */
 	if (was_reset && !READ_ONCE(ad->gone))
 		tell_consumers(ad);
-	eadm_queue_set_state(ad, ret ? EADM_QUEUE_DEAD : EADM_QUEUE_EVENT);
+	if (!ret)
+		eadm_queue_set_state(ad, EADM_QUEUE_EVENT);
 	ad->ops->trace(ad, EADM_RECOVERY_END, ret);
 	if (READ_ONCE(ad->gone) || (ret && eadm_adapter_is_gone(ad)))
 		return;

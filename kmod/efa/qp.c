@@ -122,16 +122,13 @@ static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 	if (ret)
 		goto err_mem;
 	qp->ibqp.qp_num = qp->qpn;
-	ret = eadm_table_add_at(&dev->adapter.qps, qp->qpn, &qp->obj);
-	if (ret)
-		goto err_qp;
 	ret = offer(qp, udata);
+	/* An owner who was notified of the end of a QP must get it: last. */
+	if (!ret)
+		ret = eadm_table_add_at(&dev->adapter.qps, qp->qpn, &qp->obj);
 	if (!ret)
 		return 0;
 	remove_entries(qp);
-	WRITE_ONCE(qp->obj.ending, true);
-	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);
-err_qp:
 	done = end(dev, qp);
 err_mem:
 	efa_mem_retire(dev, &qp->mem, done);
@@ -183,8 +180,10 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	efa_count(dev, EFA_CNT_QP_CREATES);
 	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
 		  qp->rq_bytes);
-	return 0;
-
+	if (!eadm_adapter_claim_dead(&dev->adapter, &qp->obj))
+		return 0;
+	efa_destroy_qp(ibqp, udata);
+	ret = -EIO;
 err:
 	efa_count(dev, EFA_CNT_CREATE_QP_ERR);
 	efa_debug(dev, qp, "no QP: %d\n", ret);

@@ -33,7 +33,11 @@ static void rebind_work(struct work_struct *work)
 	struct device *dev = &rebind->pdev->dev;
 	bool ours;
 
-	/* The adapter may have been bound to another driver meanwhile. */
+	/*
+	 * The adapter may have been bound to another driver meanwhile. One that is bound after
+	 * this test is probed again, without harm: there is no function that tests and detaches
+	 * at once, and unbinding through sysfs has the same gap.
+	 */
 	device_lock(dev);
 	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
 	       pci_get_drvdata(rebind->pdev) == rebind->dev;

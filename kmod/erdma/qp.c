@@ -166,8 +166,10 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
 		    qp->sq_depth, qp->rq_depth, to_erdma_cq(attr->send_cq)->cqn,
 		    to_erdma_cq(attr->recv_cq)->cqn);
-	return 0;
-
+	if (!eadm_adapter_claim_dead(&dev->adapter, &qp->obj))
+		return 0;
+	erdma_destroy_qp(ibqp, udata);
+	ret = -EIO;
 err:
 	erdma_count(dev, ERDMA_CNT_QP_CREATE_FAILURES);
 	erdma_debug(dev, qp, "no QP: %d\n", ret);
