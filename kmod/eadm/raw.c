@@ -75,6 +75,12 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 	return arg->data_len;
 }
 
+/* ENODEV tells callers that the RDMA device was removed. */
+static int provider_error(int ret)
+{
+	return ret == -ENODEV ? -ESTALE : ret;
+}
+
 /**
  * eadm_raw_hwctx() - EADM_IOC_HWCTX
  * @edev: the device, entered
@@ -101,7 +107,7 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 	ret = ops->context(edev->dd, arg->kind, arg->id, buf);
 	if (ret < 0) {
 		kvfree(buf);
-		return ret;
+		return provider_error(ret);
 	}
 	arg->data_len = ret;
 	*data = buf;
@@ -138,7 +144,7 @@ int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data)
 	ret = ops->regs(edev->dd, regs, max);
 	if (ret < 0) {
 		kfree(regs);
-		return ret;
+		return provider_error(ret);
 	}
 	arg->count = ret;
 	*data = regs;

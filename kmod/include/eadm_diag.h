@@ -194,9 +194,11 @@ struct eadm_diag_reg {
  * @ring: copies entries of a queue into a buffer of the given size; -ENOENT: no
  *	such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
  * @context: reads the adapter's context (EADM_RAW_KIND_*) into a buffer of
- *	@context_max bytes; its length or an error as above
+ *	@context_max bytes; its length, an error as above, or -ENODEV when the adapter
+ *	is gone or no longer has the object
  * @context_max: length of the longest context
- * @regs: reads registers; returns how many there are, or an error
+ * @regs: reads registers; returns how many there are, or an error: -ENODEV when the
+ *	adapter is gone, -EAGAIN while its function is being reset
  * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
  *	does not have it, -ERANGE: value out of range
  *

@@ -52,6 +52,7 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 	case 0:
 	case -ENOENT:
 	case -ENODEV:
+	case -ESTALE:
 	case -EOPNOTSUPP:
 		/* It was removed, or does not exist. */
 		return 0;

@@ -124,6 +124,11 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	case ENODEV:
 		return eadm_fail(ctx, -ENODEV, "%s: the device was removed",
 				 dev->name);
+	case ESTALE:
+		return eadm_fail(ctx, -ESTALE,
+				 "the adapter is gone, or no longer has it");
+	case EAGAIN:
+		return eadm_fail(ctx, -EAGAIN, "the adapter is being reset");
 	case EOPNOTSUPP:
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "the driver or the adapter does not provide it");

@@ -175,7 +175,8 @@ out:
  * a second (queries.c).
  *
  * Context: process.
- * Return: how many there are; -ENODEV; -EINTR; -EIO when it does not answer.
+ * Return: how many there are; -ENODEV; -EAGAIN while the function is being reset; -EINTR;
+ * -EIO when it does not answer.
  */
 int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
@@ -185,6 +186,8 @@ int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 
 	if (!eadm_adapter_serves(&dev->adapter))
 		return -ENODEV;
+	if (eadm_function_is_resetting(&dev->adapter.fn))
+		return -EAGAIN;
 	ret = eadm_recent_read(&dev->recent.regs, value, false);
 	if (ret)
 		return ret;

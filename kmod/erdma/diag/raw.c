@@ -325,7 +325,7 @@ int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
  * @max: how many fit
  *
  * Context: process.
- * Return: how many there are, or -ENODEV.
+ * Return: how many there are; -ENODEV; -EAGAIN while the function is being reset.
  */
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
@@ -347,5 +347,6 @@ int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 ma
 			};
 		n++;
 	}
-	return n;
+	/* What was read meanwhile are ones. */
+	return eadm_function_is_resetting(&dev->adapter.fn) ? -EAGAIN : n;
 }

@@ -28,3 +28,20 @@ command_fails() {
 start_fails() {
 	set_knob "$adapter/fault/init_lost" count 1 && set_knob "$adapter/fault/fw_reset" count 1
 }
+
+context_of() { # QPN
+	eadm dump hwctx qp "$1" -d "$dev" 2>&1
+}
+
+# The owner has not destroyed it yet.
+part_forgotten() {
+	local qpn status
+
+	exec 3> >(hold -d "$dev" -q 1)
+	until_true 20 eval 'qpn=$(eadm dump qp --comm hold -d "$dev" --json | jq -er ".rows[0].qpn")' &&
+		context_of "$qpn" && reset_function && serves &&
+		! context_of "$qpn" && context_of "$qpn" | grep -F "no longer has it"
+	status=$?
+	exec 3>&-
+	return $status
+}
