@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reads the newest completions of CQs for a snapshot. */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "grow.h"
 #include "reader.h"
@@ -270,17 +271,44 @@ int eadm_diag_read_cqes(struct reader *r, size_t first)
 	return 0;
 }
 
+static int by_place(const void *a, const void *b)
+{
+	const struct diag_part *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	if (x->cqn != y->cqn)
+		return x->cqn < y->cqn ? -1 : 1;
+	return x->sub < y->sub ? -1 : x->sub > y->sub;
+}
+
+void eadm_diag_sort_parts(struct diag_snapshot *snapshot)
+{
+	if (snapshot->n_parts)
+		qsort(snapshot->parts, snapshot->n_parts,
+		      sizeof(*snapshot->parts), by_place);
+}
+
 const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 				       const struct diag_part *part)
 {
-	size_t i;
+	if (!snapshot->n_parts)
+		return NULL;
+	return bsearch(part, snapshot->parts, snapshot->n_parts,
+		       sizeof(*snapshot->parts), by_place);
+}
 
-	for (i = 0; i < snapshot->n_parts; i++) {
-		const struct diag_part *p = &snapshot->parts[i];
+/* Each CQ has a part 0, unless it has none. */
+const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
+					   uint64_t dev, uint64_t cqn,
+					   const struct diag_part **end)
+{
+	const struct diag_part key = { .dev = dev, .cqn = cqn };
+	const struct diag_part *part = eadm_diag_part(snapshot, &key), *p;
 
-		if (p->dev == part->dev && p->cqn == part->cqn &&
-		    p->sub == part->sub)
-			return p;
-	}
-	return NULL;
+	for (p = part; p && p < snapshot->parts + snapshot->n_parts &&
+		       p->dev == dev && p->cqn == cqn;)
+		p++;
+	*end = p;
+	return part;
 }

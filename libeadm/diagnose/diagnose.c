@@ -33,6 +33,7 @@ static void forget_verdicts(struct eadm_diagnosis *d)
 	d->skipped[0] = '\0';
 	d->n_remarks = 0;
 	eadm_diag_gaps_free(&d->gaps);
+	eadm_mentions_free(&d->mentions);
 	eadm_diag_pool_free(&d->pool);
 }
 
@@ -133,11 +134,12 @@ static void apply(struct judge *j, const struct diag_row *now,
 /*
  * The row of the same object in the earlier snapshot. A number that was reused
  * denotes another object: one whose age is less than its predecessor's, or than
- * the time between the snapshots.
+ * the time between the snapshots. Both are sorted: *at is where the search for the
+ * next row goes on, 0 at first.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
-				       const struct diag_row *now)
+				       const struct diag_row *now, size_t *at)
 {
 	static const signed char ages[DIAG_KINDS] = {
 		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
@@ -151,7 +153,7 @@ static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 
 	if (!d->have_then)
 		return NULL;
-	then = eadm_diag_find(&d->then, kind, now->dev, now->id);
+	then = eadm_diag_find_next(&d->then, kind, now, at);
 	if (!then || ages[kind] < 0 || !diag_has(now, ages[kind]))
 		return then;
 	age = diag_u64(now, ages[kind]);
@@ -211,19 +213,20 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 	const struct diag_row *then;
 	const struct diag_rows *rows;
 	unsigned int skipped = 0;
-	size_t i;
+	size_t i, at;
 
 	forget_verdicts(d);
 	d->error = 0;
+	eadm_judge_prepare(d);
 	while ((j.rule = eadm_rule_next(j.rule))) {
 		if (!(eadm_rule_groups(j.rule) & d->groups))
 			continue;
 		rows = &d->now.rows[j.rule->kind];
 		if (j.rule->two && !d->have_then && rows->n)
 			skipped++;
-		for (i = 0; i < rows->n; i++) {
+		for (i = 0, at = 0; i < rows->n; i++) {
 			/* A process or socket is not about a device, whatever became of that. */
-			then = row_then(d, j.rule->kind, &rows->row[i]);
+			then = row_then(d, j.rule->kind, &rows->row[i], &at);
 			if ((j.rule->two && !then) ||
 			    (j.rule->kind != DIAG_USER &&
 			     j.rule->kind != DIAG_FALLBACK &&
@@ -233,6 +236,9 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		}
 	}
 	find_gaps(&j);
+	if (eadm_diag_indexes_failed(&d->now) ||
+	    eadm_diag_indexes_failed(&d->then))
+		d->error = -ENOMEM;
 	if (d->n > 1)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
 	if (skipped)
@@ -345,10 +351,7 @@ EADM_API int eadm_diagnosis_consequence(const struct eadm_diagnosis *d,
 	v = &d->verdicts[verdict];
 	if (index >= v->n_consequences)
 		return 0;
-	/* The list begins with the newest one. */
-	index = v->n_consequences - 1 - index;
-	for (c = v->consequences; index; index--)
-		c = c->before;
+	c = &v->consequences[index];
 	full.device = c->row->device;
 	full.object = eadm_diag_kind_name(c->kind);
 	full.has_id = has_id(c->kind);

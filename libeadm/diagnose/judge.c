@@ -30,14 +30,37 @@ unsigned int eadm_judge_between(const struct judge *j)
 	return j->d->between;
 }
 
+static int by_identity(const void *a, const void *b)
+{
+	const struct diag_row *x = a, *y = b;
+
+	if (x->dev != y->dev)
+		return x->dev < y->dev ? -1 : 1;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+void eadm_judge_prepare(struct eadm_diagnosis *d)
+{
+	if (d->n_idle)
+		qsort(d->idle, d->n_idle, sizeof(*d->idle), by_identity);
+}
+
 unsigned int eadm_judge_idled(const struct judge *j, const struct diag_row *row)
 {
+	const struct diag_row *idle = j->d->idle;
+	size_t low = 0, high = j->d->n_idle, mid;
 	unsigned int n = 0;
-	size_t i;
 
-	for (i = 0; i < j->d->n_idle; i++)
-		n += j->d->idle[i].dev == row->dev &&
-		     j->d->idle[i].id == row->id;
+	/* The first of this QP. */
+	while (low < high) {
+		mid = low + (high - low) / 2;
+		if (by_identity(&idle[mid], row) < 0)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	while (low < j->d->n_idle && !by_identity(&idle[low++], row))
+		n++;
 	return n;
 }
 
@@ -138,7 +161,8 @@ static void begin_verdict(struct judge *j, const struct diag_row *row,
 	char text[400];
 
 	j->verdict = NULL;
-	if (!grow(d->verdicts, d->n, d->max)) {
+	if (!grow(d->verdicts, d->n, d->max) ||
+	    !eadm_mention_add(&d->mentions, j->rule->kind, row, d->n)) {
 		d->error = -ENOMEM;
 		return;
 	}
@@ -215,20 +239,15 @@ void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 }
 
 /* Whether a verdict is about an object or lists it as a consequence. */
-static bool concerns(const struct verdict *v, enum diag_kind kind,
-		     const struct diag_row *row)
+static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
+		     enum diag_kind kind, const struct diag_row *row)
 {
-	const struct consequence *c;
+	const struct mention *m = NULL;
 
-	if (v->rule->kind == kind && v->row->dev == row->dev &&
-	    v->row->id == row->id)
-		return true;
-	for (c = v->consequences; c; c = c->before) {
-		if (c->kind == kind && c->row->dev == row->dev &&
-		    c->row->id == row->id)
-			return true;
-	}
-	return false;
+	while ((m = eadm_mention_next(&d->mentions, kind, row, m)))
+		if (m->verdict == v->number)
+			break;
+	return m;
 }
 
 /* A mere notice breaks nothing, except that it can make the other end wait. */
@@ -237,30 +256,63 @@ static bool may_be_cause(const struct verdict *v)
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
 }
 
+/* The first verdict on the cause; @rule NULL: of any rule. */
+static struct verdict *verdict_on(struct eadm_diagnosis *d, const char *rule,
+				  enum diag_kind kind,
+				  const struct diag_row *cause)
+{
+	struct verdict *first = NULL, *v;
+	const struct mention *m = NULL;
+
+	while ((m = eadm_mention_next(&d->mentions, kind, cause, m))) {
+		v = &d->verdicts[m->verdict];
+		if (v->severity >= EADM_SEVERITY_NOTICE &&
+		    (rule ? !strcmp(rule, v->rule->name) : may_be_cause(v)) &&
+		    (!first || v < first))
+			first = v;
+	}
+	return first;
+}
+
+/* Memory of the last array is not used any more: at most as much as the new one. */
+static struct consequence *new_consequence(struct eadm_diagnosis *d,
+					   struct verdict *v)
+{
+	unsigned int max = v->max_consequences ? 2 * v->max_consequences : 4;
+	struct consequence *more;
+
+	if (v->n_consequences == v->max_consequences) {
+		more = eadm_diag_alloc(&d->pool, max * sizeof(*more));
+		if (!more)
+			return NULL;
+		if (v->n_consequences)
+			memcpy(more, v->consequences,
+			       v->n_consequences * sizeof(*more));
+		v->consequences = more;
+		v->max_consequences = max;
+	}
+	return &v->consequences[v->n_consequences];
+}
+
 bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 		  const struct diag_row *cause, const struct diag_row *row,
 		  const char *fmt, ...)
 {
 	struct eadm_diagnosis *d = j->d;
-	struct verdict *v = d->verdicts, *end = v + d->n;
 	struct consequence *c;
+	struct verdict *v;
 	char text[400];
 	va_list ap;
 
-	if (!cause)
-		return false;
-	while (v < end && !(v->severity >= EADM_SEVERITY_NOTICE &&
-			    concerns(v, kind, cause) &&
-			    (rule ? !strcmp(rule, v->rule->name) :
-				    may_be_cause(v))))
-		v++;
-	if (v == end)
+	v = cause ? verdict_on(d, rule, kind, cause) : NULL;
+	if (!v)
 		return false;
 	/* Each object is listed once, with the sentence of the first rule. */
-	if (concerns(v, j->rule->kind, row))
+	if (concerns(d, v, j->rule->kind, row))
 		return true;
-	c = eadm_diag_alloc(&d->pool, sizeof(*c));
-	if (!c) {
+	c = new_consequence(d, v);
+	if (!c ||
+	    !eadm_mention_add(&d->mentions, j->rule->kind, row, v->number)) {
 		d->error = -ENOMEM;
 		return true;
 	}
@@ -268,10 +320,9 @@ bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	*c = (struct consequence){
-		.before = v->consequences, .kind = j->rule->kind, .row = row,
+		.kind = j->rule->kind, .row = row,
 		.finding = eadm_judge_keep(j, text),
 	};
-	v->consequences = c;
 	v->n_consequences++;
 	return true;
 }

@@ -3,11 +3,11 @@
 #ifndef EADM_JUDGE_H
 #define EADM_JUDGE_H
 
+#include "mention.h"
 #include "rules.h"
 
 /* What a fault does to another object. */
 struct consequence {
-	struct consequence *before;
 	enum diag_kind kind;
 	const struct diag_row *row;
 	const char *finding;
@@ -20,8 +20,8 @@ struct verdict {
 	const char *finding, *cause, *next;
 	struct eadm_evidence *evidence;
 	unsigned int n_evidence;
-	struct consequence *consequences;	/* linked list, newest first */
-	unsigned int n_consequences;
+	struct consequence *consequences;
+	unsigned int n_consequences, max_consequences;
 	unsigned int number;	/* in the order of discovery */
 };
 
@@ -29,7 +29,8 @@ struct eadm_diagnosis {
 	struct diag_fields fields[DIAG_KINDS];
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
-	struct diag_row *idle;		/* QPs that once had nothing to send */
+	struct diag_row *idle;		/* QPs that once had nothing to send,
+					 * once for each time; sorted to judge */
 	size_t n_idle, max_idle;
 	unsigned int between;		/* number of snapshots dropped */
 	bool doubt;
@@ -43,6 +44,7 @@ struct eadm_diagnosis {
 	struct verdict *verdicts;
 	unsigned int n;
 	size_t max;
+	struct mentions mentions;	/* objects of verdicts */
 	uint64_t settled[64];		/* devices that need no further rules */
 	unsigned int n_settled;
 	struct diag_pool pool;		/* memory of the verdicts */
@@ -58,6 +60,8 @@ struct judge {
 	struct verdict *verdict;	/* the verdict being written */
 };
 
+/* Before rules are applied. */
+void eadm_judge_prepare(struct eadm_diagnosis *d);
 const char *eadm_judge_keep(struct judge *j, const char *text);
 
 #endif /* EADM_JUDGE_H */

@@ -442,7 +442,7 @@ struct diag_snapshot {
 	struct diag_inputs *inputs;
 	unsigned int n_inputs;
 	size_t max_inputs;
-	struct diag_part *parts;
+	struct diag_part *parts;	/* sorted by device, CQ and number */
 	size_t n_parts, max_parts;
 	struct diag_owner *owners;	/* sorted by PID */
 	size_t n_owners, max_owners;
@@ -451,6 +451,7 @@ struct diag_snapshot {
 	struct diag_registrar *registrars;
 	size_t n_registrars, max_registrars;
 	bool short_of;		/* the probe recorded that an object could not be created */
+	struct diag_indexes *indexes;	/* of its rows: index.h */
 };
 
 /* The fields above, with the library's descriptions. */
@@ -477,6 +478,11 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
+/* The row that is the same object as @row, at *at or after it; moves *at there. */
+const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
+					   enum diag_kind kind,
+					   const struct diag_row *row, size_t *at);
+
 /* The rows of one device, which are adjacent. */
 struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 			      enum diag_kind kind, uint64_t dev);
@@ -484,7 +490,10 @@ struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 /* Whether the device is a program, whose objects belong to a guest. */
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
 
-/* The same part of a CQ in a snapshot, or NULL. */
+/* The first part of a CQ, the others follow, up to *end; and the same part in a snapshot, or NULL. */
+const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
+					   uint64_t dev, uint64_t cqn,
+					   const struct diag_part **end);
 const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 				       const struct diag_part *part);
 

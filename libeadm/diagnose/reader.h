@@ -53,4 +53,7 @@ void eadm_diag_lacks(struct reader *r, enum diag_input input,
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first);
 
+/* When the CQs of all devices have been read. */
+void eadm_diag_sort_parts(struct diag_snapshot *snapshot);
+
 #endif /* EADM_DIAG_READER_H */

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 
+#include "index.h"
 #include "model.h"
 #include "base/ctx.h"
 

@@ -32,19 +32,17 @@ static void add_cqes(const struct diag_row *qp, unsigned int field,
 static void add_made(struct judge *j, const struct diag_row *cq,
 		     struct made *made)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
-	size_t i;
+	struct diag_match qps = eadm_diag_match(eadm_judge_now(j), DIAG_QPS_OF_CQ,
+						cq->dev, cq->id);
+	const struct diag_row *qp, *then;
 
 	memset(made, 0, sizeof(*made));
 	made->since_birth = true;
 	made->bits = diag_bits(cq, CQ_HW_PI);
-	for (i = 0; i < qps->n; i++) {
-		const struct diag_row *qp = &qps->row[i], *then;
+	while ((qp = eadm_diag_next(&qps))) {
 		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
 		bool recv = diag_u64(qp, QP_RECV_CQN) == cq->id;
 
-		if (qp->dev != cq->dev || (!send && !recv))
-			continue;
 		then = eadm_diag_find(eadm_judge_then(j), DIAG_QP, qp->dev,
 				      qp->id);
 		made->queues += send + recv;
@@ -102,14 +100,11 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 /* Cite what each QP has completed: their total differs from that of the CQ. */
 static void cite_made(struct judge *j, const struct diag_row *cq)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
-	size_t i;
+	struct diag_match qps = eadm_diag_match(eadm_judge_now(j), DIAG_QPS_OF_CQ,
+						cq->dev, cq->id);
+	const struct diag_row *qp;
 
-	for (i = 0; i < qps->n; i++) {
-		const struct diag_row *qp = &qps->row[i];
-
-		if (qp->dev != cq->dev)
-			continue;
+	while ((qp = eadm_diag_next(&qps))) {
 		if (diag_u64(qp, QP_SEND_CQN) == cq->id)
 			eadm_cite(j, DIAG_QP, qp, QP_HW_SEND_CQES);
 		if (diag_u64(qp, QP_RECV_CQN) == cq->id)
@@ -152,21 +147,23 @@ static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
 }
 
 /* The next valid completion of a CQ among those that were read. */
-static const struct diag_row *next_cqe(struct judge *j,
-				       const struct diag_row *cq, size_t *at)
+static const struct diag_row *next_cqe(const struct diag_row *cq,
+				       struct diag_match *cqes)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	const struct diag_row *cqe;
 
 	if (!diag_has(cq, CQ_HW_PI) || !diag_u64(cq, CQ_DEPTH))
 		return NULL;
-	while (*at < cqes->n) {
-		const struct diag_row *cqe = &cqes->row[(*at)++];
-
-		if (cqe->dev == cq->dev && diag_u64(cqe, CQE_CQN) == cq->id &&
-		    is_valid(cqe, cq))
+	while ((cqe = eadm_diag_next(cqes)))
+		if (is_valid(cqe, cq))
 			return cqe;
-	}
 	return NULL;
+}
+
+static struct diag_match cqes_of(const struct diag_snapshot *m,
+				 const struct diag_row *cq)
+{
+	return eadm_diag_match(m, DIAG_CQES_OF_CQ, cq->dev, cq->id);
 }
 
 /* Completions written between the snapshots to a CQ or a part of it. */
@@ -174,6 +171,7 @@ struct news {
 	uint64_t next, n;	/* next: index after the last one, modulo the depth */
 	uint64_t depth;
 	const struct diag_part *part;
+	struct diag_match cqes;
 };
 
 static bool set_news(struct news *news, uint64_t n)
@@ -186,21 +184,23 @@ static bool set_news(struct news *news, uint64_t n)
 static bool next_news(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then, size_t *at, struct news *news)
 {
-	const struct diag_snapshot *m = eadm_judge_now(j);
-	const struct diag_part *before;
+	const struct diag_part *part, *end, *before;
 
-	*news = (struct news){ .depth = diag_u64(now, CQ_DEPTH) };
+	*news = (struct news){
+		.depth = diag_u64(now, CQ_DEPTH),
+		.cqes = cqes_of(eadm_judge_now(j), now),
+	};
 	if (!news->depth || news->depth & (news->depth - 1))
 		return false;
 	if (diag_has(now, CQ_HW_PI)) {
 		news->next = diag_u64(now, CQ_HW_PI);
 		return !(*at)++ && set_news(news, diag_growth(now, then, CQ_HW_PI));
 	}
-	while (*at < m->n_parts) {
-		news->part = &m->parts[(*at)++];
+	part = eadm_diag_parts_of(eadm_judge_now(j), now->dev, now->id, &end);
+	while (part && part + *at < end) {
+		news->part = part + (*at)++;
 		before = eadm_diag_part(eadm_judge_then(j), news->part);
-		if (!before || news->part->dev != now->dev ||
-		    news->part->cqn != now->id)
+		if (!before)
 			continue;
 		news->next = news->part->place;
 		return set_news(news, (news->next - before->place) &
@@ -214,12 +214,16 @@ static uint64_t news_age(const struct news *news, const struct diag_row *cqe)
 	return (news->next - 1 - cqe->id) & (news->depth - 1);
 }
 
-static bool is_among(const struct news *news, const struct diag_row *cq,
-		     const struct diag_row *cqe)
+/* The next of these completions. */
+static const struct diag_row *next_new(struct news *news)
 {
-	return cqe->dev == cq->dev && diag_u64(cqe, CQE_CQN) == cq->id &&
-	       (!news->part || diag_u64(cqe, CQE_SUB) == news->part->sub) &&
-	       news_age(news, cqe) < news->n;
+	const struct diag_row *cqe;
+
+	while ((cqe = eadm_diag_next(&news->cqes)))
+		if ((!news->part || diag_u64(cqe, CQE_SUB) == news->part->sub) &&
+		    news_age(news, cqe) < news->n)
+			break;
+	return cqe;
 }
 
 /*
@@ -235,12 +239,12 @@ static bool is_same_request(const struct diag_row *a, const struct diag_row *b)
 static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
+	struct diag_match cqes = cqes_of(eadm_judge_now(j), now);
 	const struct diag_row *cqe, *before = NULL;
-	size_t at = 0;
 
 	(void)then;
 	/* The adapter writes the duplicate directly after the original. */
-	for (; (cqe = next_cqe(j, now, &at)); before = cqe) {
+	for (; (cqe = next_cqe(now, &cqes)); before = cqe) {
 		if (!before || cqe->id != before->id + 1 ||
 		    !is_same_request(cqe, before))
 			continue;
@@ -261,19 +265,17 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 static void look_behind(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
-	const struct diag_rows *cqes = &eadm_judge_then(j)->rows[DIAG_CQE];
+	struct diag_match cqes = cqes_of(eadm_judge_then(j), now);
 	uint64_t pi = diag_u64(now, CQ_HW_PI), depth = diag_u64(now, CQ_DEPTH);
-	size_t i;
+	const struct diag_row *cqe;
 
 	if (!depth || !diag_same(now, then, CQ_HW_PI) ||
 	    diag_u64(now, CQ_ERRORS))
 		return;
-	for (i = 0; i < cqes->n; i++) {
-		const struct diag_row *cqe = &cqes->row[i];
+	while ((cqe = eadm_diag_next(&cqes))) {
 		uint64_t age = (pi - 1 - cqe->id) & (depth - 1);
 
-		if (cqe->dev != now->dev || diag_u64(cqe, CQE_CQN) != now->id ||
-		    age >= pi || !diag_has(cqe, CQE_PHASE) ||
+		if (age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
 		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
@@ -290,18 +292,15 @@ static const struct diag_row *entry_of(struct judge *j,
 				       const struct diag_part *part,
 				       uint64_t index)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
-	size_t i;
+	struct diag_match cqes = eadm_diag_match(eadm_judge_now(j),
+						 DIAG_CQES_OF_CQ, part->dev,
+						 part->cqn);
+	const struct diag_row *cqe;
 
-	for (i = 0; i < cqes->n; i++) {
-		const struct diag_row *cqe = &cqes->row[i];
-
-		if (cqe->dev == part->dev && cqe->id == index &&
-		    diag_u64(cqe, CQE_CQN) == part->cqn &&
-		    diag_u64(cqe, CQE_SUB) == part->sub)
-			return cqe;
-	}
-	return NULL;
+	while ((cqe = eadm_diag_next(&cqes)))
+		if (cqe->id == index && diag_u64(cqe, CQE_SUB) == part->sub)
+			break;
+	return cqe;
 }
 
 /*
@@ -311,15 +310,12 @@ static const struct diag_row *entry_of(struct judge *j,
  */
 static void look_hole(struct judge *j, const struct diag_row *now)
 {
-	const struct diag_snapshot *m = eadm_judge_now(j);
+	const struct diag_part *part, *end, *then;
 	const struct diag_row *cqe;
-	size_t i;
 
-	for (i = 0; i < m->n_parts; i++) {
-		const struct diag_part *part = &m->parts[i], *then;
-
-		if (part->dev != now->dev || part->cqn != now->id ||
-		    !part->has_hole)
+	for (part = eadm_diag_parts_of(eadm_judge_now(j), now->dev, now->id, &end);
+	     part < end; part++) {
+		if (!part->has_hole)
 			continue;
 		then = eadm_diag_part(eadm_judge_then(j), part);
 		if (!then || !then->has_hole || then->hole != part->hole ||
@@ -384,17 +380,15 @@ static void accuse_opcode(struct judge *j, const struct diag_row *now,
 static void look_opcode_news(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	const struct diag_row *cqe;
 	struct news news;
-	size_t i, at = 0;
+	size_t at = 0;
 
 	while (next_news(j, now, then, &at, &news)) {
-		for (i = 0; i < cqes->n; i++) {
-			if (!is_among(&news, now, &cqes->row[i]) ||
-			    !diag_has(&cqes->row[i], CQE_QUEUE) ||
-			    has_opcode(&cqes->row[i]))
+		while ((cqe = next_new(&news))) {
+			if (!diag_has(cqe, CQE_QUEUE) || has_opcode(cqe))
 				continue;
-			accuse_opcode(j, now, &cqes->row[i]);
+			accuse_opcode(j, now, cqe);
 			return;
 		}
 	}
@@ -403,12 +397,12 @@ static void look_opcode_news(struct judge *j, const struct diag_row *now,
 static void look_opcode(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
+	struct diag_match cqes = cqes_of(eadm_judge_now(j), now);
 	const struct diag_row *cqe;
-	size_t at = 0;
 
 	if (then && !diag_has(now, CQ_HW_PI))
 		look_opcode_news(j, now, then);
-	while ((cqe = next_cqe(j, now, &at))) {
+	while ((cqe = next_cqe(now, &cqes))) {
 		if (has_opcode(cqe))
 			continue;
 		accuse_opcode(j, now, cqe);
@@ -458,20 +452,17 @@ static bool uses(const struct diag_row *qp, const struct diag_row *cq)
 static void look_stray_news(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
 	const struct diag_row *cqe, *qp, *before;
 	struct made made;
 	struct news news;
-	size_t i, at = 0;
+	size_t at = 0;
 
 	add_made(j, now, &made);
 	if (!made.queues || made.queues != diag_u64(now, CQ_USERS))
 		return;
 	while (next_news(j, now, then, &at, &news)) {
-		for (i = 0; i < cqes->n; i++) {
-			cqe = &cqes->row[i];
-			if (!is_among(&news, now, cqe) ||
-			    !diag_has(cqe, CQE_QPN))
+		while ((cqe = next_new(&news))) {
+			if (!diag_has(cqe, CQE_QPN))
 				continue;
 			qp = eadm_diag_find(eadm_judge_now(j), DIAG_QP,
 					    now->dev, diag_u64(cqe, CQE_QPN));
@@ -491,17 +482,17 @@ static void look_stray(struct judge *j, const struct diag_row *now,
 {
 	const struct diag_row *dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV,
 						    now->dev, now->dev);
+	struct diag_match cqes = cqes_of(eadm_judge_now(j), now);
 	const struct diag_row *cqe, *qp;
 	uint64_t qpn, max = diag_u64(dev, DEV_MAX_QP);
 	struct made made;
 	int64_t missing;
 	bool all_known = then && count_missing(j, now, then, &made, &missing) &&
 			 !missing;
-	size_t at = 0;
 
 	if (then && !diag_has(now, CQ_HW_PI))
 		look_stray_news(j, now, then);
-	while ((cqe = next_cqe(j, now, &at))) {
+	while ((cqe = next_cqe(now, &cqes))) {
 		if (!diag_has(cqe, CQE_QPN))
 			continue;
 		qpn = diag_u64(cqe, CQE_QPN);
@@ -575,22 +566,16 @@ static void look_fate(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then, enum fate fate,
 		      const char *what)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
-	const struct eadm_field *status = eadm_object_find_field(
-		eadm_object_find("cqe"), "status");
 	uint64_t least = UINT64_MAX;
-	const struct diag_row *last = NULL;
+	const struct diag_row *last = NULL, *cqe;
 	unsigned int failed = 0, all = 0;
 	char age[32], name[32];
 	struct news news;
-	size_t i, at = 0;
+	size_t at = 0;
 
 	while (next_news(j, now, then, &at, &news)) {
-		for (i = 0; i < cqes->n; i++) {
-			const struct diag_row *cqe = &cqes->row[i];
-
-			if (!is_among(&news, now, cqe) ||
-			    !may_have(fate, cqe))
+		while ((cqe = next_new(&news))) {
+			if (!may_have(fate, cqe))
 				continue;
 			all++;
 			if (fate_of(diag_u64(cqe, CQE_STATUS)) != fate ||
@@ -607,7 +592,8 @@ static void look_fate(struct judge *j, const struct diag_row *now,
 		return;
 	if (!what)
 		what = name;
-	eadm_field_text(status, diag_u64(last, CQE_STATUS), name, sizeof(name));
+	eadm_field_text(eadm_object_find_field(eadm_object_find("cqe"), "status"),
+			diag_u64(last, CQE_STATUS), name, sizeof(name));
 	eadm_accuse(j, now, "%u of %u %s within %s failed: %s; the last one on QP %" PRIu64,
 		    failed, all, eadm_plural(all, "request", "requests"),
 		    diag_interval(now, then, age, sizeof(age)),

@@ -43,27 +43,20 @@ static const signed char eq_facts[] = {
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
-static bool eq_of_cq(const struct diag_row *eq, const struct diag_row *cq)
-{
-	return eq->dev == cq->dev && diag_has(eq, EQ_EQN) &&
-	       diag_u64(eq, EQ_ROLE) == EADM_EQ_ROLE_COMPLETION &&
-	       diag_u64(eq, EQ_EQN) == diag_u64(cq, CQ_EQN);
-}
-
 /* Whether a CQ is waiting for an event of this queue that does not come. */
 static bool is_waited_for(struct judge *j, const struct diag_row *eq)
 {
-	const struct diag_rows *cqs = &eadm_judge_now(j)->rows[DIAG_CQ];
-	size_t i;
+	struct diag_match cqs = eadm_diag_match(eadm_judge_now(j), DIAG_CQS_OF_EQ,
+						eq->dev, diag_u64(eq, EQ_EQN));
+	const struct diag_row *cq;
 
-	for (i = 0; i < cqs->n; i++) {
-		const struct diag_row *cq = &cqs->row[i];
-
-		if (eq_of_cq(eq, cq) &&
-		    misses_event(cq, eadm_diag_find(eadm_judge_then(j), DIAG_CQ,
+	if (!diag_has(eq, EQ_EQN) ||
+	    diag_u64(eq, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION)
+		return false;
+	while ((cq = eadm_diag_next(&cqs)))
+		if (misses_event(cq, eadm_diag_find(eadm_judge_then(j), DIAG_CQ,
 						    cq->dev, cq->id)))
 			return true;
-	}
 	return false;
 }
 
@@ -266,20 +259,17 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 static void look_small(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
+	struct diag_match qps = eadm_diag_match(eadm_judge_now(j), DIAG_QPS_OF_CQ,
+						now->dev, now->id);
 	uint64_t room = diag_u64(now, CQ_DEPTH), requests = 0;
-	size_t i;
+	const struct diag_row *qp;
 
 	(void)then;
 	if (diag_has(now, CQ_SUBS))
 		room *= diag_u64(now, CQ_SUBS);
 	if (!room || diag_has(now, CQ_ERRORS))
 		return;
-	for (i = 0; i < qps->n; i++) {
-		const struct diag_row *qp = &qps->row[i];
-
-		if (qp->dev != now->dev)
-			continue;
+	while ((qp = eadm_diag_next(&qps))) {
 		if (diag_u64(qp, QP_SEND_CQN) == now->id)
 			requests += diag_u64(qp, QP_SQ_DEPTH);
 		if (diag_u64(qp, QP_RECV_CQN) == now->id)
@@ -296,14 +286,8 @@ static void look_small(struct judge *j, const struct diag_row *now,
 
 static const struct diag_row *eq_of(struct judge *j, const struct diag_row *cq)
 {
-	const struct diag_rows *eqs = &eadm_judge_now(j)->rows[DIAG_EQ];
-	size_t i;
-
-	for (i = 0; i < eqs->n; i++) {
-		if (eq_of_cq(&eqs->row[i], cq))
-			return &eqs->row[i];
-	}
-	return NULL;
+	return eadm_diag_first(eadm_judge_now(j), DIAG_EQS_OF_EQN, cq->dev,
+			       diag_u64(cq, CQ_EQN));
 }
 
 static void look_missed_event(struct judge *j, const struct diag_row *now,

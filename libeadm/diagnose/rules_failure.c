@@ -98,10 +98,12 @@ static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 static bool is_one_more(struct judge *j, const struct diag_row *now,
 			const char *text)
 {
-	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_FAILURE];
+	struct diag_match alike = eadm_diag_match(eadm_judge_now(j),
+						  DIAG_FAILURES_ALIKE, now->dev,
+						  eadm_diag_failure(now));
 	const struct diag_row *row;
 
-	for (row = rows->row; row < now; row++) {
+	while ((row = eadm_diag_next(&alike)) && row < now) {
 		if (is_alike(row, now) &&
 		    eadm_follows(j, j->rule->name, DIAG_FAILURE, row, now, "%s",
 				 text))
@@ -114,7 +116,8 @@ static bool is_one_more(struct judge *j, const struct diag_row *now,
 static bool device_explains(struct judge *j, const struct diag_row *now,
 			    const char *text)
 {
-	const struct diag_rows *rows = &eadm_judge_now(j)->rows[DIAG_FAILURE];
+	const struct diag_rows rows = eadm_diag_of(eadm_judge_now(j),
+						   DIAG_FAILURE, now->dev);
 	uint64_t cause = diag_u64(now, FAIL_CAUSE);
 	const struct diag_row *row;
 	size_t i;
@@ -122,10 +125,9 @@ static bool device_explains(struct judge *j, const struct diag_row *now,
 	if (cause != EADM_CAUSE_ADAPTER_RESET &&
 	    cause != EADM_CAUSE_ADAPTER_GONE)
 		return false;
-	for (i = 0; i < rows->n; i++) {
-		row = &rows->row[i];
-		if (row->dev == now->dev &&
-		    diag_u64(row, FAIL_KIND) == EADM_FAILURE_KIND_DEVICE &&
+	for (i = 0; i < rows.n; i++) {
+		row = &rows.row[i];
+		if (diag_u64(row, FAIL_KIND) == EADM_FAILURE_KIND_DEVICE &&
 		    diag_u64(row, FAIL_AGE) >= diag_u64(now, FAIL_AGE) &&
 		    diag_u64(row, FAIL_AGE) - diag_u64(now, FAIL_AGE) <
 			    ALONG_NS &&
@@ -189,18 +191,16 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 /* The connection was made later: another attempt by the process or its successor. */
 static bool is_connected_now(struct judge *j, const struct diag_row *f)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
-	size_t i;
+	const char *addr = diag_text(f, FAIL_PEER_ADDR);
+	uint64_t port = diag_u64(f, FAIL_PEER_PORT);
+	struct diag_match qps = eadm_diag_match(eadm_judge_now(j), DIAG_QPS_OF_PEER,
+						f->dev, eadm_diag_peer(addr, port));
+	const struct diag_row *qp;
 
-	for (i = 0; i < qps->n; i++) {
-		if (qps->row[i].dev == f->dev &&
-		    diag_has(&qps->row[i], QP_PEER_PORT) &&
-		    diag_u64(&qps->row[i], QP_PEER_PORT) ==
-			    diag_u64(f, FAIL_PEER_PORT) &&
-		    !strcmp(diag_text(&qps->row[i], QP_PEER_ADDR),
-			    diag_text(f, FAIL_PEER_ADDR)))
+	while ((qp = eadm_diag_next(&qps)))
+		if (diag_u64(qp, QP_PEER_PORT) == port &&
+		    !strcmp(diag_text(qp, QP_PEER_ADDR), addr))
 			return true;
-	}
 	return false;
 }
 

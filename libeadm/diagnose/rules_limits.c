@@ -72,14 +72,8 @@ static void look_cgroup(struct judge *j, const struct diag_row *now,
 /* The first context of a process represents all of them. */
 static bool is_first_of(struct judge *j, const struct diag_row *ctx)
 {
-	const struct diag_rows *ctxs = &eadm_judge_now(j)->rows[DIAG_CTX];
-	size_t i;
-
-	for (i = 0; i < ctxs->n; i++) {
-		if (diag_same(&ctxs->row[i], ctx, CTX_PID))
-			return &ctxs->row[i] == ctx;
-	}
-	return true;
+	return eadm_diag_first(eadm_judge_now(j), DIAG_CTXS_OF_PID, 0,
+			       diag_u64(ctx, CTX_PID)) == ctx;
 }
 
 static void look_pinned(struct judge *j, const struct diag_row *now,

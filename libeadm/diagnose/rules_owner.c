@@ -64,14 +64,8 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid)
 static const struct diag_row *first_of(struct judge *j,
 				       const struct diag_row *qp)
 {
-	const struct diag_rows *qps = &eadm_judge_now(j)->rows[DIAG_QP];
-	size_t i;
-
-	for (i = 0; i < qps->n; i++) {
-		if (diag_same(&qps->row[i], qp, QP_PID))
-			return &qps->row[i];
-	}
-	return qp;
+	return eadm_diag_first(eadm_judge_now(j), DIAG_QPS_OF_PID, 0,
+			       diag_u64(qp, QP_PID));
 }
 
 static void look_stopped(struct judge *j, const struct diag_row *now,

@@ -19,13 +19,12 @@
 /* The queue of asynchronous events, if the companion shows it. */
 static const struct diag_row *async_eq(struct judge *j, uint64_t dev)
 {
-	const struct diag_rows *eqs = &eadm_judge_now(j)->rows[DIAG_EQ];
+	const struct diag_rows eqs = eadm_diag_of(eadm_judge_now(j), DIAG_EQ, dev);
 	size_t i;
 
-	for (i = 0; i < eqs->n; i++) {
-		if (eqs->row[i].dev == dev &&
-		    diag_u64(&eqs->row[i], EQ_ROLE) == EADM_EQ_ROLE_ASYNC)
-			return &eqs->row[i];
+	for (i = 0; i < eqs.n; i++) {
+		if (diag_u64(&eqs.row[i], EQ_ROLE) == EADM_EQ_ROLE_ASYNC)
+			return &eqs.row[i];
 	}
 	return NULL;
 }
@@ -291,18 +290,15 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 static const struct diag_row *same_counter(const struct diag_snapshot *m,
 					   const struct diag_row *row)
 {
-	const struct diag_rows *all = &m->rows[DIAG_QP_COUNTER];
-	size_t i;
+	struct diag_match set = eadm_diag_match(m, DIAG_COUNTERS_OF_ID, row->dev,
+						row->id);
+	const struct diag_row *same;
 
-	for (i = 0; i < all->n; i++) {
-		if (all->row[i].dev == row->dev && all->row[i].id == row->id &&
-		    !strcmp(diag_text(&all->row[i], QPC_NAME),
-			    diag_text(row, QPC_NAME)) &&
-		    !strcmp(diag_text(&all->row[i], QPC_QPNS),
-			    diag_text(row, QPC_QPNS)))
-			return &all->row[i];
-	}
-	return NULL;
+	while ((same = eadm_diag_next(&set)))
+		if (!strcmp(diag_text(same, QPC_NAME), diag_text(row, QPC_NAME)) &&
+		    !strcmp(diag_text(same, QPC_QPNS), diag_text(row, QPC_QPNS)))
+			break;
+	return same;
 }
 
 static bool counts_losses(const char *name)

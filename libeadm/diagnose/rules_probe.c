@@ -60,11 +60,6 @@ static const char *caller_of(const struct diag_row *row, char *buf, size_t size)
 	return name_of(row, CALL_PID, CALL_COMM, buf, size);
 }
 
-static const struct diag_rows *calls(struct judge *j)
-{
-	return &eadm_judge_now(j)->rows[DIAG_CALL];
-}
-
 static bool is_recent(const struct diag_row *row, uint64_t time)
 {
 	return row->time < time || row->time - time < RECENT_NS;
@@ -96,19 +91,20 @@ static bool is_cm(const struct diag_row *row, uint64_t event)
  */
 static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 {
-	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const char *addr = diag_text(failed, EVENT_PEER_ADDR);
+	uint64_t port = diag_u64(failed, EVENT_PEER_PORT);
+	struct diag_match events = eadm_diag_match(eadm_judge_now(j),
+						   DIAG_EVENTS_OF_PEER, 0,
+						   eadm_diag_peer(addr, port));
 	const struct diag_row *row;
 
-	for (row = events->row; row < events->row + events->n; row++) {
+	while ((row = eadm_diag_next(&events)))
 		if ((is_cm(row, EADM_CM_EVENT_ESTABLISHED) ||
 		     is_cm(row, EADM_CM_EVENT_CONNECT_RESPONSE)) &&
 		    diag_u64(row, EVENT_TIME) > diag_u64(failed, EVENT_TIME) &&
-		    diag_u64(row, EVENT_PEER_PORT) ==
-			    diag_u64(failed, EVENT_PEER_PORT) &&
-		    !strcmp(diag_text(row, EVENT_PEER_ADDR),
-			    diag_text(failed, EVENT_PEER_ADDR)))
+		    diag_u64(row, EVENT_PEER_PORT) == port &&
+		    !strcmp(diag_text(row, EVENT_PEER_ADDR), addr))
 			return true;
-	}
 	return false;
 }
 
@@ -116,10 +112,13 @@ static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 static bool is_one_more(struct judge *j, const char *rule,
 			const struct diag_row *now)
 {
-	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	struct diag_match events = eadm_diag_match(
+		eadm_judge_now(j), DIAG_EVENTS_OF_PEER, 0,
+		eadm_diag_peer(diag_text(now, EVENT_PEER_ADDR),
+			       diag_u64(now, EVENT_PEER_PORT)));
 	const struct diag_row *row;
 
-	for (row = events->row; row < now; row++) {
+	while ((row = eadm_diag_next(&events)) && row < now) {
 		if (diag_u64(row, EVENT_PID) == diag_u64(now, EVENT_PID) &&
 		    diag_u64(row, EVENT_PEER_PORT) ==
 			    diag_u64(now, EVENT_PEER_PORT) &&
@@ -186,17 +185,16 @@ static const struct diag_row *change_of(struct judge *j, uint64_t dev,
 					uint64_t qpn, uint64_t state,
 					uint64_t time)
 {
-	const struct diag_rows *all = calls(j);
+	struct diag_match all = eadm_diag_match(eadm_judge_now(j), DIAG_CALLS_OF_QP,
+						dev, qpn);
 	const struct diag_row *row, *found = NULL;
 
-	for (row = all->row; row < all->row + all->n; row++) {
-		if (row->dev == dev && diag_u64(row, CALL_QPN) == qpn &&
-		    has_call(row, EADM_CMD_OP_MODIFY_QP, EADM_CMD_STATE_DONE) &&
+	while ((row = eadm_diag_next(&all)))
+		if (has_call(row, EADM_CMD_OP_MODIFY_QP, EADM_CMD_STATE_DONE) &&
 		    diag_has(row, CALL_NEW_STATE) &&
 		    diag_u64(row, CALL_NEW_STATE) == state &&
 		    diag_u64(row, CALL_TIME) <= time)
 			found = row;
-	}
 	return found;
 }
 
@@ -239,21 +237,19 @@ static bool is_of(const struct diag_row *qp, const struct diag_row *call)
 /* A regular disconnect shows as an event or call of the connection manager. */
 static bool was_disconnected(struct judge *j, const struct diag_row *change)
 {
-	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	const struct diag_snapshot *m = eadm_judge_now(j);
+	uint64_t qpn = diag_u64(change, CALL_QPN);
+	struct diag_match rows = eadm_diag_match(m, DIAG_EVENTS_OF_QP, change->dev,
+						 qpn);
 	const struct diag_row *row;
 
-	for (row = events->row; row < events->row + events->n; row++) {
-		if (row->dev == change->dev &&
-		    is_cm(row, EADM_CM_EVENT_DISCONNECTED) &&
-		    diag_u64(row, EVENT_QPN) == diag_u64(change, CALL_QPN))
+	while ((row = eadm_diag_next(&rows)))
+		if (is_cm(row, EADM_CM_EVENT_DISCONNECTED))
 			return true;
-	}
-	for (row = calls(j)->row; row < calls(j)->row + calls(j)->n; row++) {
-		if (row->dev == change->dev &&
-		    diag_u64(row, CALL_OP) == EADM_CMD_OP_CM_DISCONNECT &&
-		    diag_u64(row, CALL_QPN) == diag_u64(change, CALL_QPN))
+	rows = eadm_diag_match(m, DIAG_CALLS_OF_QP, change->dev, qpn);
+	while ((row = eadm_diag_next(&rows)))
+		if (diag_u64(row, CALL_OP) == EADM_CMD_OP_CM_DISCONNECT)
 			return true;
-	}
 	return false;
 }
 
@@ -279,31 +275,36 @@ static void look_forced(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_CALL, change, call_facts);
 }
 
+static struct diag_match events_of_gid(struct judge *j, uint64_t dev,
+				       uint64_t port, uint64_t index)
+{
+	return eadm_diag_match(eadm_judge_now(j), DIAG_EVENTS_OF_GID, dev,
+			       port << 32 | index);
+}
+
 /* Concerns the GID, not the adapter: which table entry a QP sends from is its attribute. */
 static bool was_added_later(struct judge *j, const struct diag_row *removed)
 {
-	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
+	struct diag_match events = events_of_gid(j, removed->dev,
+						 diag_u64(removed, EVENT_PORT),
+						 diag_u64(removed, EVENT_GID_INDEX));
 	const struct diag_row *row;
 
-	for (row = events->row; row < events->row + events->n; row++) {
-		if (row->dev == removed->dev &&
-		    diag_u64(row, EVENT_TYPE) == EADM_EVENT_TYPE_GID_ADDED &&
-		    diag_same(row, removed, EVENT_PORT) &&
-		    diag_same(row, removed, EVENT_GID_INDEX) &&
+	while ((row = eadm_diag_next(&events)))
+		if (diag_u64(row, EVENT_TYPE) == EADM_EVENT_TYPE_GID_ADDED &&
 		    !strcmp(diag_text(row, EVENT_GID),
 			    diag_text(removed, EVENT_GID)) &&
 		    diag_u64(row, EVENT_TIME) >= diag_u64(removed, EVENT_TIME))
 			return true;
-	}
 	return false;
 }
 
 static void look_gid(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
-	const struct diag_rows *events = &eadm_judge_now(j)->rows[DIAG_EVENT];
 	uint64_t state = diag_u64(now, QP_STATE), time;
 	const struct diag_row *rtr, *row;
+	struct diag_match events;
 	char age[32];
 
 	(void)then;
@@ -312,13 +313,11 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 	rtr = change_of(j, now->dev, now->id, EADM_QP_STATE_RTR, UINT64_MAX);
 	if (!rtr || !is_of(now, rtr) || !diag_has(rtr, CALL_GID_INDEX))
 		return;
-	for (row = events->row; row < events->row + events->n; row++) {
+	events = events_of_gid(j, now->dev, diag_u64(rtr, CALL_PORT),
+			       diag_u64(rtr, CALL_GID_INDEX));
+	while ((row = eadm_diag_next(&events))) {
 		time = diag_u64(row, EVENT_TIME);
-		if (row->dev != now->dev ||
-		    diag_u64(row, EVENT_TYPE) != EADM_EVENT_TYPE_GID_REMOVED ||
-		    diag_u64(row, EVENT_PORT) != diag_u64(rtr, CALL_PORT) ||
-		    diag_u64(row, EVENT_GID_INDEX) !=
-			    diag_u64(rtr, CALL_GID_INDEX) ||
+		if (diag_u64(row, EVENT_TYPE) != EADM_EVENT_TYPE_GID_REMOVED ||
 		    time < diag_u64(rtr, CALL_TIME) || was_added_later(j, row))
 			continue;
 		eadm_accuse(j, now, "GID %s (index %" PRIu64 "), which QP %" PRIu64 " sends from, was removed %s ago",
@@ -379,17 +378,17 @@ static const char *exceeds(const struct diag_row *dev,
 /* The process tried again and succeeded, as when probing for the limit. */
 static bool was_made_later(struct judge *j, const struct diag_row *failed)
 {
-	const struct diag_rows *all = calls(j);
+	struct diag_match done = eadm_diag_match(eadm_judge_now(j),
+						 DIAG_CALLS_DONE, failed->dev,
+						 eadm_diag_call(failed));
 	const struct diag_row *row;
 
-	for (row = all->row; row < all->row + all->n; row++) {
-		if (row->dev == failed->dev &&
-		    has_call(row, diag_u64(failed, CALL_OP),
+	while ((row = eadm_diag_next(&done)))
+		if (has_call(row, diag_u64(failed, CALL_OP),
 			     EADM_CMD_STATE_DONE) &&
 		    diag_same(row, failed, CALL_PID) &&
 		    diag_u64(row, CALL_TIME) > diag_u64(failed, CALL_TIME))
 			return true;
-	}
 	return false;
 }
 

@@ -62,24 +62,24 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 static const struct diag_row *find_peer(const struct diag_snapshot *m,
 					const struct diag_row *qp)
 {
-	const struct diag_rows *qps = &m->rows[DIAG_QP];
-	size_t i;
+	const char *addr = diag_text(qp, QP_LOCAL_ADDR);
+	const char *peer_addr = diag_text(qp, QP_PEER_ADDR);
+	struct diag_match qps;
+	const struct diag_row *p;
 
 	if (!diag_has(qp, QP_PEER_PORT) || !diag_has(qp, QP_LOCAL_PORT))
 		return NULL;
-	for (i = 0; i < qps->n; i++) {
-		const struct diag_row *p = &qps->row[i];
-
-		if (p != qp && diag_has(p, QP_LOCAL_PORT) &&
+	qps = eadm_diag_match(m, DIAG_QPS_OF_FLOW, 0,
+			      eadm_diag_flow(peer_addr, diag_u64(qp, QP_PEER_PORT),
+					     addr, diag_u64(qp, QP_LOCAL_PORT)));
+	while ((p = eadm_diag_next(&qps)))
+		if (p != qp &&
 		    diag_u64(p, QP_LOCAL_PORT) == diag_u64(qp, QP_PEER_PORT) &&
 		    diag_u64(p, QP_PEER_PORT) == diag_u64(qp, QP_LOCAL_PORT) &&
-		    !strcmp(diag_text(p, QP_LOCAL_ADDR),
-			    diag_text(qp, QP_PEER_ADDR)) &&
-		    !strcmp(diag_text(p, QP_PEER_ADDR),
-			    diag_text(qp, QP_LOCAL_ADDR)))
-			return p;
-	}
-	return NULL;
+		    !strcmp(diag_text(p, QP_LOCAL_ADDR), peer_addr) &&
+		    !strcmp(diag_text(p, QP_PEER_ADDR), addr))
+			break;
+	return p;
 }
 
 static struct end peer_of(struct judge *j, const struct diag_row *now)
@@ -638,20 +638,17 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 /* A request of this QP has the failure in its completion. */
 static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 {
-	const struct diag_rows *cqes = &eadm_judge_now(j)->rows[DIAG_CQE];
+	struct diag_match cqes = eadm_diag_match(eadm_judge_now(j), DIAG_CQES_OF_QP,
+						 qp->dev, qp->id);
 	uint64_t cause = diag_u64(qp, QP_FIRST_CAUSE);
-	size_t i;
+	const struct diag_row *cqe;
 
-	for (i = 0; i < cqes->n; i++) {
-		const struct diag_row *cqe = &cqes->row[i];
-
-		if (cqe->dev == qp->dev && diag_u64(cqe, CQE_QPN) == qp->id &&
-		    diag_u64(cqe, CQE_CQN) == diag_u64(qp, QP_SEND_CQN) &&
+	while ((cqe = eadm_diag_next(&cqes)))
+		if (diag_u64(cqe, CQE_CQN) == diag_u64(qp, QP_SEND_CQN) &&
 		    diag_has(cqe, CQE_QUEUE) && diag_has(cqe, CQE_STATUS) &&
 		    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_SQ &&
 		    diag_u64(cqe, CQE_STATUS) == cause)
 			return true;
-	}
 	return false;
 }
 
@@ -692,13 +689,15 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		QP_PEER_ADDR, QP_PEER_PORT, QP_HW_SQ_PI, QP_HW_SQ_CI,
 		QP_HW_RQ_PI, QP_HW_RQ_CI, QP_HW_RTO, -1,
 	};
-	const struct diag_row *peer = find_peer(eadm_judge_now(j), now);
 	uint64_t cause = diag_u64(now, QP_FIRST_CAUSE);
 	char event[32], what[32], age[32];
+	const struct diag_row *peer;
 
 	(void)then;
-	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now) ||
-	    (was_given_up(now) && peer && gave_up(peer)))
+	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now))
+		return;
+	peer = find_peer(eadm_judge_now(j), now);
+	if (was_given_up(now) && peer && gave_up(peer))
 		return;
 	if (failed_first(j, peer, now))
 		return;

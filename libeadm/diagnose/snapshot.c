@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "index.h"
 #include "reader.h"
 #include "source/devlist.h"
 #include "family/family.h"
@@ -499,9 +500,20 @@ static int by_identity(const void *a, const void *b)
 	return x->id < y->id ? -1 : x->id > y->id;
 }
 
+static bool is_sorted(const struct diag_rows *rows)
+{
+	size_t i;
+
+	for (i = 1; i < rows->n; i++)
+		if (by_identity(&rows->row[i - 1], &rows->row[i]) > 0)
+			return false;
+	return true;
+}
+
+/* The kernel lists objects by number. */
 static void sort(struct diag_rows *rows)
 {
-	if (rows->n > 1)
+	if (!is_sorted(rows))
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
@@ -555,6 +567,11 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	memset(snapshot, 0, sizeof(*snapshot));
 	if (!r)
 		return -ENOMEM;
+	snapshot->indexes = eadm_diag_indexes_new();
+	if (!snapshot->indexes) {
+		free(r);
+		return -ENOMEM;
+	}
 	snapshot->uptime = eadm_machine_uptime(ctx);
 	r->snapshot = snapshot;
 	r->fields = fields;
@@ -585,6 +602,7 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 				  opts->hw);
 	for (i = 0; i < DIAG_KINDS; i++)
 		sort(&snapshot->rows[i]);
+	eadm_diag_sort_parts(snapshot);
 	free(r);
 	if (ret)
 		eadm_diag_snapshot_free(snapshot);
@@ -603,6 +621,7 @@ void eadm_diag_snapshot_free(struct diag_snapshot *snapshot)
 	free(snapshot->owners);
 	free(snapshot->qp_pids);
 	free(snapshot->registrars);
+	eadm_diag_indexes_free(snapshot->indexes);
 	eadm_diag_pool_free(&snapshot->pool);
 	memset(snapshot, 0, sizeof(*snapshot));
 }
@@ -617,6 +636,19 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 	if (!rows->n)
 		return NULL;
 	return bsearch(&key, rows->row, rows->n, sizeof(key), by_identity);
+}
+
+const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
+					   enum diag_kind kind,
+					   const struct diag_row *row, size_t *at)
+{
+	const struct diag_rows *rows = &snapshot->rows[kind];
+	int order = -1;
+
+	while (*at < rows->n &&
+	       (order = by_identity(&rows->row[*at], row)) < 0)
+		++*at;
+	return order ? NULL : &rows->row[*at];
 }
 
 /* Index of the first row of this device, or of a later one. */

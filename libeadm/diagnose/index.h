@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Finds the rows of a snapshot that have something in common with another one. Rules must
+ * not look at all rows of a kind for each row of another.
+ */
+#ifndef EADM_DIAG_INDEX_H
+#define EADM_DIAG_INDEX_H
+
+#include "model.h"
+
+/* What rows have in common; of one device unless it says otherwise. */
+enum diag_key {
+	DIAG_QPS_OF_CQ,		/* that send or receive with a CQ: its number */
+	DIAG_QPS_OF_PID,	/* of a process, on all devices */
+	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_flow() */
+	DIAG_QPS_OF_PEER,	/* see eadm_diag_peer() */
+	DIAG_CQS_OF_EQ,		/* EQN */
+	DIAG_EQS_OF_EQN,	/* EQs for completions */
+	DIAG_CTXS_OF_PID,	/* of a process, on all devices */
+	DIAG_CQES_OF_CQ,	/* CQN */
+	DIAG_CQES_OF_QP,	/* QPN */
+	DIAG_COUNTERS_OF_ID,	/* of some QPs: number of the set */
+	DIAG_FAILURES_ALIKE,	/* see eadm_diag_failure() */
+	DIAG_CALLS_DONE,	/* see eadm_diag_call() */
+	DIAG_CALLS_OF_QP,	/* QPN */
+	DIAG_EVENTS_OF_QP,	/* QPN */
+	DIAG_EVENTS_OF_PEER,	/* on all devices; see eadm_diag_peer() */
+	DIAG_EVENTS_OF_GID,	/* port << 32 | index, where one was added or removed */
+	DIAG_KEYS,
+};
+
+/* Hashes of addresses and ports: compare those of the rows that are found. */
+uint64_t eadm_diag_flow(const char *addr, uint64_t port, const char *peer_addr,
+			uint64_t peer_port);
+uint64_t eadm_diag_peer(const char *addr, uint64_t port);
+
+/* Of a failure: its kind, cause and owner. Of a recorded call: operation and process. */
+uint64_t eadm_diag_failure(const struct diag_row *failure);
+uint64_t eadm_diag_call(const struct diag_row *call);
+
+/* The rows that were found; read with eadm_diag_next(). */
+struct diag_match {
+	const struct diag_index *index;
+	const struct diag_row *rows;
+	uint64_t dev, value;
+	uint32_t at;
+};
+
+/*
+ * The rows of a snapshot with a value. The first call for a key reads all rows of its kind.
+ * @dev is ignored for keys on all devices. If there is no memory, none is found, and
+ * eadm_diag_indexes_failed() says so.
+ */
+struct diag_match eadm_diag_match(const struct diag_snapshot *snapshot,
+				  enum diag_key key, uint64_t dev,
+				  uint64_t value);
+
+/* The next row, in the order of the snapshot, or NULL. */
+const struct diag_row *eadm_diag_next(struct diag_match *match);
+
+/* The first row, or NULL. */
+const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
+				       enum diag_key key, uint64_t dev,
+				       uint64_t value);
+
+/* For snapshot.c. */
+struct diag_indexes *eadm_diag_indexes_new(void);
+void eadm_diag_indexes_free(struct diag_indexes *indexes);
+
+bool eadm_diag_indexes_failed(const struct diag_snapshot *snapshot);
+
+#endif /* EADM_DIAG_INDEX_H */
