@@ -66,7 +66,7 @@ stays_with_another() {
 	until_true 10 grep -qx 0 "$delay/count"
 	echo "$address" >/sys/bus/pci/drivers/erdma/unbind &
 	unbind=$!
-	until_true 10 blocked_in $unbind erdma_diag_del || status=1
+	until_true 10 blocked_in $unbind eadm_provider_del || status=1
 	echo "$address" >/sys/bus/pci/drivers/pci-stub/bind &
 	bind=$!
 	until_true 10 blocked_in $bind bind_store || status=1
