@@ -49,10 +49,17 @@ uint64_t eadm_diag_peer(const char *addr, uint64_t port)
 	return hash_text(mix(port), addr);
 }
 
-uint64_t eadm_diag_flow(const char *addr, uint64_t port, const char *peer_addr,
-			uint64_t peer_port)
+bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash)
 {
-	return hash_text(eadm_diag_peer(addr, port), peer_addr) ^ mix(peer_port);
+	bool has_ports = diag_has(qp, QP_LOCAL_PORT) && diag_has(qp, QP_PEER_PORT);
+	uint64_t local = has_ports ? diag_u64(qp, QP_LOCAL_PORT) : qp->id;
+	uint64_t remote = diag_u64(qp, has_ports ? QP_PEER_PORT : QP_DEST_QPN);
+	const char *addr = diag_text(qp, QP_LOCAL_ADDR);
+	const char *peer = diag_text(qp, QP_PEER_ADDR);
+
+	*hash = by_peer ? hash_text(eadm_diag_peer(peer, remote), addr) ^ mix(local) :
+			  hash_text(eadm_diag_peer(addr, local), peer) ^ mix(remote);
+	return has_ports || (*addr && *peer && diag_has(qp, QP_DEST_QPN));
 }
 
 uint64_t eadm_diag_failure(const struct diag_row *failure)
@@ -94,11 +101,7 @@ static bool qp_pid(const struct diag_row *qp, bool second, uint64_t *value)
 
 static bool qp_flow(const struct diag_row *qp, bool second, uint64_t *value)
 {
-	*value = eadm_diag_flow(diag_text(qp, QP_LOCAL_ADDR),
-				diag_u64(qp, QP_LOCAL_PORT),
-				diag_text(qp, QP_PEER_ADDR),
-				diag_u64(qp, QP_PEER_PORT));
-	return !second && diag_has(qp, QP_LOCAL_PORT);
+	return !second && eadm_diag_qp_flow(qp, false, value);
 }
 
 static bool qp_peer(const struct diag_row *qp, bool second, uint64_t *value)

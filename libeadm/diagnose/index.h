@@ -12,7 +12,7 @@
 enum diag_key {
 	DIAG_QPS_OF_CQ,		/* that send or receive with a CQ: its number */
 	DIAG_QPS_OF_PID,	/* of a process, on all devices */
-	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_flow() */
+	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_qp_flow() */
 	DIAG_QPS_OF_PEER,	/* see eadm_diag_peer() */
 	DIAG_CQS_OF_EQ,		/* EQN */
 	DIAG_EQS_OF_EQN,	/* EQs for completions */
@@ -29,9 +29,13 @@ enum diag_key {
 	DIAG_KEYS,
 };
 
+/*
+ * Both ends of a connection: addresses, and ports or else numbers of the QPs. Hashed as
+ * seen by a QP, or by its peer, which is the QP with the same hash; false if not known.
+ */
+bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash);
+
 /* Hashes of addresses and ports: compare those of the rows that are found. */
-uint64_t eadm_diag_flow(const char *addr, uint64_t port, const char *peer_addr,
-			uint64_t peer_port);
 uint64_t eadm_diag_peer(const char *addr, uint64_t port);
 
 /* Of a failure: its kind, cause and owner. Of a recorded call: operation and process. */

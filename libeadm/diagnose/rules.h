@@ -54,7 +54,7 @@ struct eadm_rule {
 extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_eq[], eadm_rules_cq[], eadm_rules_notify[], eadm_rules_qp[],
 	eadm_rules_owner[], eadm_rules_failure[], eadm_rules_setup[],
-	eadm_rules_port[], eadm_rules_link[], eadm_rules_probe[],
+	eadm_rules_port[], eadm_rules_given_up[], eadm_rules_link[], eadm_rules_probe[],
 	eadm_rules_side[], eadm_rules_limits[], eadm_rules_verbs[],
 	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
 	eadm_rules_smc[];
@@ -191,6 +191,10 @@ void eadm_cite_all(struct judge *j, enum diag_kind kind,
 const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
 /* A QP with its process, and the QP's peer. */
 const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size);
+/* The other end of a QP's connection, if it is on this machine and known. */
+const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
+				    const struct diag_row *qp);
+
 const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size);
 
 static inline const char *diag_interval(const struct diag_row *now,

@@ -259,6 +259,26 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	cite_traffic(j, now, then);
 }
 
+/* Each QP that failed has a peer on this machine that some verdict concerns. */
+static bool peers_explain(struct judge *j, const struct diag_row *now)
+{
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, now->dev);
+	unsigned int explained = 0;
+	const struct diag_row *peer;
+	size_t i;
+
+	for (i = 0; i < qps.n; i++) {
+		if (!has_failed(j, &qps.row[i]))
+			continue;
+		peer = eadm_qp_peer(eadm_judge_now(j), &qps.row[i]);
+		if (!eadm_follows(j, NULL, DIAG_QP, peer, now,
+				  "its requests to it were given up after all retries"))
+			return false;
+		explained++;
+	}
+	return explained;
+}
+
 /* The application's requests end with an error, which the port counts. */
 static void look_given_up(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
@@ -273,6 +293,9 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 		snprintf(who, sizeof(who), "; %s is in the state ERR, its peer is %s",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 eadm_peer_text(qp, peer, sizeof(peer)));
+	/* Both ends are here, and it was said what is wrong with the other one. */
+	if (peers_explain(j, now))
+		return;
 	/* Where no peer answers at all, this is said there. */
 	if (is_unanswered(now, then) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
@@ -434,14 +457,6 @@ const struct eadm_rule eadm_rules_port[] = {
 		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but does not have to retransmit.",
 		.look = look_unresponsive,
 	}, {
-		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
-		.severity = EADM_SEVERITY_WARNING,
-		.help = "Requests were given up after all retries, according to the counters.",
-		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
-		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
-		.alike = "Requests that were given up earlier: only growth counts. A port where no peer answers: listed under peer-unresponsive. Which retry count and timeout a QP has is not shown by RDMA netlink.",
-		.look = look_given_up,
-	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
@@ -473,6 +488,20 @@ const struct eadm_rule eadm_rules_port[] = {
 		.next = "eadm stat --live -d {dev}; the completions that the application gets say which",
 		.alike = "Errors long ago: only growth counts. A peer that does not answer, where the driver counts that: the errors are listed under peer-unresponsive.",
 		.look = look_rdma_errors,
+	},
+	{ 0 }
+};
+
+/* Applied when those on QPs have been. */
+const struct eadm_rule eadm_rules_given_up[] = {
+	{
+		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "Requests were given up after all retries, according to the counters.",
+		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
+		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
+		.alike = "Requests that were given up earlier: only growth counts. A port where no peer answers: listed under peer-unresponsive. A peer on this machine with a verdict: listed there. Which retry count and timeout a QP has is not shown by RDMA netlink.",
+		.look = look_given_up,
 	},
 	{ 0 }
 };

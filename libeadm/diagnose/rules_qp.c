@@ -58,33 +58,40 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 	return e;
 }
 
-/* The other end, if it is on this machine. */
-static const struct diag_row *find_peer(const struct diag_snapshot *m,
-					const struct diag_row *qp)
+/* Whether two QPs are the ends of a connection. */
+static bool are_ends(const struct diag_row *a, const struct diag_row *b)
 {
-	const char *addr = diag_text(qp, QP_LOCAL_ADDR);
-	const char *peer_addr = diag_text(qp, QP_PEER_ADDR);
-	struct diag_match qps;
-	const struct diag_row *p;
+	bool has_ports = diag_has(a, QP_LOCAL_PORT);
 
-	if (!diag_has(qp, QP_PEER_PORT) || !diag_has(qp, QP_LOCAL_PORT))
+	if (strcmp(diag_text(a, QP_LOCAL_ADDR), diag_text(b, QP_PEER_ADDR)) ||
+	    strcmp(diag_text(a, QP_PEER_ADDR), diag_text(b, QP_LOCAL_ADDR)) ||
+	    has_ports != diag_has(b, QP_LOCAL_PORT))
+		return false;
+	if (has_ports)
+		return diag_u64(a, QP_LOCAL_PORT) == diag_u64(b, QP_PEER_PORT) &&
+		       diag_u64(a, QP_PEER_PORT) == diag_u64(b, QP_LOCAL_PORT);
+	return diag_u64(a, QP_DEST_QPN) == b->id && diag_u64(b, QP_DEST_QPN) == a->id;
+}
+
+const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
+				    const struct diag_row *qp)
+{
+	const struct diag_row *p;
+	struct diag_match qps;
+	uint64_t flow;
+
+	if (!eadm_diag_qp_flow(qp, true, &flow))
 		return NULL;
-	qps = eadm_diag_match(m, DIAG_QPS_OF_FLOW, 0,
-			      eadm_diag_flow(peer_addr, diag_u64(qp, QP_PEER_PORT),
-					     addr, diag_u64(qp, QP_LOCAL_PORT)));
+	qps = eadm_diag_match(m, DIAG_QPS_OF_FLOW, 0, flow);
 	while ((p = eadm_diag_next(&qps)))
-		if (p != qp &&
-		    diag_u64(p, QP_LOCAL_PORT) == diag_u64(qp, QP_PEER_PORT) &&
-		    diag_u64(p, QP_PEER_PORT) == diag_u64(qp, QP_LOCAL_PORT) &&
-		    !strcmp(diag_text(p, QP_LOCAL_ADDR), peer_addr) &&
-		    !strcmp(diag_text(p, QP_PEER_ADDR), addr))
+		if (p != qp && are_ends(p, qp))
 			break;
 	return p;
 }
 
 static struct end peer_of(struct judge *j, const struct diag_row *now)
 {
-	return end_of(j, find_peer(eadm_judge_now(j), now));
+	return end_of(j, eadm_qp_peer(eadm_judge_now(j), now));
 }
 
 static bool grew_fast(const struct end *e, unsigned int field)
@@ -696,7 +703,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now))
 		return;
-	peer = find_peer(eadm_judge_now(j), now);
+	peer = eadm_qp_peer(eadm_judge_now(j), now);
 	if (was_given_up(now) && peer && gave_up(peer))
 		return;
 	if (failed_first(j, peer, now))
