@@ -206,6 +206,16 @@ static int bring_back(struct eadm_adapter *ad)
 }
 
 /* An adapter that stays halted is mentioned once. */
+static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
+{
+	if (was_halted)
+		return;
+	if (ret)
+		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_DEAD, ret);
+	else if (was_reset)
+		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_RESET, 0);
+}
+
 static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (ret && !was_halted)
@@ -213,33 +223,33 @@ static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool wa
 	else if (!ret)
 		ibdev_warn(ad->ibdev, "the %s is back%s\n", ad->ops->queue,
 			   was_reset || was_halted ? " after a reset" : "");
-	if (ret && !was_halted)
-		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_DEAD, ret);
-	else if (was_reset && !was_halted)
-		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_RESET, 0);
 	if (!ret || !was_halted)
 		eadm_adapter_notify(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
 }
 
 static void recover(struct eadm_adapter *ad)
 {
-	bool was_halted = ad->halted, was_reset;
+	bool was_halted = ad->halted, was_reset, gone;
 	int ret;
 
 	ad->ops->trace(ad, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(ad);
 	was_reset = ad->told != ad->epoch;
 	count_recovery(ad, !ret);
-	/* Handlers of events would wait for an adapter that does not answer. */
+	/* A handler of an event must not wait for an adapter that does not answer. */
 	if (ret)
 		eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
+	gone = READ_ONCE(ad->gone) || (ret && eadm_adapter_is_gone(ad));
+	/* Before the failures of QPs, which follow from it. */
+	if (!gone)
+		record_failure(ad, ret, was_reset, was_halted);
 	/* New objects may get the numbers of dead ones as soon as there is service. */
-	if (was_reset && !READ_ONCE(ad->gone))
+	if (was_reset && !gone)
 		tell_consumers(ad);
 	if (!ret)
 		eadm_queue_set_state(ad, EADM_QUEUE_EVENT);
 	ad->ops->trace(ad, EADM_RECOVERY_END, ret);
-	if (READ_ONCE(ad->gone) || (ret && eadm_adapter_is_gone(ad)))
+	if (gone || READ_ONCE(ad->gone))
 		return;
 	report_end(ad, ret, was_reset, was_halted);
 	ad->ops->recovered(ad, was_reset, was_halted);
