@@ -24,6 +24,7 @@
 #include "presence.h"
 
 struct eadm_adapter;
+struct eadm_cmd;
 
 /* How commands are answered. */
 enum eadm_queue_state {
@@ -43,21 +44,63 @@ enum eadm_reset_reason {
 };
 
 /**
+ * struct eadm_queue_ops - the command queue of a family
+ * @name: what the family calls it
+ * @spin_ns: how long an issuer polls for the answer before it sleeps
+ * @look_ms: how long it sleeps between two checks of the queue and the adapter
+ * @recovery_ms: timeout of recovery's own commands, if not that of all commands is shorter
+ * @room_ms: how long recovery waits for room in the queue
+ * @op_class: EADM_CMD_OP_* by the adapter's number of an operation
+ * @cause_class: EADM_CAUSE_* by the syndrome of an answer
+ * @has_room: whether a command can be submitted
+ * @submit: put a command into the queue, which has room. Calls eadm_cmd_submitted()
+ * @process: consume what the adapter has completed. Calls eadm_cmd_answered() and
+ *	eadm_cmd_late()
+ * @lose: a command was given up, its slot is marked as lost: take over what the adapter may
+ *	still use
+ * @events: consume events of the queue, whose interrupt may be lost; without the lock. May be
+ *	NULL
+ * @missed: an answer was found that no interrupt had announced
+ * @serves: the queue is about to work with interrupts. May be NULL
+ * @sleeps: an issuer is about to sleep after it polled for @spin_ns
+ * @reset: give up all commands with this status, and empty the queue; without the lock, in
+ *	process context
+ * @trace_submit: tracepoint "cmd_submit"
+ * @trace_done: tracepoint "cmd_done"
+ *
+ * Called with the adapter's lock held, unless it says otherwise.
+ */
+struct eadm_queue_ops {
+	const char *name;
+	u32 spin_ns;
+	u32 look_ms;
+	u32 recovery_ms;
+	u32 room_ms;
+	u32 (*op_class)(u32 op);
+	u32 (*cause_class)(u32 syndrome);
+	bool (*has_room)(struct eadm_adapter *ad);
+	void (*submit)(struct eadm_adapter *ad, struct eadm_cmd *cmd, bool polled);
+	void (*process)(struct eadm_adapter *ad);
+	void (*lose)(struct eadm_adapter *ad, struct eadm_cmd *cmd);
+	void (*events)(struct eadm_adapter *ad);
+	void (*missed)(struct eadm_adapter *ad);
+	void (*serves)(struct eadm_adapter *ad);
+	void (*sleeps)(struct eadm_adapter *ad);
+	void (*reset)(struct eadm_adapter *ad, int status);
+	void (*trace_submit)(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u16 tag);
+	void (*trace_done)(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u64 latency);
+};
+
+/**
  * struct eadm_adapter_ops - what a family does
- * @queue: what it calls its command queue
- * @timeout_ms: how long a command may take; any context
+ * @queue: its command queue
  * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
  *	refusal
  * @halt: make the adapter stop and forget everything, and turn bus mastering off. Return
  *	whether it is known to have forgotten
  * @start: start it again, empty, with bus mastering; the queue is polled
- * @end_commands: give up all commands with this status, and empty the queue
  * @forget: reset what the driver knows of the adapter's state, and, if its end is confirmed,
  *	free what commands referred to
- * @has_room: whether a command can be submitted; with the adapter's lock held
- * @make_room: the same for recovery, which does not wait for other commands for long.
- *	Return 0 or why there is none; drops the lock meanwhile
- * @serves: the queue is about to work with interrupts; with the lock held. May be NULL
  * @has_restarted: called periodically, in service: whether the adapter seems to have lost its
  *	state without a reset by the driver. This may be wrong: recovery tries a command first
  * @watch: called periodically: do what a lost interrupt should have led to
@@ -69,19 +112,14 @@ enum eadm_reset_reason {
  * @trace: tracepoint "recovery": enum eadm_recovery_step and its result
  * @free_orphan: free memory, and the record of it
  *
- * Called in process context, unless another one is named.
+ * Called in process context.
  */
 struct eadm_adapter_ops {
-	const char *queue;
-	u32 (*timeout_ms)(const struct eadm_adapter *ad);
+	const struct eadm_queue_ops *queue;
 	int (*probe)(struct eadm_adapter *ad);
 	bool (*halt)(struct eadm_adapter *ad, enum eadm_reset_reason reason);
 	int (*start)(struct eadm_adapter *ad);
-	void (*end_commands)(struct eadm_adapter *ad, int status);
 	void (*forget)(struct eadm_adapter *ad, bool confirmed);
-	bool (*has_room)(struct eadm_adapter *ad);
-	int (*make_room)(struct eadm_adapter *ad);
-	void (*serves)(struct eadm_adapter *ad);
 	bool (*has_restarted)(struct eadm_adapter *ad);
 	void (*watch)(struct eadm_adapter *ad);
 	void (*died)(struct eadm_adapter *ad, struct eadm_object *qp);
@@ -108,6 +146,7 @@ struct eadm_adapter_ops {
  * @recoverable: a lost command starts recovery (not during probe and removal); under @lock
  * @recoverer: the task that brings the queue back; under @lock
  * @cmds: commands issued; under @lock
+ * @cmd_timeout: how long a command may take, ms; read with READ_ONCE()
  * @reason: why recovery runs; written under @lock, and not while the queue is recovering
  * @epoch: counts resets; raised under @lock, see eadm_object_is_dead()
  * @gone: it no longer answers on the bus; set once
@@ -140,6 +179,7 @@ struct eadm_adapter {
 	bool recoverable;
 	struct task_struct *recoverer;
 	struct eadm_commands cmds;
+	u32 cmd_timeout;
 	enum eadm_reset_reason reason;
 	u32 epoch;
 	bool gone;

@@ -12,6 +12,15 @@
 #include "commands.h"
 #include "eadm_snap.h"
 
+/*
+ * A copy of a record, as the ring continues to change. The record of the first timeout is kept
+ * until it has been read.
+ */
+struct row {
+	struct eadm_rec rec;
+	bool first_timeout;
+};
+
 static struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
 {
 	return container_of(dd, struct eadm_adapter, diag);
@@ -44,7 +53,7 @@ void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s,
 
 	lockdep_assert_held(&ad->lock);
 	SNAP_SET(s, state, states[ad->state]);
-	SNAP_SET(s, timeout, (u64)ad->ops->timeout_ms(ad) * NSEC_PER_MSEC);
+	SNAP_SET(s, timeout, (u64)READ_ONCE(ad->cmd_timeout) * NSEC_PER_MSEC);
 	SNAP_SET(s, credits, slots - c->quarantined);
 	SNAP_SET(s, outstanding, c->outstanding);
 	SNAP_SET(s, max_outstanding, c->max_outstanding);
@@ -86,18 +95,11 @@ void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 	spin_unlock_irq(&ad->lock);
 }
 
-/**
- * eadm_cmd_row_next() - the next record, for &eadm_diag_obj.next
- * @dd: the device
- * @id: lowest number; on return that of the record
- *
- * Context: process.
- * Return: a struct eadm_cmd_row for eadm_cmd_row_put(), NULL for no more, or ERR_PTR(-ENOMEM).
- */
-void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id)
+/* The next record: a struct row. */
+static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	struct eadm_adapter *ad = diag_to_adapter(dd);
-	struct eadm_cmd_row *row;
+	struct row *row;
 	bool found;
 
 	row = kmalloc(sizeof(*row), GFP_KERNEL);
@@ -115,16 +117,8 @@ void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id)
 	return row;
 }
 
-/**
- * eadm_cmd_row_seek() - skip records that were not asked for, for &eadm_diag_obj.seek
- * @dd: the device
- * @id: lowest number
- * @req: what was asked for
- *
- * Context: process.
- * Return: number to continue from.
- */
-u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
+/* Skips records that were not asked for. */
+static u64 cmd_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
 {
 	struct eadm_adapter *ad = diag_to_adapter(dd);
 	bool found;
@@ -137,12 +131,7 @@ u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_r
 	return id;
 }
 
-/**
- * eadm_cmd_row_put() - free a row, for &eadm_diag_obj.put
- * @dd: not used
- * @row: from eadm_cmd_row_next()
- */
-void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row)
+static void cmd_put(struct eadm_diag_dev *dd, void *row)
 {
 	kfree(row);
 }
@@ -183,8 +172,8 @@ static void fill_requester(const struct eadm_rec *rec, struct eadm_snap_cmd *s)
 	SNAP_STR(s, comm, rec->comm);
 }
 
-static void fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
-			 u32 (*cause_class)(u32 syndrome))
+static void fill_outcome(const struct eadm_adapter *ad, const struct eadm_rec *rec,
+			 struct eadm_snap_cmd *s)
 {
 	if (rec->state == EADM_REC_PENDING)
 		return;
@@ -193,28 +182,20 @@ static void fill_outcome(const struct eadm_rec *rec, struct eadm_snap_cmd *s,
 	if (rec->state == EADM_REC_TIMEOUT || rec->state == EADM_REC_LATE)
 		SNAP_SET(s, cause, EADM_CAUSE_TIMEOUT);
 	else if (rec->flags & EADM_REC_ANSWERED)
-		SNAP_SET(s, cause, cause_class(rec->syndrome));
+		SNAP_SET(s, cause, ad->ops->queue->cause_class(rec->syndrome));
 }
 
-/**
- * eadm_cmd_row_fill() - fill in a row, except for the class of its operation
- * @dd: the device
- * @row: the row
- * @s: what is filled in
- * @req: the request; an administrator's read of the first timeout releases that
- *	record
- * @cause_class: the cause, EADM_CAUSE_*, of a syndrome: <family>_cmd_cause_class()
- *
- * Context: process, as the reader.
- */
-void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
-		       struct eadm_snap_cmd *s, const struct eadm_diag_req *req,
-		       u32 (*cause_class)(u32 syndrome))
+/* An administrator's read of the first timeout releases that record. */
+static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
+		    const struct eadm_diag_req *req)
 {
 	struct eadm_adapter *ad = diag_to_adapter(dd);
+	const struct row *row = obj;
 	const struct eadm_rec *rec = &row->rec;
+	struct eadm_snap_cmd *s = snap;
 
 	SNAP_SET(s, seq, rec->seq);
+	SNAP_SET(s, op, ad->ops->queue->op_class(rec->op));
 	SNAP_SET(s, time, rec->time);
 	SNAP_SET(s, op_raw, rec->op);
 	SNAP_SET(s, state, rec->state);
@@ -225,7 +206,7 @@ void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
 	SNAP_SET(s, first_timeout, row->first_timeout);
 	SNAP_BIN(s, request, rec->request, rec->request_len);
 	fill_requester(rec, s);
-	fill_outcome(rec, s, cause_class);
+	fill_outcome(ad, rec, s);
 	if (rec->flags & EADM_REC_ANSWERED) {
 		SNAP_SET(s, syndrome_raw, rec->syndrome);
 		SNAP_BIN(s, response, rec->response, rec->response_len);
@@ -235,4 +216,13 @@ void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
 		eadm_recorder_release(&ad->cmds.rec, rec->seq);
 		spin_unlock_irq(&ad->lock);
 	}
+	return 0;
 }
+
+const struct eadm_diag_obj eadm_diag_cmd = {
+	.type = EADM_OBJ_CMD,
+	.next = cmd_next,
+	.seek = cmd_seek,
+	.put = cmd_put,
+	.fill = cmd_fill,
+};

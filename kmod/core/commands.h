@@ -7,7 +7,6 @@
 #include "eadm_recorder.h"
 
 struct eadm_adapter;
-struct eadm_snap_cmd;
 struct eadm_snap_cmdq;
 struct eadm_snap_counters;
 
@@ -43,25 +42,10 @@ struct eadm_commands {
 	struct eadm_recorder rec;
 };
 
-/**
- * struct eadm_cmd_row - a copy of a record, as the ring continues to change
- * @rec: the copy
- * @first_timeout: it is the record of the first timeout, which is kept until it has been
- *	read
- */
-struct eadm_cmd_row {
-	struct eadm_rec rec;
-	bool first_timeout;
-};
+extern const struct eadm_diag_obj eadm_diag_cmd;
 
 void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s, u32 slots,
 			u64 oldest);
 void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s);
-void *eadm_cmd_row_next(struct eadm_diag_dev *dd, u64 *id);
-u64 eadm_cmd_row_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req);
-void eadm_cmd_row_put(struct eadm_diag_dev *dd, void *row);
-void eadm_cmd_row_fill(struct eadm_diag_dev *dd, const struct eadm_cmd_row *row,
-		       struct eadm_snap_cmd *s, const struct eadm_diag_req *req,
-		       u32 (*cause_class)(u32 syndrome));
 
 #endif /* EADM_COMMANDS_H */

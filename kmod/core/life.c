@@ -215,5 +215,5 @@ void eadm_adapter_withdraw(struct eadm_adapter *ad)
 		return;
 	if (confirmed)
 		eadm_memory_confirm(ad);
-	ad->ops->end_commands(ad, -ENODEV);
+	ad->ops->queue->reset(ad, -ENODEV);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The command queue as far as all families have it: its state, and who may issue commands. */
 
+#include <linux/delay.h>
+
 #include "queue.h"
 
 /**
@@ -90,7 +92,36 @@ static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 			eadm_queue_recover_locked(ad, EADM_RESET_COMMAND_LOST);
 		return ad->state == EADM_QUEUE_DEAD;
 	default:
-		return ad->ops->has_room(ad);
+		return ad->ops->queue->has_room(ad);
+	}
+}
+
+/*
+ * Recovery does not wait for other commands for long: those before its own may be lost, too.
+ * An answer that makes no room shows that the adapter answers, which is all that recovery
+ * needs to know.
+ */
+static int make_room(struct eadm_adapter *ad)
+{
+	unsigned long deadline = jiffies + msecs_to_jiffies(ad->ops->queue->room_ms);
+	u64 last;
+
+	lockdep_assert_held(&ad->lock);
+	ad->ops->queue->process(ad);
+	last = ad->cmds.last_comp;
+	for (;;) {
+		if (READ_ONCE(ad->gone))
+			return -ENODEV;
+		if (ad->ops->queue->has_room(ad))
+			return 0;
+		if (ad->cmds.last_comp != last)
+			return -EIO;
+		if (time_after_eq(jiffies, deadline))
+			return -EBUSY;
+		spin_unlock_irq(&ad->lock);
+		usleep_range(500, 1000);
+		spin_lock_irq(&ad->lock);
+		ad->ops->queue->process(ad);
 	}
 }
 
@@ -99,10 +130,10 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
 	lockdep_assert_held(&ad->lock);
 	/* Recovery must not wait for its own end. */
 	if (ad->recoverer == current)
-		return ad->ops->make_room(ad);
+		return make_room(ad);
 	if (!may_go_on(ad, issue) &&
 	    !wait_event_lock_irq_timeout(ad->wait, may_go_on(ad, issue), ad->lock,
-					 msecs_to_jiffies(ad->ops->timeout_ms(ad)))) {
+					 msecs_to_jiffies(READ_ONCE(ad->cmd_timeout)))) {
 		eadm_queue_recover_locked(ad, EADM_RESET_COMMAND_LOST);
 		return -ETIMEDOUT;
 	}
@@ -116,8 +147,8 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
  *
  * Context: process, with @ad->lock held, which is dropped meanwhile.
  * Return: 0: there is room, up to the release of the lock; -ETIMEDOUT: there was none in time;
- * -ECANCELED when a reset came in between; -ENODEV when there is no service; or what the
- * family's make_room() returned.
+ * -ECANCELED when a reset came in between; -ENODEV when there is no service; for recovery
+ * also -EBUSY when there is no room, and -EIO when an answer came meanwhile, but made none.
  */
 int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue)
 {
@@ -145,8 +176,8 @@ void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state)
 	spin_lock_irq(&ad->lock);
 	WRITE_ONCE(ad->state, READ_ONCE(ad->gone) ? EADM_QUEUE_DEAD : state);
 	ad->recoverer = state == EADM_QUEUE_RECOVERING ? current : NULL;
-	if (ad->state == EADM_QUEUE_EVENT && ad->ops->serves)
-		ad->ops->serves(ad);
+	if (ad->state == EADM_QUEUE_EVENT && ad->ops->queue->serves)
+		ad->ops->queue->serves(ad);
 	spin_unlock_irq(&ad->lock);
 	wake_up_all(&ad->wait);
 }

@@ -42,7 +42,7 @@ void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 	spin_unlock_irq(&ad->lock);
 	if (confirmed)
 		eadm_memory_confirm(ad);
-	ad->ops->end_commands(ad, -ECANCELED);
+	ad->ops->queue->reset(ad, -ECANCELED);
 	ad->ops->forget(ad, confirmed);
 }
 
@@ -162,7 +162,7 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 		eadm_memory_confirm(ad);
 	ad->ops->trace(ad, EADM_RECOVERY_GONE, 0);
 	dev_err(&ad->fn.pdev->dev, "the adapter is gone\n");
-	ad->ops->end_commands(ad, -ENODEV);
+	ad->ops->queue->reset(ad, -ENODEV);
 	eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_GONE, 0);
 	eadm_adapter_notify(ad, EADM_DIAG_DEAD);
 	if (tell)
@@ -219,9 +219,9 @@ static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, boo
 static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (ret && !was_halted)
-		ibdev_err(ad->ibdev, "the %s could not be brought back: %d\n", ad->ops->queue, ret);
+		ibdev_err(ad->ibdev, "the %s could not be brought back: %d\n", ad->ops->queue->name, ret);
 	else if (!ret)
-		ibdev_warn(ad->ibdev, "the %s is back%s\n", ad->ops->queue,
+		ibdev_warn(ad->ibdev, "the %s is back%s\n", ad->ops->queue->name,
 			   was_reset || was_halted ? " after a reset" : "");
 	if (!ret || !was_halted)
 		eadm_adapter_notify(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);

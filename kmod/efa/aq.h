@@ -6,7 +6,7 @@
 #include <linux/bitmap.h>
 #include <linux/workqueue.h>
 
-#include "../core/queue.h"
+#include "../core/issue.h"
 #include "efa_hw.h"
 #include "mem.h"
 
@@ -26,24 +26,18 @@ struct efa_stats;
 
 /**
  * struct efa_cmd - one command, on the stack of its issuer
+ * @base: as in any family
  * @req: request; all of it is copied into the ring
- * @resp: the answer, valid with @answered
- * @len: significant bytes of the request
- * @issue: whether it may be issued
- * @answered: an answer came in time
- * @status: result: 0 or what the adapter's refusal means as an errno; or why there
- *	is no answer
- * @seq: number in the flight recorder
- * @slot: the slot that it uses
+ * @resp: the answer, valid if there was one
  * @list: memory that it refers to; a command that is lost or ended by a reset leaves
  *	it to the admin queue, which sets this to NULL
  * @mem: memory of the object that it creates or destroys; when it is lost, the late
  *	answer can release this
  * @creates: it creates the object
- * @waiter: the issuer
- * @done: answered, or ended by a reset; from then on only the issuer uses it
+ * @orphan: with @mem, a record in case it is lost; then NULL
  */
 struct efa_cmd {
+	struct eadm_cmd base;
 	union {
 		struct efa_aq_hdr hdr;
 		struct efa_aqe raw;
@@ -71,17 +65,10 @@ struct efa_cmd {
 		struct efa_resp_create_cq create_cq;
 		struct efa_resp_get_stats get_stats;
 	} resp;
-	u8 len;
-	struct eadm_issue issue;
-	bool answered;
-	int status;
-	u64 seq;
-	u8 slot;
 	struct efa_list *list;
 	struct efa_mem *mem;
 	bool creates;
-	struct task_struct *waiter;
-	bool done;
+	struct efa_orphan *orphan;
 };
 
 static_assert(sizeof_field(struct efa_cmd, req) == EFA_AQE_SIZE);
@@ -89,27 +76,19 @@ static_assert(sizeof_field(struct efa_cmd, resp) == EFA_AQE_SIZE);
 
 /**
  * struct efa_aq_slot - what a command id leads to
- * @cmd: the waiting issuer, or NULL
- * @lost: a command was given up here and its answer may still come: until then the slot
- *	is not reused, so that the late answer is never mistaken for that of another
- *	command
+ * @base: as in any family; while a command is lost here, the slot is not reused
  * @id: of the command
  * @use: counts uses of the slot
  * @index: its index in the command ring, free-running
- * @seq: its number in the flight recorder
- * @submit: local_clock() of submission
  * @list: memory a lost command refers to
  * @orphan: of the object of a lost command, referenced, or NULL
  * @creates: the lost command creates that object
  */
 struct efa_aq_slot {
-	struct efa_cmd *cmd;
-	bool lost;
+	struct eadm_slot base;
 	u16 id;
 	u8 use;
 	u32 index;
-	u64 seq;
-	u64 submit;
 	struct efa_list *list;
 	struct efa_orphan *orphan;
 	bool creates;
@@ -124,7 +103,6 @@ struct efa_aq_slot {
  * @read: the adapter has read all commands before this index, as it has
  *	answered the one before it
  * @used: slots with a command
- * @look: wakes issuers periodically, as long as there are any
  * @slots: the slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
@@ -137,22 +115,20 @@ struct efa_aq {
 	u32 ci;
 	u32 read;
 	DECLARE_BITMAP(used, EFA_AQ_DEPTH);
-	struct delayed_work look;
 	struct efa_aq_slot slots[EFA_AQ_DEPTH];
 	struct list_head parked;
 	struct list_head done;
 	struct work_struct free_done;
 };
 
+extern const struct eadm_queue_ops efa_queue_ops;
+
 int efa_aq_init(struct efa_dev *dev);
 void efa_aq_free(struct efa_dev *dev);
-void efa_aq_reset(struct efa_dev *dev, int status);
+void efa_aq_reset(struct eadm_adapter *ad, int status);
 void efa_aq_lists_free(struct efa_dev *dev);
-bool efa_aq_has_room(const struct efa_dev *dev);
-int efa_aq_make_room(struct efa_dev *dev);
 void efa_aq_interrupt(struct efa_dev *dev);
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);
-u32 efa_cmd_timeout_ms(const struct efa_dev *dev);
 
 /* Features (feature.c) */
 int efa_read_features(struct efa_dev *dev);

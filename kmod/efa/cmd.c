@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Commands for objects (hw 4), one function each. All may sleep and return what
- * efa_aq_exec() returns. Request fields that are not set here are zero.
+ * eadm_cmd_exec() returns. Request fields that are not set here are zero.
  */
 
 #include <linux/bitfield.h>
@@ -13,9 +13,9 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 	/* The answer has the same size, and is written when it arrives. */
 	memset(&cmd->req, 0, sizeof(cmd->req));
 	cmd->req.hdr.opcode = op;
-	cmd->len = len;
-	cmd->issue.bound = false;
-	cmd->seq = 0;
+	cmd->base.len = len;
+	cmd->base.issue.bound = false;
+	cmd->base.seq = 0;
 	cmd->list = NULL;
 	cmd->mem = NULL;
 	cmd->creates = false;
@@ -25,8 +25,8 @@ static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 {
 	cmd_init(cmd, op, len);
-	cmd->issue.bound = true;
-	cmd->issue.epoch = epoch;
+	cmd->base.issue.bound = true;
+	cmd->base.issue.epoch = epoch;
 }
 
 /*
@@ -99,7 +99,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 	if (ret)
 		return ret;
 	ctx->uar = le16_to_cpu(cmd.resp.number.number);
-	*epoch = cmd.issue.epoch;
+	*epoch = cmd.base.issue.epoch;
 	return 0;
 }
 
@@ -191,7 +191,7 @@ static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, struct efa
 
 	/* A command without a number was not issued. */
 	ret = efa_aq_exec(dev, cmd);
-	*done = !cmd->seq || cmd->answered;
+	*done = !cmd->base.seq || cmd->base.answered;
 	return ret;
 }
 

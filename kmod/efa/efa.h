@@ -237,10 +237,8 @@ void efa_verbs_init(struct efa_dev *dev);
 
 /* failure.c */
 void efa_failed_qp(struct efa_qp *qp);
-void efa_failed_command(struct efa_dev *dev, const struct efa_cmd *cmd);
 
 /* diag/ */
 void efa_diag_async(struct efa_dev *dev, u16 group);
-void efa_diag_command(struct efa_dev *dev, unsigned long type, const struct efa_cmd *cmd);
 
 #endif /* EFA_H */

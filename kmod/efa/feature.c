@@ -26,7 +26,7 @@ static int get_feature(struct efa_dev *dev, enum efa_feature feature, void *payl
 {
 	struct efa_cmd cmd = {
 		.req.hdr.opcode = EFA_CMD_GET_FEATURE,
-		.len = sizeof(cmd.req.get_feature),
+		.base.len = sizeof(cmd.req.get_feature),
 	};
 	int ret;
 
@@ -100,7 +100,7 @@ static void follow_hints(struct efa_dev *dev)
 		dev->hw.mmio_timeout = clamp_t(u32, mmio, MMIO_TIMEOUT_MIN_MS,
 					       MMIO_TIMEOUT_MAX_MS);
 	if (cmd)
-		WRITE_ONCE(dev->hw.cmd_timeout, max_t(u32, cmd, CMD_TIMEOUT_MIN_MS));
+		WRITE_ONCE(dev->adapter.cmd_timeout, max_t(u32, cmd, CMD_TIMEOUT_MIN_MS));
 }
 
 /**
@@ -157,7 +157,7 @@ int efa_enable_events(struct efa_dev *dev)
 	struct efa_aenq_config config;
 	struct efa_cmd cmd = {
 		.req.hdr.opcode = EFA_CMD_SET_FEATURE,
-		.len = sizeof(cmd.req.set_feature),
+		.base.len = sizeof(cmd.req.set_feature),
 	};
 	int ret;
 
@@ -207,7 +207,7 @@ void efa_tell_host_info(struct efa_dev *dev)
 {
 	struct efa_cmd cmd = {
 		.req.hdr.opcode = EFA_CMD_SET_FEATURE,
-		.len = sizeof(cmd.req.set_feature),
+		.base.len = sizeof(cmd.req.set_feature),
 	};
 	struct efa_list *list;
 
@@ -238,11 +238,11 @@ int efa_cmd_probe(struct efa_dev *dev)
 {
 	struct efa_cmd cmd = {
 		.req.hdr.opcode = EFA_CMD_GET_FEATURE,
-		.len = sizeof(cmd.req.get_feature),
+		.base.len = sizeof(cmd.req.get_feature),
 	};
 	int ret;
 
 	cmd.req.get_feature.feature = EFA_FEATURE_DEVICE_ATTR;
 	ret = efa_aq_exec(dev, &cmd);
-	return cmd.answered ? 0 : ret;
+	return cmd.base.answered ? 0 : ret;
 }

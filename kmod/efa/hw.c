@@ -198,7 +198,7 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 	*dma_bits = FIELD_GET(EFA_CAPS_DMA_WIDTH, caps);
 	hw->reset_timeout = FIELD_GET(EFA_CAPS_RESET_TIMEOUT, caps) * EFA_TIMEOUT_UNIT_MS;
 	timeout = FIELD_GET(EFA_CAPS_CMD_TIMEOUT, caps) * EFA_TIMEOUT_UNIT_MS;
-	WRITE_ONCE(hw->cmd_timeout, timeout ?: EFA_CMD_TIMEOUT_DEFAULT_MS);
+	WRITE_ONCE(dev->adapter.cmd_timeout, timeout ?: EFA_CMD_TIMEOUT_DEFAULT_MS);
 	if (!hw->reset_timeout || *dma_bits < 32 || *dma_bits > 64) {
 		dev_err(&dev->pdev->dev, "invalid capabilities %#x\n", caps);
 		hw->reset_timeout = hw->reset_timeout ?: RESET_DEFAULT;
@@ -281,7 +281,7 @@ int efa_hw_init(struct efa_dev *dev)
 	mutex_init(&hw->lock);
 	hw->mmio_timeout = EFA_MMIO_TIMEOUT_DEFAULT_MS;
 	hw->reset_timeout = RESET_DEFAULT;
-	hw->cmd_timeout = EFA_CMD_TIMEOUT_DEFAULT_MS;
+	dev->adapter.cmd_timeout = EFA_CMD_TIMEOUT_DEFAULT_MS;
 	hw->resp = dma_alloc_coherent(&dev->pdev->dev, sizeof(*hw->resp), &hw->resp_dma,
 				      GFP_KERNEL);
 	return hw->resp ? 0 : -ENOMEM;

@@ -20,7 +20,6 @@ struct efa_dev;
  * @suspected: of having forgotten @resp_dma; used by the watch only
  * @mmio_timeout: timeout of an answer, ms
  * @reset_timeout: timeout of each half of a reset, ms
- * @cmd_timeout: timeout of a command, ms
  */
 struct efa_hw {
 	u8 __iomem *bar;
@@ -31,7 +30,6 @@ struct efa_hw {
 	bool suspected;
 	u32 mmio_timeout;
 	u32 reset_timeout;
-	u32 cmd_timeout;
 };
 
 int efa_hw_init(struct efa_dev *dev);

@@ -150,16 +150,11 @@ void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason)
 		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
 	efa_mgmt_free(dev);
 	pci_clear_master(dev->pdev);
-	efa_aq_reset(dev, -ENODEV);
+	efa_aq_reset(&dev->adapter, -ENODEV);
 	if (!dev->adapter.memory.leaking) {
 		eadm_memory_confirm(&dev->adapter);
 		efa_aq_lists_free(dev);
 	}
-}
-
-static u32 timeout_ms(const struct eadm_adapter *ad)
-{
-	return efa_cmd_timeout_ms(container_of(ad, const struct efa_dev, adapter));
 }
 
 static int probe(struct eadm_adapter *ad)
@@ -180,11 +175,6 @@ static bool halt_for(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 	return halt_adapter(adapter_to_efa(ad), reasons[reason]);
 }
 
-static void end_commands(struct eadm_adapter *ad, int status)
-{
-	efa_aq_reset(adapter_to_efa(ad), status);
-}
-
 static void forget(struct eadm_adapter *ad, bool confirmed)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
@@ -193,16 +183,6 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 		efa_aq_lists_free(dev);
 	efa_eqs_reset(dev);
 	efa_ctx_zap(dev);
-}
-
-static bool has_room(struct eadm_adapter *ad)
-{
-	return efa_aq_has_room(adapter_to_efa(ad));
-}
-
-static int make_room(struct eadm_adapter *ad)
-{
-	return efa_aq_make_room(adapter_to_efa(ad));
 }
 
 static bool has_restarted(struct eadm_adapter *ad)
@@ -245,15 +225,11 @@ static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 }
 
 const struct eadm_adapter_ops efa_adapter_ops = {
-	.queue = "admin queue",
-	.timeout_ms = timeout_ms,
+	.queue = &efa_queue_ops,
 	.probe = probe,
 	.halt = halt_for,
 	.start = start_again,
-	.end_commands = end_commands,
 	.forget = forget,
-	.has_room = has_room,
-	.make_room = make_room,
 	.has_restarted = has_restarted,
 	.watch = watch,
 	.died = died,

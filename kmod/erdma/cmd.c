@@ -2,7 +2,7 @@
 /*
  * One typed function for each command (hw 4).
  *
- * All may sleep and return what erdma_cmdq_exec() returns. Request fields that
+ * All may sleep and return what eadm_cmd_exec() returns; a refusal is -EIO. Request fields that
  * are not set here are zero.
  */
 
@@ -13,8 +13,8 @@
 static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 {
 	memset(cmd, 0, sizeof(*cmd));
-	cmd->op = sub_mod << 8 | opcode;
-	cmd->len = len;
+	cmd->base.op = sub_mod << 8 | opcode;
+	cmd->base.len = len;
 }
 
 /*
@@ -24,8 +24,8 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
  */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
-	cmd->issue.bound = true;
-	cmd->issue.epoch = epoch;
+	cmd->base.issue.bound = true;
+	cmd->base.issue.epoch = epoch;
 }
 
 #define cmd_init_rdma(cmd, opcode, body) \
@@ -447,7 +447,7 @@ int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	if (ret)
 		return ret;
 	ctx->db_pages = cmd.resp[0];
-	ctx->obj.epoch = cmd.issue.epoch;
+	ctx->obj.epoch = cmd.base.issue.epoch;
 	return 0;
 }
 
@@ -486,7 +486,7 @@ static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *ds
 	cmd.req.query.buf_addr = cpu_to_le64(cmd.buf_dma);
 	cmd.req.query.buf_len = cpu_to_le32(ERDMA_QUERY_BUF_SIZE);
 	ret = erdma_cmdq_exec(dev, &cmd);
-	*syndrome = cmd.syndrome;
+	*syndrome = cmd.base.syndrome;
 	if (!ret) {
 		hdr = cmd.buf;
 		if (le16_to_cpu(hdr->magic) == ERDMA_QUERY_MAGIC)

@@ -3,9 +3,7 @@
 #ifndef ERDMA_CMDQ_H
 #define ERDMA_CMDQ_H
 
-#include <linux/completion.h>
-
-#include "../core/queue.h"
+#include "../core/issue.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
@@ -22,20 +20,15 @@ struct erdma_rts;
 
 /**
  * struct erdma_cmd - one command, on the stack of its issuer
+ * @base: as in any family; the operation is sub-module * 256 + opcode
  * @req: request; all of it is copied into the ring
- * @len: significant bytes of the request
- * @op: sub-module * 256 + opcode
- * @issue: whether it may be issued
- * @syndrome: of the answer
- * @status: result
  * @resp: response qwords
- * @seq: number in the flight recorder
  * @buf: response buffer; a command that is lost or ended by a reset leaves it to
  *	the command queue, which sets this to NULL
  * @buf_dma: its address
- * @done: answered or given up
  */
 struct erdma_cmd {
+	struct eadm_cmd base;
 	union {
 		__le64 hdr;
 		struct erdma_cmd_create_eq create_eq;
@@ -56,41 +49,27 @@ struct erdma_cmd {
 		struct erdma_cmd_query query;
 		u8 raw[ERDMA_CMD_SLOT_SIZE];
 	} req;
-	u8 len;
-	u16 op;
-	struct eadm_issue issue;
-	u8 syndrome;
-	int status;
 	u64 resp[ERDMA_CMD_RESPONSE];
-	u64 seq;
 	void *buf;
 	dma_addr_t buf_dma;
-	struct completion done;
 };
 
 /**
  * struct erdma_cmdq_slot - one slot of the command ring; its number is the
  *	cookie
- * @cmd: the waiting issuer, or NULL
- * @seq: its number in the flight recorder
- * @submit: local_clock() of submission
+ * @base: as in any family; while a command is lost here, only commands without an issuer
+ *	use it
  * @index: first building block, free-running 16 bits
  * @pending: number of answers that may still come
- * @lost: a command was given up here and its answer may still come. Until then
- *	only commands without a waiter use this slot, so that the late answer is
- *	never mistaken for that of a later command
  * @filler: the newest of these has neither been answered nor given up
  * @lost_seq: number of the lost command
  * @lost_buf: response buffer the adapter may still write to
  * @lost_buf_dma: its address
  */
 struct erdma_cmdq_slot {
-	struct erdma_cmd *cmd;
-	u64 seq;
-	u64 submit;
+	struct eadm_slot base;
 	u16 index;
 	u32 pending;
-	bool lost;
 	bool filler;
 	u64 lost_seq;
 	void *lost_buf;
@@ -136,19 +115,17 @@ struct erdma_cmdq {
 	u32 nr_parked;
 };
 
-/* Default; can be changed (conf.c). */
+/* Default; can be changed (diag/conf.c). */
 #define ERDMA_CMD_TIMEOUT_MS	15000
+
+extern const struct eadm_queue_ops erdma_queue_ops;
 
 int erdma_cmdq_init(struct erdma_dev *dev);
 void erdma_cmdq_free(struct erdma_dev *dev);
-void erdma_cmdq_reset(struct erdma_dev *dev, int status);
+void erdma_cmdq_reset(struct eadm_adapter *ad, int status);
 void erdma_cmdq_bufs_free(struct erdma_dev *dev);
-bool erdma_cmdq_has_room(struct erdma_dev *dev);
-int erdma_cmdq_make_room(struct erdma_dev *dev);
-void erdma_cmdq_arm(struct erdma_dev *dev);
 void erdma_cmdq_watch(struct erdma_dev *dev);
-void erdma_cmdq_event(struct erdma_dev *dev);
-int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd);
+void erdma_cmdq_event(struct eadm_adapter *ad);
 
 int erdma_cmd_query_device(struct erdma_dev *dev, u64 caps[2]);
 int erdma_cmd_query_fw(struct erdma_dev *dev, u64 *version);

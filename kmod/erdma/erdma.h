@@ -141,14 +141,12 @@ void erdma_sdbs_init(struct erdma_dev *dev);
  * @cc: congestion control of new connections
  * @retrans_num: value set in the adapter, 0 = never set
  * @delayed_ack: value set in the adapter, -1 = never set
- * @cmd_timeout: how long a command may take, ms, 0 = never set
  */
 struct erdma_conf {
 	struct mutex lock;	/* changes */
 	u8 cc;
 	u8 retrans_num;
 	int delayed_ack;
-	u32 cmd_timeout;
 };
 
 /**
@@ -303,15 +301,14 @@ static inline struct erdma_dev *adapter_to_erdma(struct eadm_adapter *ad)
 	return container_of(ad, struct erdma_dev, adapter);
 }
 
+static inline int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
+{
+	return eadm_cmd_exec(&dev->adapter, &cmd->base);
+}
+
 /* A debug message of a device; topics as in eadm_debug.h. */
 #define erdma_debug(d, topic, fmt, ...) \
 	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
-
-/* How long a command may take. Also valid before there are settings. */
-static inline u32 erdma_cmd_timeout_ms(const struct erdma_dev *dev)
-{
-	return READ_ONCE(dev->conf.cmd_timeout) ?: ERDMA_CMD_TIMEOUT_MS;
-}
 
 static inline struct erdma_ctx *to_erdma_ctx(struct ib_ucontext *ibctx)
 {
@@ -366,9 +363,7 @@ void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome);
 void erdma_failed_with_device(struct erdma_qp *qp);
 void erdma_failed_cq(struct erdma_cq *cq);
 void erdma_failed_connection(struct erdma_cep *cep, int status);
-void erdma_failed_command(struct erdma_dev *dev, const struct erdma_cmd *cmd);
 
 void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
-void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd);
 
 #endif /* ERDMA_H */

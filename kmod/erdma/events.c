@@ -85,7 +85,7 @@ static irqreturn_t common_irq(int irq, void *data)
 {
 	struct erdma_dev *dev = data;
 
-	erdma_cmdq_event(dev);
+	erdma_cmdq_event(&dev->adapter);
 	erdma_eq_interrupt(&dev->cmdq_eq);
 	if (erdma_eq_interrupt(&dev->aeq))
 		queue_work(dev->adapter.wq, &dev->aeq.work);

@@ -6,11 +6,6 @@
 
 #define START_MS	500
 
-static u32 timeout_ms(const struct eadm_adapter *ad)
-{
-	return erdma_cmd_timeout_ms(container_of(ad, const struct erdma_dev, adapter));
-}
-
 static int probe(struct eadm_adapter *ad)
 {
 	u64 version;
@@ -43,11 +38,6 @@ static int start_again(struct eadm_adapter *ad)
 	return ret ? ret : erdma_conf_restore(dev);
 }
 
-static void end_commands(struct eadm_adapter *ad, int status)
-{
-	erdma_cmdq_reset(adapter_to_erdma(ad), status);
-}
-
 static void forget(struct eadm_adapter *ad, bool confirmed)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -56,21 +46,6 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 		erdma_cmdq_bufs_free(dev);
 	erdma_eqs_reset(dev);
 	erdma_ctx_zap(dev);
-}
-
-static bool has_room(struct eadm_adapter *ad)
-{
-	return erdma_cmdq_has_room(adapter_to_erdma(ad));
-}
-
-static int make_room(struct eadm_adapter *ad)
-{
-	return erdma_cmdq_make_room(adapter_to_erdma(ad));
-}
-
-static void serves(struct eadm_adapter *ad)
-{
-	erdma_cmdq_arm(adapter_to_erdma(ad));
 }
 
 /* Whether the adapter was initialised at the last check, and no longer is. */
@@ -119,16 +94,11 @@ static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 }
 
 const struct eadm_adapter_ops erdma_adapter_ops = {
-	.queue = "command queue",
-	.timeout_ms = timeout_ms,
+	.queue = &erdma_queue_ops,
 	.probe = probe,
 	.halt = halt_adapter,
 	.start = start_again,
-	.end_commands = end_commands,
 	.forget = forget,
-	.has_room = has_room,
-	.make_room = make_room,
-	.serves = serves,
 	.has_restarted = has_restarted,
 	.watch = watch,
 	.died = died,

@@ -228,7 +228,7 @@ static void adapter_stop(struct erdma_dev *dev)
 	erdma_common_irq_free(dev);
 	if (!erdma_hw_halt(dev, ERDMA_STOP_MS))
 		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
-	erdma_cmdq_reset(dev, -ENODEV);
+	erdma_cmdq_reset(&dev->adapter, -ENODEV);
 	if (!dev->adapter.memory.leaking) {
 		eadm_memory_confirm(&dev->adapter);
 		erdma_cmdq_bufs_free(dev);
@@ -329,6 +329,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev->probed = local_clock();
 	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = ERDMA_PORT;
+	dev->adapter.cmd_timeout = ERDMA_CMD_TIMEOUT_MS;
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	pci_set_drvdata(pdev, dev);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: the admin queue and the flight recorder. */
+/* Diagnostic provider: the admin queue. */
 
-#include "efa_classes.h"
 #include "diag.h"
 
 static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
@@ -17,8 +16,8 @@ static u64 oldest_submit(const struct efa_dev *dev)
 
 	lockdep_assert_held(&dev->adapter.lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++)
-		if (q->slots[i].cmd)
-			oldest = min(oldest, q->slots[i].submit);
+		if (q->slots[i].base.cmd)
+			oldest = min(oldest, q->slots[i].base.submit);
 	return oldest;
 }
 
@@ -52,23 +51,4 @@ const struct eadm_diag_obj efa_diag_cmdq = {
 	.next = cmdq_next,
 	.put = eadm_put_none,
 	.fill = cmdq_fill,
-};
-
-static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
-		    const struct eadm_diag_req *req)
-{
-	const struct eadm_cmd_row *row = obj;
-	struct eadm_snap_cmd *s = snap;
-
-	SNAP_SET(s, op, efa_op_class(row->rec.op));
-	eadm_cmd_row_fill(dd, row, s, req, efa_cmd_cause_class);
-	return 0;
-}
-
-const struct eadm_diag_obj efa_diag_cmd = {
-	.type = EADM_OBJ_CMD,
-	.next = eadm_cmd_row_next,
-	.seek = eadm_cmd_row_seek,
-	.put = eadm_cmd_row_put,
-	.fill = cmd_fill,
 };

@@ -28,7 +28,7 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	eadm_conf_fill(dd, param, s, req);
 	if (param->id == EADM_CONF_PARAM_CMD_TIMEOUT)
-		SNAP_SET(s, value, (u64)efa_cmd_timeout_ms(diag_to_dev(dd)) * NSEC_PER_MSEC);
+		SNAP_SET(s, value, (u64)READ_ONCE(diag_to_dev(dd)->adapter.cmd_timeout) * NSEC_PER_MSEC);
 	return 0;
 }
 
@@ -65,7 +65,7 @@ int efa_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value)
 	if (param == EADM_CONF_PARAM_DEBUG)
 		WRITE_ONCE(dd->debug, scaled);
 	else
-		WRITE_ONCE(dev->hw.cmd_timeout, scaled);
+		WRITE_ONCE(dev->adapter.cmd_timeout, scaled);
 	eadm_conf_changed(dd, param, value);
 	return 0;
 }

@@ -17,7 +17,6 @@ extern const struct eadm_diag_obj efa_diag_ah;
 extern const struct eadm_diag_obj efa_diag_ctx;
 extern const struct eadm_diag_obj efa_diag_uar;
 extern const struct eadm_diag_obj efa_diag_counters;
-extern const struct eadm_diag_obj efa_diag_cmd;
 extern const struct eadm_diag_obj efa_diag_conf;
 
 int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);

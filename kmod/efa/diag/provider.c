@@ -18,7 +18,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&efa_diag_ctx,
 	&efa_diag_uar,
 	&efa_diag_counters,
-	&efa_diag_cmd,
+	&eadm_diag_cmd,
 	&efa_diag_conf,
 	NULL
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: the command queue and the flight recorder. */
+/* Diagnostic provider: the command queue. */
 
-#include "erdma_classes.h"
 #include "diag.h"
 
 static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
@@ -16,7 +15,7 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 
 	spin_lock_irq(&dev->adapter.lock);
 	oldest = q->sq_ci / ERDMA_CMDQ_SLOT_WQEBB % ERDMA_CMDQ_MAX_OUTSTANDING;
-	eadm_commands_fill(&dev->adapter, s, ERDMA_CMDQ_MAX_OUTSTANDING, q->slots[oldest].submit);
+	eadm_commands_fill(&dev->adapter, s, ERDMA_CMDQ_MAX_OUTSTANDING, q->slots[oldest].base.submit);
 	SNAP_SET(s, sq_pi, q->sq_pi);
 	SNAP_SET(s, sq_ci, q->sq_ci);
 	SNAP_SET(s, cq_ci, q->cq_ci);
@@ -65,23 +64,4 @@ const struct eadm_diag_obj erdma_diag_cmdq = {
 	.next = cmdq_next,
 	.put = eadm_put_none,
 	.fill = cmdq_fill,
-};
-
-static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
-		    const struct eadm_diag_req *req)
-{
-	const struct eadm_cmd_row *row = obj;
-	struct eadm_snap_cmd *s = snap;
-
-	SNAP_SET(s, op, erdma_op_class(row->rec.op));
-	eadm_cmd_row_fill(dd, row, s, req, erdma_cmd_cause_class);
-	return 0;
-}
-
-const struct eadm_diag_obj erdma_diag_cmd = {
-	.type = EADM_OBJ_CMD,
-	.next = eadm_cmd_row_next,
-	.seek = eadm_cmd_row_seek,
-	.put = eadm_cmd_row_put,
-	.fill = cmd_fill,
 };

@@ -19,30 +19,6 @@ int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj)
 }
 
 /**
- * erdma_diag_command() - report the result of a command
- * @dev: the device
- * @type: EADM_DIAG_CMD_*
- * @cmd: the command
- *
- * Context: any.
- */
-void erdma_diag_command(struct erdma_dev *dev, unsigned long type, const struct erdma_cmd *cmd)
-{
-	const struct eadm_diag_event ev = {
-		.obj = EADM_OBJ_CMD,
-		.id = cmd->seq,
-		.code = erdma_op_class(cmd->op),
-		.raw = cmd->op,
-	};
-
-	/* A command that was lost is done, too. */
-	if (type == EADM_DIAG_CMD_DONE)
-		erdma_failed_command(dev, cmd);
-	if (type != EADM_DIAG_CMD_DONE || eadm_diag_is_followed(&dev->adapter.diag))
-		eadm_diag_notify(&dev->adapter.diag, type, &ev);
-}
-
-/**
  * erdma_diag_async() - report an asynchronous event of the adapter
  * @dev: the device
  * @type: ERDMA_AE_*

@@ -80,7 +80,7 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		fill_delayed_ack(dev, s, req);
 		break;
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
-		SNAP_SET(s, value, (u64)erdma_cmd_timeout_ms(dev) * NSEC_PER_MSEC);
+		SNAP_SET(s, value, (u64)READ_ONCE(dev->adapter.cmd_timeout) * NSEC_PER_MSEC);
 		break;
 	}
 	return 0;
@@ -106,7 +106,7 @@ static int apply(struct erdma_dev *dev, u32 param, u32 value)
 		return erdma_conf_set_delayed_ack(dev, value);
 	case EADM_CONF_PARAM_CMD_TIMEOUT:
 		/* The driver's own setting: the adapter does not need it. */
-		WRITE_ONCE(dev->conf.cmd_timeout, value);
+		WRITE_ONCE(dev->adapter.cmd_timeout, value);
 		return 0;
 	case EADM_CONF_PARAM_DEBUG:
 		WRITE_ONCE(dev->adapter.diag.debug, value);

@@ -15,7 +15,6 @@ extern const struct eadm_diag_obj erdma_diag_mr;
 extern const struct eadm_diag_obj erdma_diag_pd;
 extern const struct eadm_diag_obj erdma_diag_ctx;
 extern const struct eadm_diag_obj erdma_diag_counters;
-extern const struct eadm_diag_obj erdma_diag_cmd;
 extern const struct eadm_diag_obj erdma_diag_cep;
 extern const struct eadm_diag_obj erdma_diag_conf;
 

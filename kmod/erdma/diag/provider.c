@@ -16,7 +16,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&erdma_diag_pd,
 	&erdma_diag_ctx,
 	&erdma_diag_counters,
-	&erdma_diag_cmd,
+	&eadm_diag_cmd,
 	&erdma_diag_cep,
 	&erdma_diag_conf,
 	NULL
