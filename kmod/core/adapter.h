@@ -7,6 +7,7 @@
 #define EADM_ADAPTER_H
 
 #include <linux/pci.h>
+#include <linux/percpu.h>
 #include <linux/sched/clock.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -42,6 +43,35 @@ enum eadm_reset_reason {
 	EADM_RESET_FUNCTION,	/* the PCI core resets the function */
 	EADM_RESET_SHUTDOWN,
 };
+
+/* The driver's own counters, apart from those of commands. */
+enum eadm_counter {
+	EADM_CNT_PD_ALLOC_FAILURES,
+	EADM_CNT_QP_CREATE_FAILURES,
+	EADM_CNT_CQ_CREATE_FAILURES,
+	EADM_CNT_MR_REGISTER_FAILURES,
+	EADM_CNT_CTX_ALLOC_FAILURES,
+	EADM_CNT_AH_CREATE_FAILURES,
+	EADM_CNT_MMAP_FAILURES,
+	EADM_CNT_QP_CREATES,
+	EADM_CNT_QP_DESTROYS,
+	EADM_CNT_CQ_CREATES,
+	EADM_CNT_CQ_DESTROYS,
+	EADM_CNT_MR_REGISTERS,
+	EADM_CNT_MR_DEREGISTERS,
+	EADM_CNT_PD_ALLOCS,
+	EADM_CNT_PD_DEALLOCS,
+	EADM_CNT_CTX_ALLOCS,
+	EADM_CNT_CTX_DEALLOCS,
+	EADM_CNT_COUNT
+};
+
+struct eadm_counters {
+	u64 value[EADM_CNT_COUNT];
+};
+
+/* Drivers run on 64-bit CPUs only: a u64 is read and written atomically. */
+#define eadm_count(ad, counter) this_cpu_inc((ad)->counters->value[counter])
 
 /**
  * struct eadm_queue_ops - the command queue of a family
@@ -136,7 +166,14 @@ struct eadm_adapter_ops {
  * @fn: its function, and whether it is there
  * @diag: seen by the companion module
  * @failures: the last failures, kept across recovery
+ * @probed: local_clock() when the driver found it
+ * @counters: the driver's own
  * @qps: the QPs, whose owners are notified when the adapter has forgotten them
+ * @cqs: the CQs
+ * @mrs: the MRs
+ * @pds: the PDs
+ * @ctxs: the contexts of processes
+ * @leaving: the driver is about to be unbound; set once
  * @wq: the watch, and deferred interrupt work
  * @recovery_wq: recovery, for which all others wait
  * @lock: guards the command queue, its flight recorder, the epoch and bus mastering; taken
@@ -170,7 +207,14 @@ struct eadm_adapter {
 	struct eadm_function fn;
 	struct eadm_diag_dev diag;
 	struct eadm_failures failures;
+	u64 probed;
+	struct eadm_counters __percpu *counters;
 	struct eadm_table qps;
+	struct eadm_table cqs;
+	struct eadm_table mrs;
+	struct eadm_table pds;
+	struct eadm_table ctxs;
+	bool leaving;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *recovery_wq;
 	spinlock_t lock;		/* see above */

@@ -11,6 +11,7 @@
 #include "adapter.h"
 #include "commands.h"
 #include "eadm_snap.h"
+#include "rows.h"
 
 /*
  * A copy of a record, as the ring continues to change. The record of the first timeout is kept
@@ -20,16 +21,6 @@ struct row {
 	struct eadm_rec rec;
 	bool first_timeout;
 };
-
-static struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
-{
-	return container_of(dd, struct eadm_adapter, diag);
-}
-
-static u64 age(u64 since)
-{
-	return eadm_elapsed(since, local_clock());
-}
 
 /**
  * eadm_commands_fill() - fill in what a command queue has in any family
@@ -66,13 +57,13 @@ void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s,
 	SNAP_SET(s, recoveries, ad->recoveries);
 	SNAP_SET(s, failed_recoveries, ad->failed_recoveries);
 	if (c->last_spurious)
-		SNAP_SET(s, last_spurious_age, age(c->last_spurious));
+		SNAP_SET(s, last_spurious_age, eadm_age(c->last_spurious));
 	if (c->last_submit)
-		SNAP_SET(s, last_submit_age, age(c->last_submit));
+		SNAP_SET(s, last_submit_age, eadm_age(c->last_submit));
 	if (c->last_comp)
-		SNAP_SET(s, last_comp_age, age(c->last_comp));
+		SNAP_SET(s, last_comp_age, eadm_age(c->last_comp));
 	if (c->outstanding)
-		SNAP_SET(s, oldest_age, age(oldest));
+		SNAP_SET(s, oldest_age, eadm_age(oldest));
 }
 
 /**

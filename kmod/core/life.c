@@ -67,12 +67,13 @@ void eadm_adapter_watch_stop(struct eadm_adapter *ad)
  * @ibdev: the RDMA device, not registered yet
  * @pdev: its function
  *
- * The family sets @ad->port, @ad->fn.answers, and initialises @ad->qps and @ad->failures.
+ * The family sets @ad->port and @ad->fn.answers, and initialises the tables of objects.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
 		       struct pci_dev *pdev)
 {
+	ad->probed = local_clock();
 	ad->ops = ops;
 	ad->ibdev = ibdev;
 	ad->fn.pdev = pdev;
@@ -86,6 +87,53 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
 	eadm_memory_init(&ad->memory);
+}
+
+/**
+ * eadm_adapter_alloc() - allocate records of failures, and counters
+ * @ad: the adapter
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM; eadm_adapter_free() has to follow in any case.
+ */
+int eadm_adapter_alloc(struct eadm_adapter *ad)
+{
+	ad->counters = alloc_percpu(struct eadm_counters);
+	return ad->counters ? eadm_failures_init(&ad->failures) : -ENOMEM;
+}
+
+/**
+ * eadm_adapter_free() - undo eadm_adapter_alloc(), and free the tables
+ * @ad: the adapter, without objects
+ *
+ * Context: process.
+ */
+void eadm_adapter_free(struct eadm_adapter *ad)
+{
+	eadm_table_destroy(&ad->ctxs);
+	eadm_table_destroy(&ad->pds);
+	eadm_table_destroy(&ad->mrs);
+	eadm_table_destroy(&ad->cqs);
+	eadm_table_destroy(&ad->qps);
+	eadm_failures_free(&ad->failures);
+	free_percpu(ad->counters);
+}
+
+/**
+ * eadm_counter_read() - read one of the driver's own counters
+ * @ad: the adapter
+ * @counter: which
+ *
+ * Context: any.
+ */
+u64 eadm_counter_read(const struct eadm_adapter *ad, enum eadm_counter counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(ad->counters, cpu)->value[counter]);
+	return sum;
 }
 
 /**

@@ -8,6 +8,9 @@
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
 		       struct pci_dev *pdev);
+int eadm_adapter_alloc(struct eadm_adapter *ad);
+void eadm_adapter_free(struct eadm_adapter *ad);
+u64 eadm_counter_read(const struct eadm_adapter *ad, enum eadm_counter counter);
 int eadm_adapter_start_work(struct eadm_adapter *ad);
 void eadm_adapter_end_work(struct eadm_adapter *ad);
 void eadm_adapter_watch_start(struct eadm_adapter *ad);

@@ -80,7 +80,7 @@ static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 		ret = efa_cmd_create_cq(dev, cq, &done);
 	if (ret)
 		goto err_mem;
-	ret = eadm_table_add_at(&dev->cqs, cq->cqn, &cq->obj);
+	ret = eadm_table_add_at(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	if (ret)
 		goto err_cq;
 	ret = offer(cq, udata);
@@ -88,7 +88,7 @@ static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 		return 0;
 	remove_entries(cq);
 	WRITE_ONCE(cq->obj.ending, true);
-	eadm_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_remove(&dev->adapter.cqs, cq->cqn, &cq->obj);
 err_cq:
 	done = end(dev, cq);
 err_mem:
@@ -133,13 +133,13 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (cq->eq)
 		atomic_inc(&cq->eq->cqs);
 	atomic_inc(&cq->ctx->cqs);
-	efa_count(dev, EFA_CNT_CQ_CREATES);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
 	efa_debug(dev, qp, "CQ %u: created, %u entries of %u bytes\n", cq->cqn, cq->depth,
 		  cq->entry_size);
 	return 0;
 
 err:
-	efa_count(dev, EFA_CNT_CREATE_CQ_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATE_FAILURES);
 	efa_debug(dev, qp, "no CQ: %d\n", ret);
 	return ret;
 }
@@ -160,12 +160,12 @@ int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	remove_entries(cq);
 	done = end(dev, cq);
-	eadm_table_remove(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_remove(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	efa_mem_retire(dev, &cq->mem, done);
 	if (cq->eq)
 		atomic_dec(&cq->eq->cqs);
 	atomic_dec(&cq->ctx->cqs);
-	efa_count(dev, EFA_CNT_CQ_DESTROYS);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
 	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : ", its memory is kept");
 	return 0;
 }

@@ -126,20 +126,20 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = eadm_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
 		goto err_uar;
-	ret = eadm_table_add(&dev->ctxs, &ctx->ctxn, &ctx->obj);
+	ret = eadm_table_add(&dev->adapter.ctxs, &ctx->ctxn, &ctx->obj);
 	if (ret)
 		goto err_uars;
 	/* Pairs with efa_ctx_leave(). */
-	if (READ_ONCE(dev->leaving))
+	if (READ_ONCE(dev->adapter.leaving))
 		eadm_maps_end(ctx->maps);
 	ret = answer(dev, udata);
 	if (ret)
 		goto err_table;
-	efa_count(dev, EFA_CNT_CTX_ALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOCS);
 	return 0;
 
 err_table:
-	eadm_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_remove(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
 err_uars:
 	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 err_uar:
@@ -148,7 +148,7 @@ err_maps:
 	mutex_destroy(&ctx->db_lock);
 	eadm_maps_put(ctx->maps);
 err:
-	efa_count(dev, EFA_CNT_ALLOC_CTX_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
 	return ret;
 }
 
@@ -163,14 +163,14 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
 	struct efa_ctx *ctx = to_efa_ctx(ibctx);
 
-	eadm_table_remove(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_remove(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
 	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 	/* Its mappings outlive it if the device is removed. All entries are gone. */
 	eadm_maps_end(ctx->maps);
 	eadm_maps_put(ctx->maps);
 	mutex_destroy(&ctx->db_lock);
 	put_uar(dev, ctx);
-	efa_count(dev, EFA_CNT_CTX_DEALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
 }
 
 /**

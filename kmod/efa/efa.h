@@ -83,6 +83,7 @@
 #include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
+#include "../core/rows.h"
 #include "aq.h"
 #include "compat_kernel.h"
 #include "compat_rdma.h"
@@ -133,23 +134,16 @@ struct efa_caps {
  * @db_bar: BAR of doorbells
  * @hw: registers
  * @caps: capabilities
- * @probed: local_clock() of probe
  * @vectors: interrupt vectors granted
  * @aq: admin queue
  * @aenq: asynchronous events
  * @eqs: completion event queues
  * @nr_eqs: of these
- * @leaving: the device is being removed; set once
  * @watched: how often the watch looked; used by it only
  * @last_reason: EFA_RESET_* of the last reset
  * @recent: answers of the adapter, cached for a short time
- * @cqs: tables
- * @mrs: tables
- * @pds: tables
  * @ahs: tables
- * @ctxs: tables
  * @uars: tables
- * @counters: counters of the driver
  */
 struct efa_dev {
 	struct ib_device ibdev;
@@ -159,23 +153,16 @@ struct efa_dev {
 	u8 db_bar;
 	struct efa_hw hw;
 	struct efa_caps caps;
-	u64 probed;
 	u32 vectors;
 	struct efa_aq aq;
 	struct efa_eq aenq;
 	struct efa_eq *eqs;
 	u32 nr_eqs;
-	bool leaving;
 	unsigned int watched;
 	u32 last_reason;
 	struct efa_recent recent;
-	struct eadm_table cqs;
-	struct eadm_table mrs;
-	struct eadm_table pds;
 	struct eadm_table ahs;
-	struct eadm_table ctxs;
 	struct eadm_table uars;
-	atomic64_t counters[EFA_CNT_COUNT];
 };
 
 static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
@@ -221,11 +208,6 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 /* A debug message of a device; topics as in eadm_debug.h. */
 #define efa_debug(d, topic, fmt, ...) \
 	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
-
-static inline void efa_count(struct efa_dev *dev, enum efa_counter counter)
-{
-	atomic64_inc(&dev->counters[counter]);
-}
 
 /* lifecycle.c */
 extern const struct eadm_adapter_ops efa_adapter_ops;

@@ -188,7 +188,7 @@ static void deliver_completion(struct efa_eq *eq, const struct efa_eqe *e)
 	struct efa_cq *cq;
 
 	trace_comp_event(&dev->ibdev, eq->eqn, cqn);
-	obj = eadm_table_get(&dev->cqs, cqn);
+	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct efa_cq, obj) : NULL;
 	if (cq && cq->eq == eq && !FIELD_GET(EFA_EQE_TYPE, le32_to_cpu(e->hdr)))
 		efa_cq_event(cq, READ_ONCE(eq->last_event));

@@ -10,27 +10,16 @@
 static void tables_init(struct efa_dev *dev)
 {
 	eadm_table_init_theirs(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
-	eadm_table_init_theirs(&dev->cqs, &dev->adapter, EADM_OBJ_CQ);
-	eadm_table_init(&dev->mrs, &dev->adapter, EADM_OBJ_MR);
-	eadm_table_init_theirs(&dev->pds, &dev->adapter, EADM_OBJ_PD);
+	eadm_table_init_theirs(&dev->adapter.cqs, &dev->adapter, EADM_OBJ_CQ);
+	eadm_table_init(&dev->adapter.mrs, &dev->adapter, EADM_OBJ_MR);
+	eadm_table_init_theirs(&dev->adapter.pds, &dev->adapter, EADM_OBJ_PD);
 	eadm_table_init_theirs(&dev->ahs, &dev->adapter, EADM_OBJ_AH);
-	eadm_table_init(&dev->ctxs, &dev->adapter, EADM_OBJ_CTX);
+	eadm_table_init(&dev->adapter.ctxs, &dev->adapter, EADM_OBJ_CTX);
 	eadm_table_init_theirs(&dev->uars, &dev->adapter, EADM_OBJ_UAR);
-	dev->mrs.max = EFA_MAX_OWN_NUMBER;
-	dev->ctxs.max = EFA_MAX_OWN_NUMBER;
+	dev->adapter.mrs.max = EFA_MAX_OWN_NUMBER;
+	dev->adapter.ctxs.max = EFA_MAX_OWN_NUMBER;
 	dev->ahs.min = U16_MAX + 1;
 	dev->ahs.max = EFA_MAX_OWN_NUMBER;
-}
-
-static void tables_destroy(struct efa_dev *dev)
-{
-	eadm_table_destroy(&dev->uars);
-	eadm_table_destroy(&dev->ctxs);
-	eadm_table_destroy(&dev->ahs);
-	eadm_table_destroy(&dev->pds);
-	eadm_table_destroy(&dev->mrs);
-	eadm_table_destroy(&dev->cqs);
-	eadm_table_destroy(&dev->adapter.qps);
 }
 
 static int pci_start(struct efa_dev *dev)
@@ -213,12 +202,19 @@ err_recovery:
 static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
 {
 	dev->pdev = pdev;
-	dev->probed = local_clock();
 	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = EFA_PORT;
 	tables_init(dev);
 	efa_recent_init(dev);
 	pci_set_drvdata(pdev, dev);
+}
+
+static void dev_free(struct efa_dev *dev)
+{
+	eadm_table_destroy(&dev->uars);
+	eadm_table_destroy(&dev->ahs);
+	eadm_adapter_free(&dev->adapter);
+	ib_dealloc_device(&dev->ibdev);
 }
 
 static int service_start(struct efa_dev *dev)
@@ -260,12 +256,12 @@ static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!dev)
 		return -ENOMEM;
 	dev_init(dev, pdev);
-	ret = eadm_failures_init(&dev->adapter.failures);
+	ret = eadm_adapter_alloc(&dev->adapter);
 	if (ret)
 		goto err_dev;
 	ret = pci_start(dev);
 	if (ret)
-		goto err_failures;
+		goto err_dev;
 	ret = end_former_life(dev);
 	if (ret)
 		goto err_pci;
@@ -276,11 +272,8 @@ static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 err_pci:
 	pci_stop(dev);
-err_failures:
-	eadm_failures_free(&dev->adapter.failures);
 err_dev:
-	tables_destroy(dev);
-	ib_dealloc_device(&dev->ibdev);
+	dev_free(dev);
 	return ret;
 }
 
@@ -299,9 +292,7 @@ static void efa_remove(struct pci_dev *pdev)
 	queues_free(dev);
 	pci_free_irq_vectors(pdev);
 	pci_stop(dev);
-	eadm_failures_free(&dev->adapter.failures);
-	tables_destroy(dev);
-	ib_dealloc_device(&dev->ibdev);
+	dev_free(dev);
 }
 
 static void efa_shutdown(struct pci_dev *pdev)

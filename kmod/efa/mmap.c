@@ -271,7 +271,7 @@ int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 		rdma_user_mmap_entry_put(rdma_entry);
 	}
 	if (ret)
-		efa_count(dev, EFA_CNT_MMAP_ERR);
+		eadm_count(&dev->adapter, EADM_CNT_MMAP_FAILURES);
 	return ret;
 }
 
@@ -289,8 +289,8 @@ void efa_ctx_zap(struct efa_dev *dev)
 	struct eadm_object *obj;
 	u64 id;
 
-	for (id = 0; (obj = eadm_table_next(&dev->ctxs, &id)); id++) {
-		if (READ_ONCE(dev->leaving) || eadm_object_is_dead(&dev->adapter, obj))
+	for (id = 0; (obj = eadm_table_next(&dev->adapter.ctxs, &id)); id++) {
+		if (READ_ONCE(dev->adapter.leaving) || eadm_object_is_dead(&dev->adapter, obj))
 			eadm_maps_end(container_of(obj, struct efa_ctx, obj)->maps);
 		eadm_object_put(obj);
 	}
@@ -308,6 +308,6 @@ void efa_ctx_zap(struct efa_dev *dev)
 void efa_ctx_leave(struct efa_dev *dev)
 {
 	/* Either this finds a context in the table, or efa_alloc_ucontext() sees the flag. */
-	WRITE_ONCE(dev->leaving, true);
+	WRITE_ONCE(dev->adapter.leaving, true);
 	efa_ctx_zap(dev);
 }

@@ -107,7 +107,7 @@ static int begin(struct efa_dev *dev, struct efa_mr *mr)
 	ret = efa_cmd_reg_mr(dev, mr, &list, &done);
 	if (ret)
 		goto err;
-	ret = eadm_table_add(&dev->mrs, &mr->mrn, &mr->obj);
+	ret = eadm_table_add(&dev->adapter.mrs, &mr->mrn, &mr->obj);
 	if (ret) {
 		done = end(dev, mr);
 		goto err;
@@ -142,7 +142,7 @@ static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, bool dma
 		return ERR_PTR(ret);
 	}
 	atomic_inc(&mr->ctx->mrs);
-	efa_count(dev, EFA_CNT_MR_REGISTERS);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTERS);
 	efa_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mrn, length, access);
 	return &mr->ibmr;
 }
@@ -178,7 +178,7 @@ struct ib_mr *efa_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vir
 	}
 	if (!ret)
 		return mr;
-	efa_count(dev, EFA_CNT_REG_MR_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 	return ERR_PTR(ret);
 }
 
@@ -217,7 +217,7 @@ struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 	}
 	if (!ret)
 		return mr;
-	efa_count(dev, EFA_CNT_REG_MR_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 	return ERR_PTR(ret);
 }
 
@@ -237,10 +237,10 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	done = end(dev, mr);
 	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : ", its memory is kept");
-	eadm_table_remove(&dev->mrs, mr->mrn, &mr->obj);
+	eadm_table_remove(&dev->adapter.mrs, mr->mrn, &mr->obj);
 	atomic_dec(&mr->ctx->mrs);
 	efa_mem_retire(dev, &mr->mem, done);
 	kfree(mr);
-	efa_count(dev, EFA_CNT_MR_DEREGISTERS);
+	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);
 	return 0;
 }

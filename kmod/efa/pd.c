@@ -45,7 +45,7 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	ret = efa_cmd_alloc_pd(dev, pd);
 	if (ret)
 		goto err;
-	ret = eadm_table_add_at(&dev->pds, pd->pdn, &pd->obj);
+	ret = eadm_table_add_at(&dev->adapter.pds, pd->pdn, &pd->obj);
 	if (ret)
 		goto err_pd;
 	resp.pdn = pd->pdn;
@@ -53,15 +53,15 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	if (ret)
 		goto err_table;
 	atomic_inc(&pd->ctx->pds);
-	efa_count(dev, EFA_CNT_PD_ALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_PD_ALLOCS);
 	return 0;
 
 err_table:
-	eadm_table_remove(&dev->pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->adapter.pds, pd->pdn, &pd->obj);
 err_pd:
 	end_pd(dev, pd);
 err:
-	efa_count(dev, EFA_CNT_ALLOC_PD_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_PD_ALLOC_FAILURES);
 	return ret;
 }
 
@@ -79,10 +79,10 @@ int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct efa_pd *pd = to_efa_pd(ibpd);
 
 	end_pd(dev, pd);
-	eadm_table_remove(&dev->pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->adapter.pds, pd->pdn, &pd->obj);
 	mutex_destroy(&pd->ah_lock);
 	atomic_dec(&pd->ctx->pds);
-	efa_count(dev, EFA_CNT_PD_DEALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_PD_DEALLOCS);
 	return 0;
 }
 
@@ -238,7 +238,7 @@ int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_
 	}
 	put_entry(dev, ah->entry);
 err:
-	efa_count(dev, EFA_CNT_CREATE_AH_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_AH_CREATE_FAILURES);
 	return ret;
 }
 

@@ -177,7 +177,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	if (ret)
 		goto err;
 	atomic_inc(&qp->ctx->qps);
-	efa_count(dev, EFA_CNT_QP_CREATES);
+	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
 		  qp->rq_bytes);
 	if (!eadm_adapter_claim_dead(&dev->adapter, &qp->obj))
@@ -185,7 +185,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	efa_destroy_qp(ibqp, udata);
 	ret = -EIO;
 err:
-	efa_count(dev, EFA_CNT_CREATE_QP_ERR);
+	eadm_count(&dev->adapter, EADM_CNT_QP_CREATE_FAILURES);
 	efa_debug(dev, qp, "no QP: %d\n", ret);
 	return ret;
 }
@@ -211,7 +211,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	efa_mem_retire(dev, &qp->mem, done);
 	mutex_destroy(&qp->state_lock);
 	atomic_dec(&qp->ctx->qps);
-	efa_count(dev, EFA_CNT_QP_DESTROYS);
+	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
 	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : ", its memory is kept");
 	return 0;
 }

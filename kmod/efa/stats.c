@@ -99,8 +99,8 @@ static void device_values(struct efa_dev *dev, u64 *value)
 	*value++ = cmds->timeouts;
 	spin_unlock_irq(&dev->adapter.lock);
 	*value++ = READ_ONCE(dev->aenq.keep_alives);
-	for (i = EFA_CNT_ALLOC_PD_ERR; i <= EFA_CNT_MMAP_ERR; i++)
-		*value++ = atomic64_read(&dev->counters[i]);
+	for (i = EADM_CNT_PD_ALLOC_FAILURES; i <= EADM_CNT_MMAP_FAILURES; i++)
+		*value++ = eadm_counter_read(&dev->adapter, i);
 }
 
 static int port_values(struct efa_dev *dev, u64 *value, int count)
@@ -131,7 +131,7 @@ int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	struct efa_dev *dev = to_efa_dev(ibdev);
 	int ret = 0;
 
-	static_assert(ARRAY_SIZE(device_descs) == 5 + EFA_CNT_MMAP_ERR + 1);
+	static_assert(ARRAY_SIZE(device_descs) == 5 + EADM_CNT_MMAP_FAILURES + 1);
 	if (port)
 		ret = port_values(dev, stats->value, stats->num_counters);
 	else

@@ -11,28 +11,6 @@
 
 struct efa_dev;
 
-/* The driver's counters, in addition to those of the admin queue. */
-enum efa_counter {
-	EFA_CNT_ALLOC_PD_ERR,
-	EFA_CNT_CREATE_QP_ERR,
-	EFA_CNT_CREATE_CQ_ERR,
-	EFA_CNT_REG_MR_ERR,
-	EFA_CNT_ALLOC_CTX_ERR,
-	EFA_CNT_CREATE_AH_ERR,
-	EFA_CNT_MMAP_ERR,
-	EFA_CNT_CTX_ALLOCS,
-	EFA_CNT_CTX_DEALLOCS,
-	EFA_CNT_PD_ALLOCS,
-	EFA_CNT_PD_DEALLOCS,
-	EFA_CNT_MR_REGISTERS,
-	EFA_CNT_MR_DEREGISTERS,
-	EFA_CNT_CQ_CREATES,
-	EFA_CNT_CQ_DESTROYS,
-	EFA_CNT_QP_CREATES,
-	EFA_CNT_QP_DESTROYS,
-	EFA_CNT_COUNT
-};
-
 /* Registers of 32 bits, by their offset. */
 #define EFA_REGS_COUNT	(EFA_REGS_SIZE / sizeof(u32))
 

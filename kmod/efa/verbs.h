@@ -32,7 +32,7 @@ struct efa_mmap_entry {
 /**
  * struct efa_ctx - a user context
  * @ibctx: the core's part
- * @obj: in dev->ctxs
+ * @obj: in dev->adapter.ctxs
  * @ctxn: its number
  * @uar_obj: in dev->uars, by the tag
  * @uar: tag of its doorbells
@@ -62,7 +62,7 @@ struct efa_ctx {
 /**
  * struct efa_pd - a protection domain
  * @ibpd: the core's part
- * @obj: in dev->pds
+ * @obj: in dev->adapter.pds
  * @ctx: owner
  * @pdn: its number
  * @ah_lock: guards @ahs; held while a command for one of them is in flight
@@ -110,7 +110,7 @@ struct efa_ah {
 /**
  * struct efa_mr - a memory region
  * @ibmr: the core's part
- * @obj: in dev->mrs
+ * @obj: in dev->adapter.mrs
  * @ctx: owner
  * @mrn: its number, which reveals nothing about the keys
  * @dmabuf: memory of another device
@@ -146,7 +146,7 @@ struct efa_mr {
 /**
  * struct efa_cq - a completion queue
  * @ibcq: the core's part
- * @obj: in dev->cqs
+ * @obj: in dev->adapter.cqs
  * @ctx: owner
  * @cqn: its number
  * @depth: entries of a part

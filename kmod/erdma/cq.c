@@ -455,10 +455,10 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	bool done = true;
 	int ret;
 
-	cq->mem = erdma_hostmem_alloc(&dev->cqs, cq->obj.epoch);
+	cq->mem = erdma_hostmem_alloc(&dev->adapter.cqs, cq->obj.epoch);
 	if (!cq->mem)
 		return -ENOMEM;
-	ret = eadm_table_reserve(&dev->cqs, &cq->cqn);
+	ret = eadm_table_reserve(&dev->adapter.cqs, &cq->cqn);
 	if (ret)
 		goto err;
 	cq->mem->id = cq->cqn;
@@ -605,14 +605,14 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (cq->ctx)
 		atomic_inc(&cq->ctx->cqs);
 	atomic_inc(&dev->ceqs[cq->vector].cqs);
-	eadm_table_publish(&dev->cqs, cq->cqn, &cq->obj);
-	erdma_count(dev, ERDMA_CNT_CQ_CREATES);
+	eadm_table_publish(&dev->adapter.cqs, cq->cqn, &cq->obj);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
 	erdma_debug(dev, qp, "CQ %u: created, %u entries, vector %u\n", cq->cqn, cq->depth,
 		    cq->vector);
 	return 0;
 
 err:
-	erdma_count(dev, ERDMA_CNT_CQ_CREATE_FAILURES);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATE_FAILURES);
 	erdma_debug(dev, qp, "no CQ: %d\n", ret);
 	return ret;
 }
@@ -632,13 +632,13 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	bool done;
 
 	done = erdma_cq_end(dev, cq, cq->obj.epoch);
-	eadm_table_unpublish(&dev->cqs, cq->cqn, &cq->obj);
+	eadm_table_unpublish(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	atomic_dec(&dev->ceqs[cq->vector].cqs);
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->cqs);
 	erdma_hostmem_retire(dev, cq->mem, done);
 	mutex_destroy(&cq->revival);
-	erdma_count(dev, ERDMA_CNT_CQ_DESTROYS);
+	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
 	erdma_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn,
 		    done ? "" : ", its memory is kept");
 	return 0;

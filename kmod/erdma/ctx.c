@@ -219,7 +219,7 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		ret = PTR_ERR(ctx->maps);
 		goto err;
 	}
-	ret = eadm_table_reserve(&dev->ctxs, &ctx->ctxn);
+	ret = eadm_table_reserve(&dev->adapter.ctxs, &ctx->ctxn);
 	if (ret)
 		goto err_maps;
 	mutex_init(&ctx->dbpage_lock);
@@ -228,19 +228,19 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
 		goto err_number;
-	eadm_table_publish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_publish(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
 	/* Pairs with erdma_ctx_leave(). */
-	if (READ_ONCE(dev->leaving))
+	if (READ_ONCE(dev->adapter.leaving))
 		eadm_maps_end(ctx->maps);
-	erdma_count(dev, ERDMA_CNT_CTX_ALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOCS);
 	return 0;
 
 err_number:
-	eadm_table_release(&dev->ctxs, ctx->ctxn);
+	eadm_table_release(&dev->adapter.ctxs, ctx->ctxn);
 err_maps:
 	eadm_maps_put(ctx->maps);
 err:
-	erdma_count(dev, ERDMA_CNT_CTX_ALLOC_FAILURES);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
 	return ret;
 }
 
@@ -255,15 +255,15 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 
-	eadm_table_unpublish(&dev->ctxs, ctx->ctxn, &ctx->obj);
+	eadm_table_unpublish(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
 	/* Its mappings outlive it if the device is removed. */
 	eadm_maps_end(ctx->maps);
 	db_pages_put(dev, ctx);
 	eadm_maps_put(ctx->maps);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
-	eadm_table_release(&dev->ctxs, ctx->ctxn);
-	erdma_count(dev, ERDMA_CNT_CTX_DEALLOCS);
+	eadm_table_release(&dev->adapter.ctxs, ctx->ctxn);
+	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
 }
 
 /**
@@ -339,8 +339,8 @@ void erdma_ctx_zap(struct erdma_dev *dev)
 	struct eadm_object *obj;
 	u64 id;
 
-	for (id = 0; (obj = eadm_table_next(&dev->ctxs, &id)); id++) {
-		if (READ_ONCE(dev->leaving) || eadm_object_is_dead(&dev->adapter, obj))
+	for (id = 0; (obj = eadm_table_next(&dev->adapter.ctxs, &id)); id++) {
+		if (READ_ONCE(dev->adapter.leaving) || eadm_object_is_dead(&dev->adapter, obj))
 			eadm_maps_end(container_of(obj, struct erdma_ctx, obj)->maps);
 		eadm_object_put(obj);
 	}
@@ -356,6 +356,6 @@ void erdma_ctx_zap(struct erdma_dev *dev)
 void erdma_ctx_leave(struct erdma_dev *dev)
 {
 	/* Either this finds a context in the table, or erdma_alloc_ucontext() sees the flag. */
-	WRITE_ONCE(dev->leaving, true);
+	WRITE_ONCE(dev->adapter.leaving, true);
 	erdma_ctx_zap(dev);
 }

@@ -65,6 +65,7 @@
 #include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
+#include "../core/rows.h"
 #include "cmdq.h"
 #include "cm.h"
 #include "compat_kernel.h"
@@ -86,32 +87,6 @@ struct erdma_dev;
 
 /* ---- Counters (stats.c) --------------------------------------------------- */
 
-enum erdma_counter {
-	ERDMA_CNT_QP_CREATES,
-	ERDMA_CNT_QP_CREATE_FAILURES,
-	ERDMA_CNT_QP_DESTROYS,
-	ERDMA_CNT_CQ_CREATES,
-	ERDMA_CNT_CQ_CREATE_FAILURES,
-	ERDMA_CNT_CQ_DESTROYS,
-	ERDMA_CNT_MR_REGISTERS,
-	ERDMA_CNT_MR_REGISTER_FAILURES,
-	ERDMA_CNT_MR_DEREGISTERS,
-	ERDMA_CNT_PD_ALLOCS,
-	ERDMA_CNT_PD_DEALLOCS,
-	ERDMA_CNT_CTX_ALLOCS,
-	ERDMA_CNT_CTX_ALLOC_FAILURES,
-	ERDMA_CNT_CTX_DEALLOCS,
-	ERDMA_CNT_COUNT
-};
-
-struct erdma_counters {
-	u64 value[ERDMA_CNT_COUNT];
-};
-
-/* The driver runs on 64-bit CPUs only: a u64 is read and written atomically. */
-#define erdma_count(dev, counter) this_cpu_inc((dev)->counters->value[counter])
-
-u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter);
 struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
 int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		       compat_port_t port, int index);
@@ -217,7 +192,6 @@ struct erdma_caps {
  * @caps: capabilities
  * @conf: settings
  * @mac: MAC address the adapter is paired by
- * @probed: local_clock() of probe
  * @vectors: interrupt vectors granted
  * @nr_ceqs: of these for CEQs
  * @dbrec_pool: 8-byte doorbell records
@@ -227,7 +201,6 @@ struct erdma_caps {
  * @aeq: asynchronous event queue
  * @ceqs: completion event queues
  * @removing: the interface is no longer followed
- * @leaving: the device is being removed; set once
  * @was_up: the adapter was initialised at the last check
  * @came_up: the adapter reported INIT_DONE in this epoch
  * @netdev: the network interface, set before registration and until after
@@ -240,13 +213,8 @@ struct erdma_caps {
  * @width: link width in verbs terms
  * @mtu_changed: an MTU was set, and has to be set again after a reset
  * @mtu_work: sets a new MTU in the adapter
- * @cqs: tables
- * @mrs: tables
- * @pds: tables
- * @ctxs: tables
  * @sdbs: SQ doorbell space
  * @cm: connections
- * @counters: software counters
  */
 struct erdma_dev {
 	struct ib_device ibdev;
@@ -259,7 +227,6 @@ struct erdma_dev {
 	struct erdma_conf conf;
 	struct erdma_recent recent;
 	u8 mac[ETH_ALEN];
-	u64 probed;
 	u32 vectors;
 	u32 nr_ceqs;
 	struct dma_pool *dbrec_pool;
@@ -269,7 +236,6 @@ struct erdma_dev {
 	struct erdma_eq aeq;
 	struct erdma_eq ceqs[ERDMA_MAX_VECTORS - 1];
 	bool removing;
-	bool leaving;
 	bool was_up;
 	bool came_up;
 	struct net_device *netdev;
@@ -282,13 +248,8 @@ struct erdma_dev {
 	u8 width;
 	bool mtu_changed;
 	struct work_struct mtu_work;
-	struct eadm_table cqs;
-	struct eadm_table mrs;
-	struct eadm_table pds;
-	struct eadm_table ctxs;
 	struct erdma_sdbs sdbs;
 	struct erdma_cm cm;
-	struct erdma_counters __percpu *counters;
 };
 
 static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)

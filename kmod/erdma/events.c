@@ -49,7 +49,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	trace_aeq_event(&dev->ibdev, type, id);
 	erdma_debug(dev, event, "type %u, syndrome %u, object %u\n", type, syndrome, id);
 	if (type == ERDMA_AE_CQ_ERR)
-		obj = eadm_table_get(&dev->cqs, id);
+		obj = eadm_table_get(&dev->adapter.cqs, id);
 	else if (type <= ERDMA_AE_OTHER)
 		obj = eadm_table_get(&dev->adapter.qps, id);
 	if (!obj) {
@@ -101,7 +101,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 	struct erdma_cq *cq;
 
 	trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
-	obj = eadm_table_get(&dev->cqs, cqn);
+	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
 	/* Handlers of a CQ are serialised by its EQ only. */
 	if (cq && &dev->ceqs[cq->vector] == eq)

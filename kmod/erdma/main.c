@@ -61,28 +61,19 @@ static int read_caps(struct erdma_dev *dev)
 static void tables_init(struct erdma_dev *dev)
 {
 	eadm_table_init(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
-	eadm_table_init(&dev->cqs, &dev->adapter, EADM_OBJ_CQ);
-	eadm_table_init(&dev->mrs, &dev->adapter, EADM_OBJ_MR);
-	eadm_table_init(&dev->pds, &dev->adapter, EADM_OBJ_PD);
-	eadm_table_init(&dev->ctxs, &dev->adapter, EADM_OBJ_CTX);
+	eadm_table_init(&dev->adapter.cqs, &dev->adapter, EADM_OBJ_CQ);
+	eadm_table_init(&dev->adapter.mrs, &dev->adapter, EADM_OBJ_MR);
+	eadm_table_init(&dev->adapter.pds, &dev->adapter, EADM_OBJ_PD);
+	eadm_table_init(&dev->adapter.ctxs, &dev->adapter, EADM_OBJ_CTX);
 }
 
 static void tables_limit(struct erdma_dev *dev)
 {
 	dev->adapter.qps.max = dev->caps.max_qp - 1;
-	dev->cqs.max = dev->caps.max_cq - 1;
-	dev->mrs.max = dev->caps.max_mr - 1;
-	dev->pds.max = ERDMA_MAX_PD - 1;
-	dev->ctxs.max = ERDMA_MAX_CONTEXT;
-}
-
-static void tables_destroy(struct erdma_dev *dev)
-{
-	eadm_table_destroy(&dev->ctxs);
-	eadm_table_destroy(&dev->pds);
-	eadm_table_destroy(&dev->mrs);
-	eadm_table_destroy(&dev->cqs);
-	eadm_table_destroy(&dev->adapter.qps);
+	dev->adapter.cqs.max = dev->caps.max_cq - 1;
+	dev->adapter.mrs.max = dev->caps.max_mr - 1;
+	dev->adapter.pds.max = ERDMA_MAX_PD - 1;
+	dev->adapter.ctxs.max = ERDMA_MAX_CONTEXT;
 }
 
 static int pci_start(struct erdma_dev *dev)
@@ -326,34 +317,29 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	if (!dev)
 		return -ENOMEM;
 	dev->pdev = pdev;
-	dev->probed = local_clock();
 	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = ERDMA_PORT;
 	dev->adapter.cmd_timeout = ERDMA_CMD_TIMEOUT_MS;
+	tables_init(dev);
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	pci_set_drvdata(pdev, dev);
 
-	ret = eadm_failures_init(&dev->adapter.failures);
+	ret = eadm_adapter_alloc(&dev->adapter);
 	if (ret)
 		goto err_dev;
-	ret = -ENOMEM;
-	dev->counters = alloc_percpu(struct erdma_counters);
-	if (!dev->counters)
-		goto err_failures;
 	ret = pci_start(dev);
 	if (ret)
-		goto err_counters;
+		goto err_dev;
 	ret = vectors_alloc(dev);
 	if (ret)
 		goto err_pci;
 	ret = queues_init(dev);
 	if (ret)
 		goto err_vectors;
-	tables_init(dev);
 	ret = adapter_start(dev);
 	if (ret)
-		goto err_tables;
+		goto err_queues;
 	tables_limit(dev);
 	ret = consumers_start(dev);
 	if (ret)
@@ -362,18 +348,14 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 
 err_adapter:
 	adapter_stop(dev);
-err_tables:
-	tables_destroy(dev);
+err_queues:
 	queues_free(dev);
 err_vectors:
 	pci_free_irq_vectors(pdev);
 err_pci:
 	pci_stop(dev);
-err_counters:
-	free_percpu(dev->counters);
-err_failures:
-	eadm_failures_free(&dev->adapter.failures);
 err_dev:
+	eadm_adapter_free(&dev->adapter);
 	ib_dealloc_device(&dev->ibdev);
 	return ret;
 }
@@ -393,11 +375,9 @@ static void erdma_remove(struct pci_dev *pdev)
 	erdma_netdev_unbind(dev);
 	adapter_stop(dev);
 	queues_free(dev);
-	tables_destroy(dev);
 	pci_free_irq_vectors(pdev);
 	pci_stop(dev);
-	free_percpu(dev->counters);
-	eadm_failures_free(&dev->adapter.failures);
+	eadm_adapter_free(&dev->adapter);
 	ib_dealloc_device(&dev->ibdev);
 }
 

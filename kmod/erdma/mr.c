@@ -27,10 +27,10 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 	if (!mr)
 		goto err;
-	mr->mem = erdma_hostmem_alloc(&dev->mrs, READ_ONCE(dev->adapter.epoch));
+	mr->mem = erdma_hostmem_alloc(&dev->adapter.mrs, READ_ONCE(dev->adapter.epoch));
 	if (!mr->mem)
 		goto err_mr;
-	ret = eadm_table_reserve(&dev->mrs, &mr->mpt);
+	ret = eadm_table_reserve(&dev->adapter.mrs, &mr->mpt);
 	if (ret)
 		goto err_mem;
 	mr->mem->id = mr->mpt;
@@ -51,7 +51,7 @@ err_mem:
 err_mr:
 	kfree(mr);
 err:
-	erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 	return ERR_PTR(ret);
 }
 
@@ -60,7 +60,7 @@ static struct ib_mr *mr_fail(struct erdma_dev *dev, struct erdma_mr *mr, bool do
 {
 	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree(mr);
-	erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 	erdma_debug(dev, mr, "no MR: %d\n", ret);
 	return ERR_PTR(ret);
 }
@@ -78,8 +78,8 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	}
 	if (mr->ctx)
 		atomic_inc(&mr->ctx->mrs);
-	eadm_table_publish(&dev->mrs, mr->mpt, &mr->obj);
-	erdma_count(dev, ERDMA_CNT_MR_REGISTERS);
+	eadm_table_publish(&dev->adapter.mrs, mr->mpt, &mr->obj);
+	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTERS);
 	erdma_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mpt, mr->length,
 		    mr->access);
 	return &mr->ibmr;
@@ -185,7 +185,7 @@ void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
 	struct erdma_mr *mr;
 
 	rcu_read_lock();
-	obj = xa_load(&dev->mrs.xa, FIELD_GET(ERDMA_STAG_INDEX, stag));
+	obj = xa_load(&dev->adapter.mrs.xa, FIELD_GET(ERDMA_STAG_INDEX, stag));
 	mr = obj ? container_of(obj, struct erdma_mr, obj) : NULL;
 	if (mr && mr->type == ERDMA_MR_FRMR)
 		WRITE_ONCE(mr->valid, false);
@@ -265,7 +265,7 @@ struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 v
 		return ERR_PTR(ret);
 	umem = ib_umem_get(&dev->ibdev, start, length, access);
 	if (IS_ERR(umem)) {
-		erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+		eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 		return ERR_CAST(umem);
 	}
 	return reg_umem(ibpd, umem, length, virt, access, udata);
@@ -298,7 +298,7 @@ struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 		return ERR_PTR(ret);
 	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
 	if (IS_ERR(dmabuf)) {
-		erdma_count(dev, ERDMA_CNT_MR_REGISTER_FAILURES);
+		eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
 		return ERR_CAST(dmabuf);
 	}
 	return reg_umem(ibpd, &dmabuf->umem, length, virt, access, udata);
@@ -321,11 +321,11 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	done = erdma_mr_end(dev, mr);
 	erdma_debug(dev, mr, "MR %u: deregistered%s\n", mr->mpt,
 		    done ? "" : ", its memory is kept");
-	eadm_table_unpublish(&dev->mrs, mr->mpt, &mr->obj);
+	eadm_table_unpublish(&dev->adapter.mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->mrs);
 	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree_rcu(mr, rcu);
-	erdma_count(dev, ERDMA_CNT_MR_DEREGISTERS);
+	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);
 	return 0;
 }

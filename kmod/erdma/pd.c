@@ -19,15 +19,15 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct erdma_pd *pd = to_erdma_pd(ibpd);
 	int ret;
 
-	ret = eadm_table_reserve(&dev->pds, &pd->pdn);
+	ret = eadm_table_reserve(&dev->adapter.pds, &pd->pdn);
 	if (ret)
 		return ret;
 	pd->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
 	if (pd->ctx)
 		atomic_inc(&pd->ctx->pds);
 	eadm_object_init(&pd->obj, READ_ONCE(dev->adapter.epoch));
-	eadm_table_publish(&dev->pds, pd->pdn, &pd->obj);
-	erdma_count(dev, ERDMA_CNT_PD_ALLOCS);
+	eadm_table_publish(&dev->adapter.pds, pd->pdn, &pd->obj);
+	eadm_count(&dev->adapter, EADM_CNT_PD_ALLOCS);
 	return 0;
 }
 
@@ -44,10 +44,10 @@ int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct erdma_pd *pd = to_erdma_pd(ibpd);
 
-	eadm_table_unpublish(&dev->pds, pd->pdn, &pd->obj);
-	eadm_table_release(&dev->pds, pd->pdn);
+	eadm_table_unpublish(&dev->adapter.pds, pd->pdn, &pd->obj);
+	eadm_table_release(&dev->adapter.pds, pd->pdn);
 	if (pd->ctx)
 		atomic_dec(&pd->ctx->pds);
-	erdma_count(dev, ERDMA_CNT_PD_DEALLOCS);
+	eadm_count(&dev->adapter, EADM_CNT_PD_DEALLOCS);
 	return 0;
 }

@@ -162,7 +162,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	if (qp->ctx)
 		atomic_inc(&qp->ctx->qps);
 	eadm_table_publish(&dev->adapter.qps, qp->qpn, &qp->obj);
-	erdma_count(dev, ERDMA_CNT_QP_CREATES);
+	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
 		    qp->sq_depth, qp->rq_depth, to_erdma_cq(attr->send_cq)->cqn,
 		    to_erdma_cq(attr->recv_cq)->cqn);
@@ -171,7 +171,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	erdma_destroy_qp(ibqp, udata);
 	ret = -EIO;
 err:
-	erdma_count(dev, ERDMA_CNT_QP_CREATE_FAILURES);
+	eadm_count(&dev->adapter, EADM_CNT_QP_CREATE_FAILURES);
 	erdma_debug(dev, qp, "no QP: %d\n", ret);
 	return ret;
 }
@@ -220,7 +220,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 		atomic_dec(&qp->ctx->qps);
 	erdma_hostmem_retire(dev, qp->mem, done);
 	mutex_destroy(&qp->state_lock);
-	erdma_count(dev, ERDMA_CNT_QP_DESTROYS);
+	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
 	erdma_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn,
 		    done ? "" : ", its memory is kept");
 	return 0;

@@ -130,7 +130,7 @@ bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 		return true;
 	if (is_dead(dev, epoch))
 		return false;
-	if (can_ask(ret) && has_none(dev, &dev->cqs, ask_cq, cq->cqn))
+	if (can_ask(ret) && has_none(dev, &dev->adapter.cqs, ask_cq, cq->cqn))
 		return true;
 	ibdev_err_ratelimited(&dev->ibdev, "CQ %u could not be destroyed: %d\n", cq->cqn, ret);
 	return false;

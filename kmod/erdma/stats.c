@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters: the adapter's for "rdma statistic", and the driver's own. */
+/* The adapter's counters for "rdma statistic". */
 
 #include "erdma.h"
 
@@ -56,21 +56,4 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 	if (ret == -EIO)
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
-}
-
-/**
- * erdma_counter_read() - read one of the driver's own counters
- * @dev: the device
- * @counter: which
- *
- * Context: any.
- */
-u64 erdma_counter_read(struct erdma_dev *dev, enum erdma_counter counter)
-{
-	u64 sum = 0;
-	int cpu;
-
-	for_each_possible_cpu(cpu)
-		sum += READ_ONCE(per_cpu_ptr(dev->counters, cpu)->value[counter]);
-	return sum;
 }

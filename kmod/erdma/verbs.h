@@ -28,7 +28,7 @@ struct erdma_mmap_entry {
 /**
  * struct erdma_ctx - a user context
  * @ibctx: the core's part
- * @obj: in dev->ctxs
+ * @obj: in dev->adapter.ctxs
  * @ctxn: its number
  * @db_pages: answer to ALLOC_DB, valid with @db_allocated
  * @db_allocated: doorbell pages were handed out by the adapter
@@ -68,7 +68,7 @@ struct erdma_ctx {
 /**
  * struct erdma_pd - a protection domain; the adapter knows only its number
  * @ibpd: the core's part
- * @obj: in dev->pds
+ * @obj: in dev->adapter.pds
  * @ctx: owner, NULL for the kernel
  * @pdn: its number
  */
@@ -82,7 +82,7 @@ struct erdma_pd {
 /**
  * struct erdma_mr - a memory region
  * @ibmr: the core's part
- * @obj: in dev->mrs
+ * @obj: in dev->adapter.mrs
  * @ctx: owner, NULL for the kernel
  * @mpt: its number: bits 31:8 of the keys
  * @type: enum erdma_mr_type
@@ -112,7 +112,7 @@ struct erdma_mr {
 /**
  * struct erdma_cq - a completion queue
  * @ibcq: the core's part
- * @obj: in dev->cqs
+ * @obj: in dev->adapter.cqs
  * @ctx: owner, NULL for the kernel
  * @cqn: its number
  * @depth: entries

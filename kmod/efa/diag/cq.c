@@ -5,7 +5,7 @@
 
 static void *cq_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->cqs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.cqs, id);
 }
 
 static struct rdma_restrack_entry *cq_res(void *obj)
@@ -33,9 +33,9 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, users, atomic_read(&cq->ibcq.usecnt));
 	SNAP_SET(s, user, 1);
 	SNAP_SET(s, ctxn, cq->ctx->ctxn);
-	SNAP_SET(s, age, diag_age(cq->obj.created));
+	SNAP_SET(s, age, eadm_age(cq->obj.created));
 	if (last_event)
-		SNAP_SET(s, last_event_age, diag_age(last_event));
+		SNAP_SET(s, last_event_age, eadm_age(last_event));
 	SNAP_SET(o, entry_size, cq->entry_size);
 	SNAP_SET(o, source_address, cq->src_addr);
 	if (cq->has_db)

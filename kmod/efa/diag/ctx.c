@@ -5,7 +5,7 @@
 
 static void *ctx_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->ctxs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.ctxs, id);
 }
 
 static struct rdma_restrack_entry *ctx_res(void *obj)
@@ -26,7 +26,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
 	SNAP_SET(s, pds, atomic_read(&ctx->pds));
 	SNAP_SET(o, uar, ctx->uar);
-	SNAP_SET(s, age, diag_age(ctx->obj.created));
+	SNAP_SET(s, age, eadm_age(ctx->obj.created));
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static int uar_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, qps, atomic_read(&ctx->qps));
 	SNAP_SET(s, cqs, atomic_read(&ctx->cqs));
 	SNAP_SET(s, ctxn, ctx->ctxn);
-	SNAP_SET(s, age, diag_age(ctx->uar_obj.created));
+	SNAP_SET(s, age, eadm_age(ctx->uar_obj.created));
 	return 0;
 }
 
@@ -72,7 +72,7 @@ const struct eadm_diag_obj efa_diag_uar = {
 
 static void *pd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->pds, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.pds, id);
 }
 
 static struct rdma_restrack_entry *pd_res(void *obj)
@@ -89,7 +89,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, pdn, pd->pdn);
 	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
 	SNAP_SET(s, ctxn, pd->ctx->ctxn);
-	SNAP_SET(s, age, diag_age(pd->obj.created));
+	SNAP_SET(s, age, eadm_age(pd->obj.created));
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int ah_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_BIN(s, peer_gid, entry->gid, sizeof(entry->gid));
 	SNAP_SET(s, users, READ_ONCE(entry->refs));
 	SNAP_SET(s, ctxn, entry->pd->ctx->ctxn);
-	SNAP_SET(s, age, diag_age(entry->obj.created));
+	SNAP_SET(s, age, eadm_age(entry->obj.created));
 	return 0;
 }
 

@@ -4,30 +4,17 @@
 #include "diag.h"
 #include "efa_classes.h"
 
-static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	if (*id > dd->ibdev->index)
-		return NULL;
-	*id = dd->ibdev->index;
-	return diag_to_dev(dd);
-}
-
 static void fill_limits(struct efa_dev *dev, struct eadm_snap_dev *s)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;
 
 	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(s, max_qp, le32_to_cpu(q->max_qp));
-	SNAP_SET(s, qps, atomic_read(&dev->adapter.qps.count));
 	SNAP_SET(s, max_cq, le32_to_cpu(q->max_cq));
-	SNAP_SET(s, cqs, atomic_read(&dev->cqs.count));
 	SNAP_SET(s, max_mr, le32_to_cpu(q->max_mr));
-	SNAP_SET(s, mrs, atomic_read(&dev->mrs.count));
 	SNAP_SET(s, max_pd, le32_to_cpu(q->max_pd));
-	SNAP_SET(s, pds, atomic_read(&dev->pds.count));
 	SNAP_SET(s, max_ah, le32_to_cpu(q->max_ah));
 	SNAP_SET(s, ahs, atomic_read(&dev->ahs.count));
-	SNAP_SET(s, ctxs, atomic_read(&dev->ctxs.count));
 	SNAP_SET(s, max_mr_size, le32_to_cpu(q->max_mr_pages) * (u64)PAGE_SIZE);
 	SNAP_SET(s, max_send_wr, le32_to_cpu(q->max_sq_depth));
 	SNAP_SET(s, max_recv_wr, le32_to_cpu(q->max_rq_depth));
@@ -46,16 +33,6 @@ static void fill_own(struct efa_dev *dev, struct eadm_snap_dev_efa *o)
 	SNAP_SET(o, last_reset_reason, READ_ONCE(dev->last_reason));
 }
 
-static void fill_orphans(struct efa_dev *dev, struct eadm_snap_dev *s)
-{
-	struct eadm_memory *mem = &dev->adapter.memory;
-
-	spin_lock(&mem->lock);
-	SNAP_SET(s, orphans, mem->count);
-	SNAP_SET(s, orphan_bytes, mem->bytes);
-	spin_unlock(&mem->lock);
-}
-
 static void fill_firmware(struct efa_dev *dev, struct eadm_snap_dev *s)
 {
 	u32 fw = le32_to_cpu(dev->caps.device.fw_version);
@@ -68,42 +45,25 @@ static void fill_firmware(struct efa_dev *dev, struct eadm_snap_dev *s)
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
-	struct efa_dev *dev = obj;
+	struct efa_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_dev *s = snap;
 
-	SNAP_STR(s, driver, EFA_DRV_NAME);
-	SNAP_SET(s, state, eadm_adapter_state(&dev->adapter));
-	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
-	SNAP_SET(s, vendor_id, dev->pdev->vendor);
-	SNAP_SET(s, part_id, dev->pdev->device);
+	eadm_dev_row_fill(&dev->adapter, s);
 	SNAP_SET(s, hw_version, dev->pdev->subsystem_device);
-	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
-	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
 	SNAP_SET(s, port_state, eadm_adapter_serves(&dev->adapter) ? IB_PORT_ACTIVE : IB_PORT_DOWN);
 	SNAP_SET(s, vectors, dev->vectors);
-	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_firmware(dev, s);
 	fill_limits(dev, s);
-	SNAP_SET(s, debug, READ_ONCE(dd->debug));
-	fill_orphans(dev, s);
 	fill_own(dev, own);
 	return 0;
 }
 
 const struct eadm_diag_obj efa_diag_dev = {
 	.type = EADM_OBJ_DEV,
-	.next = dev_next,
+	.next = eadm_dev_row_next,
 	.put = eadm_put_none,
 	.fill = dev_fill,
 };
-
-static void *counters_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	if (*id > EFA_PORT)
-		return NULL;
-	*id = EFA_PORT;
-	return diag_to_dev(dd);
-}
 
 static void fill_hw_writes(struct efa_dev *dev, struct eadm_snap_counters *s, const u64 *v)
 {
@@ -159,7 +119,6 @@ static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
 	u64 events = 0, interrupts;
 	u32 i;
 
-	eadm_commands_count(&dev->adapter, s);
 	interrupts = READ_ONCE(dev->aenq.interrupts);
 	for (i = 0; i < dev->nr_eqs; i++) {
 		events += READ_ONCE(dev->eqs[i].events);
@@ -171,44 +130,27 @@ static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
 	SNAP_SET(s, interrupts, interrupts);
 }
 
-static u64 counter(struct efa_dev *dev, enum efa_counter which)
-{
-	return atomic64_read(&dev->counters[which]);
-}
-
 static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 			 const struct eadm_diag_req *req)
 {
 	struct eadm_snap_counters *s = snap;
-	struct efa_dev *dev = obj;
+	struct efa_dev *dev = diag_to_dev(dd);
 
-	SNAP_SET(s, port, EFA_PORT);
+	eadm_port_row_fill(&dev->adapter, s);
 	if (req->hw)
 		fill_hw(dev, s, req->admin);
 	fill_queues(dev, s);
-	SNAP_SET(s, qp_creates, counter(dev, EFA_CNT_QP_CREATES));
-	SNAP_SET(s, qp_create_failures, counter(dev, EFA_CNT_CREATE_QP_ERR));
-	SNAP_SET(s, qp_destroys, counter(dev, EFA_CNT_QP_DESTROYS));
-	SNAP_SET(s, cq_creates, counter(dev, EFA_CNT_CQ_CREATES));
-	SNAP_SET(s, cq_create_failures, counter(dev, EFA_CNT_CREATE_CQ_ERR));
-	SNAP_SET(s, cq_destroys, counter(dev, EFA_CNT_CQ_DESTROYS));
-	SNAP_SET(s, mr_registers, counter(dev, EFA_CNT_MR_REGISTERS));
-	SNAP_SET(s, mr_register_failures, counter(dev, EFA_CNT_REG_MR_ERR));
-	SNAP_SET(s, mr_deregisters, counter(dev, EFA_CNT_MR_DEREGISTERS));
-	SNAP_SET(s, pd_allocs, counter(dev, EFA_CNT_PD_ALLOCS));
-	SNAP_SET(s, pd_alloc_failures, counter(dev, EFA_CNT_ALLOC_PD_ERR));
-	SNAP_SET(s, pd_deallocs, counter(dev, EFA_CNT_PD_DEALLOCS));
-	SNAP_SET(s, ah_create_failures, counter(dev, EFA_CNT_CREATE_AH_ERR));
-	SNAP_SET(s, mmap_failures, counter(dev, EFA_CNT_MMAP_ERR));
-	SNAP_SET(s, ctx_allocs, counter(dev, EFA_CNT_CTX_ALLOCS));
-	SNAP_SET(s, ctx_alloc_failures, counter(dev, EFA_CNT_ALLOC_CTX_ERR));
-	SNAP_SET(s, ctx_deallocs, counter(dev, EFA_CNT_CTX_DEALLOCS));
+	SNAP_SET(s, pd_alloc_failures,
+		 eadm_counter_read(&dev->adapter, EADM_CNT_PD_ALLOC_FAILURES));
+	SNAP_SET(s, ah_create_failures,
+		 eadm_counter_read(&dev->adapter, EADM_CNT_AH_CREATE_FAILURES));
+	SNAP_SET(s, mmap_failures, eadm_counter_read(&dev->adapter, EADM_CNT_MMAP_FAILURES));
 	return 0;
 }
 
 const struct eadm_diag_obj efa_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
-	.next = counters_next,
+	.next = eadm_port_row_next,
 	.put = eadm_put_none,
 	.fill = counters_fill,
 };

@@ -28,9 +28,4 @@ static inline struct efa_dev *diag_to_dev(struct eadm_diag_dev *dd)
 	return container_of(dd, struct efa_dev, adapter.diag);
 }
 
-static inline u64 diag_age(u64 since)
-{
-	return eadm_elapsed(since, local_clock());
-}
-
 #endif /* EFA_DIAG_H */

@@ -24,7 +24,7 @@ static void fill_async(struct efa_dev *dev, struct eadm_snap_eq *s, struct eadm_
 	lockdep_assert_held(&eq->lock);
 	SNAP_SET(o, keep_alive_events, eq->keep_alives);
 	if (eq->last_keep_alive)
-		SNAP_SET(o, last_keep_alive_age, diag_age(eq->last_keep_alive));
+		SNAP_SET(o, last_keep_alive_age, eadm_age(eq->last_keep_alive));
 }
 
 static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -42,7 +42,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_STR(s, irq_name, eq->irq_name);
 	SNAP_SET(s, depth, eq->depth);
 	SNAP_SET(s, pending, efa_eq_pending(eq));
-	SNAP_SET(s, age, diag_age(eq->created));
+	SNAP_SET(s, age, eadm_age(eq->created));
 	if (!async) {
 		SNAP_SET(s, eqn, eq->eqn);
 		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
@@ -54,11 +54,11 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, unknown, eq->unknown);
 	SNAP_SET(s, missed, READ_ONCE(eq->missed.count));
 	if (READ_ONCE(eq->missed.last))
-		SNAP_SET(s, last_missed_age, diag_age(eq->missed.last));
+		SNAP_SET(s, last_missed_age, eadm_age(eq->missed.last));
 	if (eq->last_unknown)
-		SNAP_SET(s, last_unknown_age, diag_age(eq->last_unknown));
+		SNAP_SET(s, last_unknown_age, eadm_age(eq->last_unknown));
 	if (eq->last_event)
-		SNAP_SET(s, last_event_age, diag_age(eq->last_event));
+		SNAP_SET(s, last_event_age, eadm_age(eq->last_event));
 	if (async)
 		fill_async(dev, s, own);
 	spin_unlock_irq(&eq->lock);

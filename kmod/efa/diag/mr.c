@@ -5,7 +5,7 @@
 
 static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->mrs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.mrs, id);
 }
 
 static struct rdma_restrack_entry *mr_res(void *obj)
@@ -31,7 +31,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, length, mr->length);
 	SNAP_SET(s, page_size, BIT_ULL(mr->page_shift));
 	SNAP_SET(s, pages, mr->pages);
-	SNAP_SET(s, age, diag_age(mr->obj.created));
+	SNAP_SET(s, age, eadm_age(mr->obj.created));
 	SNAP_SET(s, ctxn, mr->ctx->ctxn);
 	if (mr->ic_valid & EFA_MR_IC_RECV)
 		SNAP_SET(o, recv_ic, mr->recv_ic);

@@ -72,8 +72,8 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, rq_stride, EFA_RQE_SIZE);
 	SNAP_SET(s, user, 1);
 	SNAP_SET(s, ctxn, qp->ctx->ctxn);
-	SNAP_SET(s, age, diag_age(qp->obj.created));
-	SNAP_SET(s, state_age, diag_age(READ_ONCE(qp->state_since)));
+	SNAP_SET(s, age, eadm_age(qp->obj.created));
+	SNAP_SET(s, state_age, eadm_age(READ_ONCE(qp->state_since)));
 	SNAP_SET(s, events, READ_ONCE(qp->events));
 	fill_own(qp, own);
 	if (req->hw)

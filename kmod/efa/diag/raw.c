@@ -49,7 +49,7 @@ static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 
 	if (r->sub >= subs)
 		return -ENOENT;
-	obj = eadm_table_get(&dev->cqs, r->id);
+	obj = eadm_table_get(&dev->adapter.cqs, r->id);
 	if (!obj)
 		return -ENOENT;
 	cq = container_of(obj, struct efa_cq, obj);

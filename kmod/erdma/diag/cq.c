@@ -7,7 +7,7 @@
 
 static void *cq_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->cqs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.cqs, id);
 }
 
 static struct rdma_restrack_entry *cq_res(void *obj)
@@ -89,11 +89,11 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, errors, READ_ONCE(cq->errors));
 	SNAP_SET(s, users, atomic_read(&cq->ibcq.usecnt));
 	SNAP_SET(s, user, !!cq->ctx);
-	SNAP_SET(s, age, diag_age(cq->obj.created));
+	SNAP_SET(s, age, eadm_age(cq->obj.created));
 	if (last_extra)
-		SNAP_SET(s, last_extra_age, diag_age(last_extra));
+		SNAP_SET(s, last_extra_age, eadm_age(last_extra));
 	if (last_event)
-		SNAP_SET(s, last_event_age, diag_age(last_event));
+		SNAP_SET(s, last_event_age, eadm_age(last_event));
 	if (cq->ctx)
 		fill_user(cq, s);
 	else

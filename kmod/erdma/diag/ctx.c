@@ -6,7 +6,7 @@
 
 static void *ctx_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->ctxs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.ctxs, id);
 }
 
 static struct rdma_restrack_entry *ctx_res(void *obj)
@@ -30,7 +30,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(o, sq_db_offset, ctx->sdb->bar_offset);
 	SNAP_SET(o, rq_db_offset, ctx->rdb->bar_offset);
 	SNAP_SET(o, cq_db_offset, ctx->cdb->bar_offset);
-	SNAP_SET(s, age, diag_age(ctx->obj.created));
+	SNAP_SET(s, age, eadm_age(ctx->obj.created));
 	return 0;
 }
 
@@ -44,7 +44,7 @@ const struct eadm_diag_obj erdma_diag_ctx = {
 
 static void *pd_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->pds, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.pds, id);
 }
 
 static struct rdma_restrack_entry *pd_res(void *obj)
@@ -61,7 +61,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, pdn, pd->pdn);
 	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
 	SNAP_SET(s, local_dma_lkey, pd->ibpd.device->local_dma_lkey);
-	SNAP_SET(s, age, diag_age(pd->obj.created));
+	SNAP_SET(s, age, eadm_age(pd->obj.created));
 	if (pd->ctx)
 		SNAP_SET(s, ctxn, pd->ctx->ctxn);
 	return 0;

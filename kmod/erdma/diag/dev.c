@@ -4,14 +4,6 @@
 #include "diag.h"
 #include "erdma_classes.h"
 
-static void *dev_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	if (*id > dd->ibdev->index)
-		return NULL;
-	*id = dd->ibdev->index;
-	return diag_to_dev(dd);
-}
-
 static u32 dev_caps(const struct erdma_caps *caps)
 {
 	/* The adapter has no flag for statistics: commands show whether it has them. */
@@ -19,27 +11,15 @@ static u32 dev_caps(const struct erdma_caps *caps)
 	       (READ_ONCE(caps->stats) ? EADM_DEV_CAP_STATS : 0);
 }
 
-static u32 in_use(struct erdma_dev *dev, enum erdma_counter made, enum erdma_counter ended)
-{
-	u64 gone = erdma_counter_read(dev, ended);
-
-	return erdma_counter_read(dev, made) - gone;
-}
-
 static void fill_limits(struct erdma_dev *dev, struct eadm_snap_dev *s)
 {
 	const struct erdma_caps *caps = &dev->caps;
 
 	SNAP_SET(s, max_qp, caps->max_qp - 1);
-	SNAP_SET(s, qps, in_use(dev, ERDMA_CNT_QP_CREATES, ERDMA_CNT_QP_DESTROYS));
 	SNAP_SET(s, max_cq, caps->max_cq - 1);
-	SNAP_SET(s, cqs, in_use(dev, ERDMA_CNT_CQ_CREATES, ERDMA_CNT_CQ_DESTROYS));
 	SNAP_SET(s, max_mr, caps->max_mr - 1);
-	SNAP_SET(s, mrs, in_use(dev, ERDMA_CNT_MR_REGISTERS, ERDMA_CNT_MR_DEREGISTERS));
 	SNAP_SET(s, max_pd, ERDMA_MAX_PD - 1);
-	SNAP_SET(s, pds, in_use(dev, ERDMA_CNT_PD_ALLOCS, ERDMA_CNT_PD_DEALLOCS));
 	SNAP_SET(s, max_ctx, ERDMA_MAX_CONTEXT);
-	SNAP_SET(s, ctxs, in_use(dev, ERDMA_CNT_CTX_ALLOCS, ERDMA_CNT_CTX_DEALLOCS));
 	SNAP_SET(s, max_mr_size, caps->max_mr_size);
 	SNAP_SET(s, max_send_wr, caps->max_send_wr);
 	SNAP_SET(s, max_recv_wr, caps->max_recv_wr);
@@ -58,61 +38,34 @@ static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
 	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
 }
 
-static void fill_orphans(struct erdma_dev *dev, struct eadm_snap_dev *s)
-{
-	struct eadm_memory *mem = &dev->adapter.memory;
-
-	spin_lock(&mem->lock);
-	SNAP_SET(s, orphans, mem->count);
-	SNAP_SET(s, orphan_bytes, mem->bytes);
-	spin_unlock(&mem->lock);
-}
-
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {
 	char fw[IB_FW_VERSION_NAME_MAX];
-	struct erdma_dev *dev = obj;
+	struct erdma_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_dev_erdma *o = own;
 	struct eadm_snap_dev *s = snap;
 
-	SNAP_STR(s, driver, ERDMA_DRV_NAME);
-	SNAP_SET(s, state, eadm_adapter_state(&dev->adapter));
-	SNAP_STR(s, bus_addr, pci_name(dev->pdev));
-	SNAP_SET(s, vendor_id, dev->pdev->vendor);
-	SNAP_SET(s, part_id, dev->pdev->device);
+	eadm_dev_row_fill(&dev->adapter, s);
 	SNAP_SET(s, hw_version, dev->pdev->revision);
 	ib_get_device_fw_str(&dev->ibdev, fw);
 	SNAP_STR(s, fw_version, fw);
-	SNAP_SET(s, numa_node, dev_to_node(&dev->pdev->dev));
-	SNAP_BIN(s, node_guid, &dev->ibdev.node_guid, sizeof(dev->ibdev.node_guid));
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
 	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(o, cc, READ_ONCE(dev->conf.cc));
 	SNAP_SET(s, vectors, dev->vectors);
-	SNAP_SET(s, age, diag_age(dev->probed));
 	fill_port(dev, s);
 	fill_limits(dev, s);
-	SNAP_SET(s, debug, READ_ONCE(dd->debug));
-	fill_orphans(dev, s);
 	erdma_diag_count_ceps(dev, s);
 	return 0;
 }
 
 const struct eadm_diag_obj erdma_diag_dev = {
 	.type = EADM_OBJ_DEV,
-	.next = dev_next,
+	.next = eadm_dev_row_next,
 	.put = eadm_put_none,
 	.fill = dev_fill,
 };
-
-static void *counters_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	if (*id > ERDMA_PORT)
-		return NULL;
-	*id = ERDMA_PORT;
-	return diag_to_dev(dd);
-}
 
 /* The adapter's own counters cost a command. */
 static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fresh)
@@ -143,7 +96,6 @@ static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 	u64 events = 0, interrupts;
 	u32 i;
 
-	eadm_commands_count(&dev->adapter, s);
 	/* AEQ and command EQ share a vector. */
 	interrupts = READ_ONCE(dev->aeq.interrupts);
 	for (i = 0; i < dev->nr_ceqs; i++) {
@@ -159,34 +111,19 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 			 const struct eadm_diag_req *req)
 {
 	struct eadm_snap_counters *s = snap;
-	struct erdma_dev *dev = obj;
+	struct erdma_dev *dev = diag_to_dev(dd);
 
-	SNAP_SET(s, port, ERDMA_PORT);
+	eadm_port_row_fill(&dev->adapter, s);
 	if (req->hw)
 		fill_hw(dev, s, req->admin);
 	fill_queues(dev, s);
 	erdma_diag_count_connections(dev, s);
-	SNAP_SET(s, qp_creates, erdma_counter_read(dev, ERDMA_CNT_QP_CREATES));
-	SNAP_SET(s, qp_create_failures, erdma_counter_read(dev, ERDMA_CNT_QP_CREATE_FAILURES));
-	SNAP_SET(s, qp_destroys, erdma_counter_read(dev, ERDMA_CNT_QP_DESTROYS));
-	SNAP_SET(s, cq_creates, erdma_counter_read(dev, ERDMA_CNT_CQ_CREATES));
-	SNAP_SET(s, cq_create_failures, erdma_counter_read(dev, ERDMA_CNT_CQ_CREATE_FAILURES));
-	SNAP_SET(s, cq_destroys, erdma_counter_read(dev, ERDMA_CNT_CQ_DESTROYS));
-	SNAP_SET(s, mr_registers, erdma_counter_read(dev, ERDMA_CNT_MR_REGISTERS));
-	SNAP_SET(s, mr_register_failures,
-		 erdma_counter_read(dev, ERDMA_CNT_MR_REGISTER_FAILURES));
-	SNAP_SET(s, mr_deregisters, erdma_counter_read(dev, ERDMA_CNT_MR_DEREGISTERS));
-	SNAP_SET(s, pd_allocs, erdma_counter_read(dev, ERDMA_CNT_PD_ALLOCS));
-	SNAP_SET(s, pd_deallocs, erdma_counter_read(dev, ERDMA_CNT_PD_DEALLOCS));
-	SNAP_SET(s, ctx_allocs, erdma_counter_read(dev, ERDMA_CNT_CTX_ALLOCS));
-	SNAP_SET(s, ctx_alloc_failures, erdma_counter_read(dev, ERDMA_CNT_CTX_ALLOC_FAILURES));
-	SNAP_SET(s, ctx_deallocs, erdma_counter_read(dev, ERDMA_CNT_CTX_DEALLOCS));
 	return 0;
 }
 
 const struct eadm_diag_obj erdma_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
-	.next = counters_next,
+	.next = eadm_port_row_next,
 	.put = eadm_put_none,
 	.fill = counters_fill,
 };

@@ -33,11 +33,6 @@ static inline struct erdma_dev *diag_to_dev(struct eadm_diag_dev *dd)
 	return container_of(dd, struct erdma_dev, adapter.diag);
 }
 
-static inline u64 diag_age(u64 since)
-{
-	return eadm_elapsed(since, local_clock());
-}
-
 /* With a resolution of a tick: the time noted for each request is that of get_jiffies_64(). */
 static inline u64 diag_age_coarse(u64 since)
 {

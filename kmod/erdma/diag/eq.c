@@ -76,7 +76,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_STR(s, irq_name, eq->irq_name);
 	SNAP_SET(s, depth, eq->depth);
 	SNAP_SET(s, pending, erdma_eq_pending(eq));
-	SNAP_SET(s, age, diag_age(eq->created));
+	SNAP_SET(s, age, eadm_age(eq->created));
 	if (eq->index >= ERDMA_EQC_INDEX_CEQ(0))
 		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
 	spin_lock_irq(&eq->lock);
@@ -89,11 +89,11 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	last_missed = eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.last_missed) :
 					    READ_ONCE(eq->missed.last);
 	if (last_missed)
-		SNAP_SET(s, last_missed_age, diag_age(last_missed));
+		SNAP_SET(s, last_missed_age, eadm_age(last_missed));
 	if (eq->last_unknown)
-		SNAP_SET(s, last_unknown_age, diag_age(eq->last_unknown));
+		SNAP_SET(s, last_unknown_age, eadm_age(eq->last_unknown));
 	if (eq->last_event)
-		SNAP_SET(s, last_event_age, diag_age(eq->last_event));
+		SNAP_SET(s, last_event_age, eadm_age(eq->last_event));
 	spin_unlock_irq(&eq->lock);
 	if (req->hw)
 		fill_hw(dev, eq, s, own);

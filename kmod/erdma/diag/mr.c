@@ -5,7 +5,7 @@
 
 static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
 {
-	return eadm_table_next(&diag_to_dev(dd)->mrs, id);
+	return eadm_table_next(&diag_to_dev(dd)->adapter.mrs, id);
 }
 
 static struct rdma_restrack_entry *mr_res(void *obj)
@@ -42,7 +42,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, lkey, mr->ibmr.lkey);
 	SNAP_SET(s, rkey, mr->ibmr.rkey);
 	SNAP_SET(s, access, READ_ONCE(mr->access) & (BIT(10) - 1));
-	SNAP_SET(s, age, diag_age(mr->obj.created));
+	SNAP_SET(s, age, eadm_age(mr->obj.created));
 	if (mr->type != ERDMA_MR_DMA) {
 		SNAP_SET(s, iova, READ_ONCE(mr->iova));
 		SNAP_SET(s, length, READ_ONCE(mr->length));

@@ -132,7 +132,7 @@ static void fill_first_event(struct erdma_qp *qp, struct eadm_snap_qp *s)
 	SNAP_SET(s, first_event_raw, qp->first_event);
 	SNAP_SET(s, first_cause, erdma_cause_class(qp->first_syndrome));
 	SNAP_SET(s, first_syndrome_raw, qp->first_syndrome);
-	SNAP_SET(s, first_event_age, diag_age(time));
+	SNAP_SET(s, first_event_age, eadm_age(time));
 }
 
 static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -156,8 +156,8 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, rq_stride, sizeof(struct erdma_rqe));
 	SNAP_SET(s, user, !qp->kqp);
 	SNAP_SET(o, cookie, qp->cookie);
-	SNAP_SET(s, age, diag_age(qp->obj.created));
-	SNAP_SET(s, state_age, diag_age(READ_ONCE(qp->state_since)));
+	SNAP_SET(s, age, eadm_age(qp->obj.created));
+	SNAP_SET(s, state_age, eadm_age(READ_ONCE(qp->state_since)));
 	SNAP_SET(s, events, atomic64_read(&qp->events));
 	if (qp->kqp)
 		fill_kernel(qp, s);

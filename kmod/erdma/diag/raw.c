@@ -125,7 +125,7 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 
 static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
 {
-	struct eadm_object *obj = eadm_table_get(&dev->cqs, r->id);
+	struct eadm_object *obj = eadm_table_get(&dev->adapter.cqs, r->id);
 	struct erdma_cq *cq;
 	u64 db;
 
@@ -269,7 +269,7 @@ out:
 /* The reference keeps a QP or CQ alive while the adapter is asked about it. */
 static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 {
-	struct eadm_table *table = kind == EADM_RAW_KIND_QPC ? &dev->adapter.qps : &dev->cqs;
+	struct eadm_table *table = kind == EADM_RAW_KIND_QPC ? &dev->adapter.qps : &dev->adapter.cqs;
 	struct eadm_object *obj = id ? eadm_table_get(table, id) : NULL;
 	int ret;
 

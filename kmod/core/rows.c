@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Rows of the device, its counters, contexts and PDs, as far as all families have them. */
+
+#include "life.h"
+#include "report.h"
+#include "rows.h"
+
+/**
+ * eadm_dev_row_next() - the row of the device, for &eadm_diag_obj.next
+ * @dd: the device
+ * @id: lowest number; on return that of the device
+ *
+ * Return: @dd or NULL.
+ */
+void *eadm_dev_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	if (*id > dd->ibdev->index)
+		return NULL;
+	*id = dd->ibdev->index;
+	return dd;
+}
+
+/**
+ * eadm_dev_row_fill() - fill in what a device has in any family
+ * @ad: the adapter
+ * @s: its row
+ *
+ * Context: process.
+ */
+void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s)
+{
+	struct pci_dev *pdev = ad->fn.pdev;
+	struct eadm_memory *mem = &ad->memory;
+
+	SNAP_STR(s, driver, ad->diag.ops->family);
+	SNAP_SET(s, state, eadm_adapter_state(ad));
+	SNAP_STR(s, bus_addr, pci_name(pdev));
+	SNAP_SET(s, vendor_id, pdev->vendor);
+	SNAP_SET(s, part_id, pdev->device);
+	SNAP_SET(s, numa_node, dev_to_node(&pdev->dev));
+	SNAP_BIN(s, node_guid, &ad->ibdev->node_guid, sizeof(ad->ibdev->node_guid));
+	SNAP_SET(s, age, eadm_age(ad->probed));
+	SNAP_SET(s, debug, READ_ONCE(ad->diag.debug));
+	SNAP_SET(s, qps, atomic_read(&ad->qps.count));
+	SNAP_SET(s, cqs, atomic_read(&ad->cqs.count));
+	SNAP_SET(s, mrs, atomic_read(&ad->mrs.count));
+	SNAP_SET(s, pds, atomic_read(&ad->pds.count));
+	SNAP_SET(s, ctxs, atomic_read(&ad->ctxs.count));
+	spin_lock(&mem->lock);
+	SNAP_SET(s, orphans, mem->count);
+	SNAP_SET(s, orphan_bytes, mem->bytes);
+	spin_unlock(&mem->lock);
+}
+
+/**
+ * eadm_port_row_next() - the row of the port's counters, for &eadm_diag_obj.next
+ * @dd: the device
+ * @id: lowest number; on return that of the port
+ *
+ * Return: @dd or NULL.
+ */
+void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	u32 port = diag_to_adapter(dd)->port;
+
+	if (*id > port)
+		return NULL;
+	*id = port;
+	return dd;
+}
+
+/**
+ * eadm_port_row_fill() - fill in the counters that any driver has
+ * @ad: the adapter
+ * @s: the row
+ *
+ * Context: process.
+ */
+void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s)
+{
+	SNAP_SET(s, port, ad->port);
+	eadm_commands_count(ad, s);
+	SNAP_SET(s, qp_creates, eadm_counter_read(ad, EADM_CNT_QP_CREATES));
+	SNAP_SET(s, qp_create_failures, eadm_counter_read(ad, EADM_CNT_QP_CREATE_FAILURES));
+	SNAP_SET(s, qp_destroys, eadm_counter_read(ad, EADM_CNT_QP_DESTROYS));
+	SNAP_SET(s, cq_creates, eadm_counter_read(ad, EADM_CNT_CQ_CREATES));
+	SNAP_SET(s, cq_create_failures, eadm_counter_read(ad, EADM_CNT_CQ_CREATE_FAILURES));
+	SNAP_SET(s, cq_destroys, eadm_counter_read(ad, EADM_CNT_CQ_DESTROYS));
+	SNAP_SET(s, mr_registers, eadm_counter_read(ad, EADM_CNT_MR_REGISTERS));
+	SNAP_SET(s, mr_register_failures, eadm_counter_read(ad, EADM_CNT_MR_REGISTER_FAILURES));
+	SNAP_SET(s, mr_deregisters, eadm_counter_read(ad, EADM_CNT_MR_DEREGISTERS));
+	SNAP_SET(s, pd_allocs, eadm_counter_read(ad, EADM_CNT_PD_ALLOCS));
+	SNAP_SET(s, pd_deallocs, eadm_counter_read(ad, EADM_CNT_PD_DEALLOCS));
+	SNAP_SET(s, ctx_allocs, eadm_counter_read(ad, EADM_CNT_CTX_ALLOCS));
+	SNAP_SET(s, ctx_alloc_failures, eadm_counter_read(ad, EADM_CNT_CTX_ALLOC_FAILURES));
+	SNAP_SET(s, ctx_deallocs, eadm_counter_read(ad, EADM_CNT_CTX_DEALLOCS));
+}
