@@ -259,4 +259,15 @@ static inline bool eadm_object_is_dead(const struct eadm_adapter *ad, const stru
 	return READ_ONCE(ad->gone) || READ_ONCE(obj->epoch) != READ_ONCE(ad->epoch);
 }
 
+static inline struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
+{
+	return container_of(dd, struct eadm_adapter, diag);
+}
+
+/* How long ago it was local_clock() == @since. */
+static inline u64 eadm_age(u64 since)
+{
+	return eadm_elapsed(since, local_clock());
+}
+
 #endif /* EADM_ADAPTER_H */

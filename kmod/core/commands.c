@@ -11,7 +11,6 @@
 #include "adapter.h"
 #include "commands.h"
 #include "eadm_snap.h"
-#include "rows.h"
 
 /*
  * A copy of a record, as the ring continues to change. The record of the first timeout is kept

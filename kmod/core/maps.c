@@ -8,7 +8,7 @@
  *
  *	state		set by			a touch finds
  *	live		-			the device
- *	revoked		eadm_map_revoke()	SIGBUS: the process has destroyed the object
+ *	revoked		eadm_map_remove()	SIGBUS: the process has destroyed the object
  *	dead		eadm_maps_end()		a dummy page: the adapter has forgotten the
  *						context or leaves, through no fault of the process
  *
@@ -155,18 +155,55 @@ void eadm_maps_put(struct eadm_maps *maps)
 	fput(maps->file);
 }
 
+static void map_free(struct kref *ref)
+{
+	struct eadm_map *map = container_of(ref, struct eadm_map, ref);
+
+	fput(map->maps->file);
+	kfree(map);
+}
+
+/* In the context's window of offsets if possible. */
+static int insert(struct eadm_map *map, struct ib_ucontext *ibctx)
+{
+	size_t size = map->pages << PAGE_SHIFT;
+	u32 first;
+
+	if (map->maps->window >= 0) {
+		first = WINDOWS_BEGIN + map->maps->window * WINDOW_PAGES;
+		if (!rdma_user_mmap_entry_insert_range(ibctx, &map->entry, size, first,
+						       first + WINDOW_PAGES - 1))
+			return 0;
+	}
+	return rdma_user_mmap_entry_insert(ibctx, &map->entry, size);
+}
+
+/* On return no process reaches the device by it, nor will, also if it has begun to map it. */
+static void revoke(struct eadm_map *map)
+{
+	down_write(&map->maps->lock);
+	map->revoked = true;
+	list_del_init(&map->node);
+	downgrade_write(&map->maps->lock);
+	zap(map);
+	up_read(&map->maps->lock);
+	if (map->reserved)
+		arch_io_free_memtype_wc(map->addr, map->pages << PAGE_SHIFT);
+}
+
 /**
- * eadm_map_create() - add a range of device memory to a context
+ * eadm_map_create() - let processes of a context map a range of device memory
  * @maps: ranges of the context
+ * @ibctx: the context
  * @addr: physical address of the range, page by page
  * @pages: size
  * @write_combining: stores may be combined
  *
  * Context: process.
- * Return: for eadm_map_revoke() and eadm_map_put(), or NULL.
+ * Return: for eadm_map_remove(), or NULL.
  */
-struct eadm_map *eadm_map_create(struct eadm_maps *maps, phys_addr_t addr, unsigned long pages,
-				 bool write_combining)
+struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibctx,
+				 phys_addr_t addr, unsigned long pages, bool write_combining)
 {
 	struct eadm_map *map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
 
@@ -176,83 +213,50 @@ struct eadm_map *eadm_map_create(struct eadm_maps *maps, phys_addr_t addr, unsig
 	kref_init(&map->ref);
 	map->addr = addr;
 	map->pages = pages;
+	map->write_combining = write_combining;
 	/*
 	 * On x86 single pages have the memory type that their address is reserved with, whatever
 	 * the VMA says. Without a reservation stores are not combined.
 	 */
-	map->write_combining = write_combining &&
-			       !arch_io_reserve_memtype_wc(addr, pages << PAGE_SHIFT);
+	map->reserved = write_combining && !arch_io_reserve_memtype_wc(addr, pages << PAGE_SHIFT);
 	get_file(maps->file);
 	down_write(&maps->lock);
 	list_add(&map->node, &maps->ranges);
 	up_write(&maps->lock);
-	return map;
+	if (!insert(map, ibctx))
+		return map;
+	revoke(map);
+	kref_put(&map->ref, map_free);
+	return NULL;
 }
 
 /**
- * eadm_map_insert() - give a range an offset, by which processes can map it
- * @map: the range
- * @ibctx: the context
- * @entry: the RDMA core's part, not inserted
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int eadm_map_insert(struct eadm_map *map, struct ib_ucontext *ibctx,
-		    struct rdma_user_mmap_entry *entry)
-{
-	size_t size = map->pages << PAGE_SHIFT;
-	u32 first;
-
-	if (map->maps->window >= 0) {
-		first = WINDOWS_BEGIN + map->maps->window * WINDOW_PAGES;
-		if (!rdma_user_mmap_entry_insert_range(ibctx, entry, size, first,
-						       first + WINDOW_PAGES - 1))
-			return 0;
-	}
-	return rdma_user_mmap_entry_insert(ibctx, entry, size);
-}
-
-/**
- * eadm_map_revoke() - take a range of device memory from a context
+ * eadm_map_remove() - take a range of device memory from a context
  * @map: the range, or NULL; the context exists
  *
- * On return no process reaches the device by it, nor will, also if it has begun to map it.
+ * On return no process reaches the device by it.
  *
  * Context: process; waits for no process.
  */
-void eadm_map_revoke(struct eadm_map *map)
+void eadm_map_remove(struct eadm_map *map)
 {
 	if (!map)
 		return;
-	down_write(&map->maps->lock);
-	map->revoked = true;
-	list_del_init(&map->node);
-	downgrade_write(&map->maps->lock);
-	zap(map);
-	up_read(&map->maps->lock);
-	if (map->write_combining)
-		arch_io_free_memtype_wc(map->addr, map->pages << PAGE_SHIFT);
-}
-
-static void map_free(struct kref *ref)
-{
-	struct eadm_map *map = container_of(ref, struct eadm_map, ref);
-
-	fput(map->maps->file);
-	kfree(map);
+	/* Before the entry goes, which may be what holds it. */
+	if (map->maps)
+		revoke(map);
+	rdma_user_mmap_entry_remove(&map->entry);
 }
 
 /**
- * eadm_map_put() - drop the creator's reference to a range
- * @map: the range, revoked; or NULL
+ * eadm_map_free() - verb: the last user of a range's offset is gone
+ * @entry: the entry
  *
  * Context: process.
  */
-void eadm_map_put(struct eadm_map *map)
+void eadm_map_free(struct rdma_user_mmap_entry *entry)
 {
-	if (map)
-		kref_put(&map->ref, map_free);
+	kref_put(&to_eadm_map(entry)->ref, map_free);
 }
 
 /* A fork, or another part of a VMA. */
@@ -265,7 +269,9 @@ static void vma_open(struct vm_area_struct *vma)
 
 static void vma_close(struct vm_area_struct *vma)
 {
-	eadm_map_put(vma->vm_private_data);
+	struct eadm_map *map = vma->vm_private_data;
+
+	kref_put(&map->ref, map_free);
 }
 
 /*

@@ -33,23 +33,29 @@ struct eadm_maps {
 
 /**
  * struct eadm_map - a range of device memory
- * @maps: context it belongs to
+ * @entry: the RDMA core's part: the offset by which processes map it
+ * @maps: context it belongs to; NULL in an entry for host memory, which the family maps
+ * @users: for the family
  * @ref: references, of the creator and of each VMA
  * @node: in @maps->ranges
  * @addr: physical address
  * @pages: size
- * @write_combining: the range is reserved as such
+ * @write_combining: stores may be combined
+ * @reserved: the range is reserved for that
  * @revoked: it belongs to the context no more
  * @mapping: address space that its VMAs are in; NULL before the first one
  * @pgoff: offset there
  */
 struct eadm_map {
+	struct rdma_user_mmap_entry entry;
 	struct eadm_maps *maps;
+	u32 users;
 	struct kref ref;
 	struct list_head node;
 	phys_addr_t addr;
 	unsigned long pages;
 	bool write_combining;
+	bool reserved;
 	bool revoked;
 	struct address_space *mapping;
 	pgoff_t pgoff;
@@ -58,12 +64,21 @@ struct eadm_map {
 struct eadm_maps *eadm_maps_create(void);
 void eadm_maps_end(struct eadm_maps *maps);
 void eadm_maps_put(struct eadm_maps *maps);
-struct eadm_map *eadm_map_create(struct eadm_maps *maps, phys_addr_t addr, unsigned long pages,
-				 bool write_combining);
-int eadm_map_insert(struct eadm_map *map, struct ib_ucontext *ibctx,
-		    struct rdma_user_mmap_entry *entry);
-void eadm_map_revoke(struct eadm_map *map);
-void eadm_map_put(struct eadm_map *map);
+struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibctx,
+				 phys_addr_t addr, unsigned long pages, bool write_combining);
+void eadm_map_remove(struct eadm_map *map);
+void eadm_map_free(struct rdma_user_mmap_entry *entry);
 int eadm_map_mmap(struct eadm_map *map, struct vm_area_struct *vma, pgprot_t prot);
+
+static inline struct eadm_map *to_eadm_map(struct rdma_user_mmap_entry *entry)
+{
+	return container_of(entry, struct eadm_map, entry);
+}
+
+/* The offset that a process passes to mmap(). */
+static inline u64 eadm_map_key(struct eadm_map *map)
+{
+	return rdma_user_mmap_get_offset(&map->entry);
+}
 
 #endif /* EADM_MAPS_H */

@@ -10,15 +10,4 @@ void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s);
 void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id);
 void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s);
 
-static inline struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
-{
-	return container_of(dd, struct eadm_adapter, diag);
-}
-
-/* How long ago it was local_clock() == @since. */
-static inline u64 eadm_age(u64 since)
-{
-	return eadm_elapsed(since, local_clock());
-}
-
 #endif /* EADM_ROWS_H */

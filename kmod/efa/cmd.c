@@ -110,7 +110,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
  */
 int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
-	return end_number(dev, EFA_CMD_DEALLOC_UAR, ctx->uar, ctx->obj.epoch, NULL);
+	return end_number(dev, EFA_CMD_DEALLOC_UAR, ctx->uar, ctx->base.obj.epoch, NULL);
 }
 
 /**
@@ -118,7 +118,7 @@ int efa_cmd_dealloc_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
  * @dev: the device
  * @pd: the PD; its number is set
  */
-int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd)
+int efa_cmd_alloc_pd(struct efa_dev *dev, struct eadm_pd *pd)
 {
 	struct efa_cmd cmd;
 	int ret;
@@ -135,7 +135,7 @@ int efa_cmd_alloc_pd(struct efa_dev *dev, struct efa_pd *pd)
  * @dev: the device
  * @pd: the PD
  */
-int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd)
+int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct eadm_pd *pd)
 {
 	return end_number(dev, EFA_CMD_DEALLOC_PD, pd->pdn, pd->obj.epoch, NULL);
 }
@@ -147,7 +147,7 @@ int efa_cmd_dealloc_pd(struct efa_dev *dev, const struct efa_pd *pd)
  * @gid: the peer's address
  * @ahn: set to its number
  */
-int efa_cmd_create_ah(struct efa_dev *dev, struct efa_pd *pd, const u8 gid[16], u16 *ahn)
+int efa_cmd_create_ah(struct efa_dev *dev, struct eadm_pd *pd, const u8 gid[16], u16 *ahn)
 {
 	struct efa_cmd cmd;
 	int ret;
@@ -167,7 +167,7 @@ int efa_cmd_create_ah(struct efa_dev *dev, struct efa_pd *pd, const u8 gid[16], 
  * @pd: its PD
  * @ahn: its number
  */
-int efa_cmd_destroy_ah(struct efa_dev *dev, const struct efa_pd *pd, u16 ahn)
+int efa_cmd_destroy_ah(struct efa_dev *dev, const struct eadm_pd *pd, u16 ahn)
 {
 	struct efa_cmd cmd;
 
@@ -257,7 +257,7 @@ int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
 
 	cmd_bind(&cmd, EFA_CMD_CREATE_QP, sizeof(*req), qp->obj.epoch);
 	req = &cmd.req.create_qp;
-	req->pd = cpu_to_le16(to_efa_pd(qp->ibqp.pd)->pdn);
+	req->pd = cpu_to_le16(to_eadm_pd(qp->ibqp.pd)->pdn);
 	req->type = qp->type;
 	req->flags = qp->flags;
 	req->rq_addr = cpu_to_le64(qp->rq_bytes ? qp->mem.ring_dma : 0);
@@ -374,7 +374,7 @@ int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **lis
 	cmd_bind(&cmd, EFA_CMD_REG_MR, sizeof(*req), mr->obj.epoch);
 	cmd.list = *list;
 	req = &cmd.req.reg_mr;
-	req->pd = cpu_to_le16(to_efa_pd(mr->ibmr.pd)->pdn);
+	req->pd = cpu_to_le16(to_eadm_pd(mr->ibmr.pd)->pdn);
 	req->length = cpu_to_le64(mr->length);
 	req->flags = FIELD_PREP(EFA_REG_MR_PAGE_SHIFT, mr->page_shift);
 	req->rights = mr_rights(mr->access);

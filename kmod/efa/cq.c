@@ -45,7 +45,7 @@ static bool end(struct efa_dev *dev, struct efa_cq *cq)
 static void remove_entries(struct efa_cq *cq)
 {
 	efa_mmap_put_db(cq->ctx, cq->db_entry);
-	efa_mmap_remove(cq->ring_entry);
+	eadm_map_remove(cq->ring_entry);
 }
 
 static int offer(struct efa_cq *cq, struct ib_udata *udata)
@@ -55,7 +55,7 @@ static int offer(struct efa_cq *cq, struct ib_udata *udata)
 	cq->ring_entry = efa_mmap_ring(cq->ctx, &cq->mem);
 	if (!cq->ring_entry)
 		return -ENOMEM;
-	resp.ring_key = efa_mmap_key(cq->ring_entry);
+	resp.ring_key = eadm_map_key(cq->ring_entry);
 	resp.ring_size = cq->mem.ring_size;
 	if (cq->has_db) {
 		cq->db_entry = efa_mmap_db(cq->ctx, cq->db);
@@ -63,7 +63,7 @@ static int offer(struct efa_cq *cq, struct ib_udata *udata)
 			return -ENOMEM;
 		resp.mask = EFA_UCQ_DB;
 		resp.db_offset = offset_in_page(cq->db);
-		resp.db_key = efa_mmap_key(cq->db_entry);
+		resp.db_key = eadm_map_key(cq->db_entry);
 	}
 	return efa_udata_write(udata, &resp, sizeof(resp));
 }
@@ -118,13 +118,13 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		ret = check(dev, attr, &req);
 	if (ret)
 		goto err;
-	cq->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	cq->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, base.ibctx);
 	cq->depth = attr->cqe;
 	cq->entry_size = req.entry_size;
 	cq->src_addr = req.flags & EFA_UCQ_SRC_ADDR;
 	if (req.flags & EFA_UCQ_CHANNEL)
 		cq->eq = &dev->eqs[attr->comp_vector];
-	eadm_object_init(&cq->obj, cq->ctx->obj.epoch);
+	eadm_object_init(&cq->obj, cq->ctx->base.obj.epoch);
 	ibcq->cqe = attr->cqe;
 	cq->mem.epoch = cq->obj.epoch;
 	ret = begin(dev, cq, udata);
@@ -132,7 +132,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto err;
 	if (cq->eq)
 		atomic_inc(&cq->eq->cqs);
-	atomic_inc(&cq->ctx->cqs);
+	atomic_inc(&cq->ctx->base.cqs);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
 	efa_debug(dev, qp, "CQ %u: created, %u entries of %u bytes\n", cq->cqn, cq->depth,
 		  cq->entry_size);
@@ -164,7 +164,7 @@ int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	efa_mem_retire(dev, &cq->mem, done);
 	if (cq->eq)
 		atomic_dec(&cq->eq->cqs);
-	atomic_dec(&cq->ctx->cqs);
+	atomic_dec(&cq->ctx->base.cqs);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
 	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : ", its memory is kept");
 	return 0;

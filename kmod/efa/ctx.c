@@ -86,10 +86,10 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
 	int ret;
 
-	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return;
 	ret = efa_cmd_dealloc_uar(dev, ctx);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u could not be freed: %d\n",
 				       ctx->uar, ret);
 }
@@ -112,26 +112,23 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = check_provider(dev, udata);
 	if (ret)
 		goto err;
-	ctx->maps = eadm_maps_create();
-	if (IS_ERR(ctx->maps)) {
-		ret = PTR_ERR(ctx->maps);
+	ctx->base.maps = eadm_maps_create();
+	if (IS_ERR(ctx->base.maps)) {
+		ret = PTR_ERR(ctx->base.maps);
 		goto err;
 	}
 	mutex_init(&ctx->db_lock);
 	ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
 	if (ret)
 		goto err_maps;
-	eadm_object_init(&ctx->obj, epoch);
+	eadm_object_init(&ctx->base.obj, epoch);
 	eadm_object_init(&ctx->uar_obj, epoch);
 	ret = eadm_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
 		goto err_uar;
-	ret = eadm_table_add(&dev->adapter.ctxs, &ctx->ctxn, &ctx->obj);
+	ret = eadm_ctx_publish(&dev->adapter, &ctx->base);
 	if (ret)
 		goto err_uars;
-	/* Pairs with efa_ctx_leave(). */
-	if (READ_ONCE(dev->adapter.leaving))
-		eadm_maps_end(ctx->maps);
 	ret = answer(dev, udata);
 	if (ret)
 		goto err_table;
@@ -139,14 +136,14 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	return 0;
 
 err_table:
-	eadm_table_remove(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
+	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
 err_uars:
 	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
 err_uar:
 	put_uar(dev, ctx);
 err_maps:
 	mutex_destroy(&ctx->db_lock);
-	eadm_maps_put(ctx->maps);
+	eadm_maps_put(ctx->base.maps);
 err:
 	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
 	return ret;
@@ -163,27 +160,11 @@ void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
 	struct efa_ctx *ctx = to_efa_ctx(ibctx);
 
-	eadm_table_remove(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
+	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
 	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
-	/* Its mappings outlive it if the device is removed. All entries are gone. */
-	eadm_maps_end(ctx->maps);
-	eadm_maps_put(ctx->maps);
+	/* All entries are gone. */
+	eadm_maps_put(ctx->base.maps);
 	mutex_destroy(&ctx->db_lock);
 	put_uar(dev, ctx);
 	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
-}
-
-/**
- * efa_disassociate_ucontext() - verb: the device is removed while a process uses it
- * @ibctx: the context
- *
- * The core has destroyed the objects and frees the context. Device memory was taken from
- * its processes before (efa_ctx_leave()), or is when the context is freed; rings that are
- * mapped belong to the process from then on. The mere existence of this callback lets
- * removal proceed while contexts are open.
- *
- * Context: process.
- */
-void efa_disassociate_ucontext(struct ib_ucontext *ibctx)
-{
 }

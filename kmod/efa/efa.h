@@ -177,12 +177,12 @@ static inline struct efa_dev *adapter_to_efa(struct eadm_adapter *ad)
 
 static inline struct efa_ctx *to_efa_ctx(struct ib_ucontext *ibctx)
 {
-	return container_of(ibctx, struct efa_ctx, ibctx);
+	return container_of(ibctx, struct efa_ctx, base.ibctx);
 }
 
 static inline struct efa_pd *to_efa_pd(struct ib_pd *ibpd)
 {
-	return container_of(ibpd, struct efa_pd, ibpd);
+	return container_of(ibpd, struct efa_pd, base.ibpd);
 }
 
 static inline struct efa_ah *to_efa_ah(struct ib_ah *ibah)

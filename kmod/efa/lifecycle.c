@@ -182,7 +182,7 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 	if (confirmed)
 		efa_aq_lists_free(dev);
 	efa_eqs_reset(dev);
-	efa_ctx_zap(dev);
+	eadm_ctxs_zap(&dev->adapter);
 }
 
 static bool has_restarted(struct eadm_adapter *ad)

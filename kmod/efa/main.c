@@ -192,7 +192,7 @@ static int consumers_start(struct efa_dev *dev)
 	return 0;
 
 err_device:
-	efa_ctx_leave(dev);
+	eadm_ctxs_leave(&dev->adapter);
 	ib_unregister_device(&dev->ibdev);
 err_recovery:
 	recovery_stop(dev);
@@ -284,7 +284,7 @@ static void efa_remove(struct pci_dev *pdev)
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(&dev->adapter);
 	eadm_provider_del(&dev->adapter);
-	efa_ctx_leave(dev);
+	eadm_ctxs_leave(&dev->adapter);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
 	recovery_stop(dev);

@@ -14,37 +14,30 @@
 
 #include "efa.h"
 
-/* A copy of *what, which is complete before a process can map it. */
-static struct efa_mmap_entry *insert(struct efa_ctx *ctx, const struct efa_mmap_entry *what,
-				     size_t size)
+/**
+ * struct ring_map - a ring in host memory that a process may map
+ * @map: has the offset; without device memory
+ * @ring: the ring
+ */
+struct ring_map {
+	struct eadm_map map;
+	void *ring;
+};
+
+static struct ring_map *to_ring_map(struct eadm_map *map)
 {
-	struct efa_mmap_entry *entry = kmemdup(what, sizeof(*what), GFP_KERNEL);
-
-	int ret;
-
-	if (!entry)
-		return NULL;
-	if (entry->map)
-		ret = eadm_map_insert(entry->map, &ctx->ibctx, &entry->rdma_entry);
-	else
-		ret = rdma_user_mmap_entry_insert(&ctx->ibctx, &entry->rdma_entry, size);
-	if (!ret)
-		return entry;
-	kfree(entry);
-	return NULL;
+	return container_of(map, struct ring_map, map);
 }
 
 /*
  * The adapter is not trusted about where users may write: it has to be inside the BAR,
  * and not where the registers are.
  */
-static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, bool llq, u8 bar, u32 offset,
-					 u32 bytes)
+static struct eadm_map *map_bar(struct efa_ctx *ctx, bool llq, u8 bar, u32 offset, u32 bytes)
 {
-	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
+	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
 	u64 first = round_down(offset, PAGE_SIZE), end = PAGE_ALIGN((u64)offset + bytes);
 	resource_size_t start = pci_resource_start(dev->pdev, bar);
-	struct efa_mmap_entry what = { .llq = llq }, *entry;
 
 	if (!bytes || end > pci_resource_len(dev->pdev, bar) || start & ~PAGE_MASK ||
 	    (bar == EFA_REGS_BAR && first < EFA_REGS_SIZE)) {
@@ -52,15 +45,8 @@ static struct efa_mmap_entry *insert_bar(struct efa_ctx *ctx, bool llq, u8 bar, 
 				      bytes, offset, bar);
 		return NULL;
 	}
-	what.map = eadm_map_create(ctx->maps, start + first, (end - first) >> PAGE_SHIFT, llq);
-	if (!what.map)
-		return NULL;
-	entry = insert(ctx, &what, end - first);
-	if (!entry) {
-		eadm_map_revoke(what.map);
-		eadm_map_put(what.map);
-	}
-	return entry;
+	return eadm_map_create(ctx->base.maps, &ctx->base.ibctx, start + first,
+			       (end - first) >> PAGE_SHIFT, llq);
 }
 
 static phys_addr_t db_page(struct efa_dev *dev, u32 offset)
@@ -78,15 +64,15 @@ static phys_addr_t db_page(struct efa_dev *dev, u32 offset)
  * Context: process.
  * Return: the entry, for efa_mmap_put_db(), or NULL.
  */
-struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
+struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
 {
-	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
-	struct efa_mmap_entry *entry;
+	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
+	struct eadm_map *entry;
 
 	mutex_lock(&ctx->db_lock);
 	entry = ctx->db;
-	if (!entry || entry->map->addr != db_page(dev, offset))
-		entry = insert_bar(ctx, false, dev->db_bar, offset, sizeof(u32));
+	if (!entry || entry->addr != db_page(dev, offset))
+		entry = map_bar(ctx, false, dev->db_bar, offset, sizeof(u32));
 	if (entry)
 		entry->users++;
 	if (!ctx->db)
@@ -102,7 +88,7 @@ struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
  *
  * Context: process.
  */
-void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry)
+void efa_mmap_put_db(struct efa_ctx *ctx, struct eadm_map *entry)
 {
 	bool last;
 
@@ -114,7 +100,7 @@ void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry)
 		ctx->db = NULL;
 	mutex_unlock(&ctx->db_lock);
 	if (last)
-		efa_mmap_remove(entry);
+		eadm_map_remove(entry);
 }
 
 /**
@@ -126,30 +112,30 @@ void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry)
  * Context: process.
  * Return: the entry, or NULL.
  */
-struct efa_mmap_entry *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
+struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
 {
-	return insert_bar(ctx, true, EFA_MEM_BAR, offset, bytes);
+	return map_bar(ctx, true, EFA_MEM_BAR, offset, bytes);
 }
 
 /*
  * Takes references to each page, as a process may be mapping them while the
  * queue is destroyed.
  */
-static void get_ring(struct efa_mmap_entry *entry)
+static void get_ring(struct ring_map *ring)
 {
-	struct page *page = virt_to_page(entry->ring);
+	struct page *page = virt_to_page(ring->ring);
 	size_t i;
 
-	for (i = 0; i < entry->rdma_entry.npages; i++)
+	for (i = 0; i < ring->map.entry.npages; i++)
 		get_page(page + i);
 }
 
-static void put_ring(struct efa_mmap_entry *entry)
+static void put_ring(struct ring_map *ring)
 {
-	struct page *page = virt_to_page(entry->ring);
+	struct page *page = virt_to_page(ring->ring);
 	size_t i;
 
-	for (i = 0; i < entry->rdma_entry.npages; i++)
+	for (i = 0; i < ring->map.entry.npages; i++)
 		put_page(page + i);
 }
 
@@ -161,76 +147,56 @@ static void put_ring(struct efa_mmap_entry *entry)
  * Context: process.
  * Return: the entry, to be removed before the memory is freed, or NULL.
  */
-struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
+struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 {
-	struct efa_mmap_entry what = { .ring = mem->ring };
-	struct efa_mmap_entry *entry = insert(ctx, &what, mem->ring_size);
+	struct ring_map *ring = kzalloc(sizeof(*ring), GFP_KERNEL);
 
-	if (entry)
-		get_ring(entry);
-	return entry;
-}
-
-/**
- * efa_mmap_remove() - remove an entry: it can no longer be mapped
- * @entry: the entry, or NULL
- *
- * On return no process reaches the device memory of the entry.
- *
- * Context: process.
- */
-void efa_mmap_remove(struct efa_mmap_entry *entry)
-{
-	if (!entry)
-		return;
-	/* Before the entry goes, which may be what holds it. */
-	eadm_map_revoke(entry->map);
-	rdma_user_mmap_entry_remove(&entry->rdma_entry);
-}
-
-/**
- * efa_mmap_key() - the offset that a process passes to mmap()
- * @entry: the entry
- */
-u64 efa_mmap_key(const struct efa_mmap_entry *entry)
-{
-	return rdma_user_mmap_get_offset((struct rdma_user_mmap_entry *)&entry->rdma_entry);
+	if (!ring)
+		return NULL;
+	/* A process can map it as soon as it is inserted. */
+	ring->ring = mem->ring;
+	if (rdma_user_mmap_entry_insert(&ctx->base.ibctx, &ring->map.entry, mem->ring_size)) {
+		kfree(ring);
+		return NULL;
+	}
+	get_ring(ring);
+	return &ring->map;
 }
 
 /**
  * efa_mmap_free() - the last user of an entry is gone
- * @rdma_entry: the entry
+ * @entry: the entry
  *
  * Context: process.
  */
-void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
+void efa_mmap_free(struct rdma_user_mmap_entry *entry)
 {
-	struct efa_mmap_entry *entry;
+	struct eadm_map *map = to_eadm_map(entry);
 
-	entry = container_of(rdma_entry, struct efa_mmap_entry, rdma_entry);
-	if (entry->ring)
-		put_ring(entry);
-	eadm_map_put(entry->map);
-	kfree(entry);
+	if (map->maps) {
+		eadm_map_free(entry);
+		return;
+	}
+	put_ring(to_ring_map(map));
+	kfree(to_ring_map(map));
 }
 
-static int map_bar(struct efa_ctx *ctx, struct vm_area_struct *vma,
-		   struct efa_mmap_entry *entry)
+static int mmap_bar(struct efa_ctx *ctx, struct vm_area_struct *vma, struct eadm_map *map)
 {
-	struct efa_dev *dev = to_efa_dev(ctx->ibctx.device);
+	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
 
 	/* A touch would find a dummy page: say so, as long as the process can take it. */
-	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return -EIO;
-	return eadm_map_mmap(entry->map, vma,
-			     entry->llq ? pgprot_writecombine(vma->vm_page_prot) :
-					  pgprot_noncached(vma->vm_page_prot));
+	return eadm_map_mmap(map, vma,
+			     map->write_combining ? pgprot_writecombine(vma->vm_page_prot) :
+						    pgprot_noncached(vma->vm_page_prot));
 }
 
 /* The process then holds references to the pages, whatever becomes of the queue. */
-static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
+static int mmap_ring(struct vm_area_struct *vma, struct ring_map *ring)
 {
-	struct page *page = virt_to_page(entry->ring);
+	struct page *page = virt_to_page(ring->ring);
 	size_t i;
 	int ret;
 
@@ -238,7 +204,7 @@ static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
 		return -EINVAL;
 	/* There is nothing behind the ring. */
 	vm_flags_set(vma, VM_DONTEXPAND);
-	for (i = 0; i < entry->rdma_entry.npages; i++) {
+	for (i = 0; i < ring->map.entry.npages; i++) {
 		ret = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE, page + i);
 		if (ret)
 			return ret;
@@ -256,58 +222,20 @@ static int map_ring(struct vm_area_struct *vma, struct efa_mmap_entry *entry)
  */
 int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
+	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibctx, vma);
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
-	struct rdma_user_mmap_entry *rdma_entry;
-	struct efa_mmap_entry *entry;
+	struct eadm_map *map;
 	int ret = -EINVAL;
 
-	rdma_entry = rdma_user_mmap_entry_get(ibctx, vma);
-	if (rdma_entry) {
-		entry = container_of(rdma_entry, struct efa_mmap_entry, rdma_entry);
-		if (entry->map)
-			ret = map_bar(to_efa_ctx(ibctx), vma, entry);
+	if (entry) {
+		map = to_eadm_map(entry);
+		if (map->maps)
+			ret = mmap_bar(to_efa_ctx(ibctx), vma, map);
 		else
-			ret = map_ring(vma, entry);
-		rdma_user_mmap_entry_put(rdma_entry);
+			ret = mmap_ring(vma, to_ring_map(map));
+		rdma_user_mmap_entry_put(entry);
 	}
 	if (ret)
 		eadm_count(&dev->adapter, EADM_CNT_MMAP_FAILURES);
 	return ret;
-}
-
-/**
- * efa_ctx_zap() - take device memory from all contexts that the adapter no longer serves
- * @dev: the device
- *
- * A context that is created meanwhile belongs to the new epoch, or cannot be used to map
- * anything (efa_mmap()).
- *
- * Context: process; the epoch was raised, or the device leaves.
- */
-void efa_ctx_zap(struct efa_dev *dev)
-{
-	struct eadm_object *obj;
-	u64 id;
-
-	for (id = 0; (obj = eadm_table_next(&dev->adapter.ctxs, &id)); id++) {
-		if (READ_ONCE(dev->adapter.leaving) || eadm_object_is_dead(&dev->adapter, obj))
-			eadm_maps_end(container_of(obj, struct efa_ctx, obj)->maps);
-		eadm_object_put(obj);
-	}
-}
-
-/**
- * efa_ctx_leave() - the device is about to be removed: take device memory from all contexts
- * @dev: the device
- *
- * The RDMA core destroys the QPs of processes first, which go on and must not get SIGBUS for
- * what they did not do.
- *
- * Context: process.
- */
-void efa_ctx_leave(struct efa_dev *dev)
-{
-	/* Either this finds a context in the table, or efa_alloc_ucontext() sees the flag. */
-	WRITE_ONCE(dev->adapter.leaving, true);
-	efa_ctx_zap(dev);
 }

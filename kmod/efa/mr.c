@@ -25,7 +25,7 @@ static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
 static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 			       struct ib_udata *udata)
 {
-	struct efa_pd *pd = to_efa_pd(ibpd);
+	struct eadm_pd *pd = to_eadm_pd(ibpd);
 	struct efa_mr *mr;
 
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
@@ -35,7 +35,7 @@ static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 	}
 	mr->mem.umem = umem;
 	mr->mem.epoch = pd->obj.epoch;
-	mr->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	mr->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, base.ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
 	eadm_object_init(&mr->obj, pd->obj.epoch);
@@ -141,7 +141,7 @@ static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, bool dma
 		kfree(mr);
 		return ERR_PTR(ret);
 	}
-	atomic_inc(&mr->ctx->mrs);
+	atomic_inc(&mr->ctx->base.mrs);
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTERS);
 	efa_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mrn, length, access);
 	return &mr->ibmr;
@@ -238,7 +238,7 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	done = end(dev, mr);
 	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : ", its memory is kept");
 	eadm_table_remove(&dev->adapter.mrs, mr->mrn, &mr->obj);
-	atomic_dec(&mr->ctx->mrs);
+	atomic_dec(&mr->ctx->base.mrs);
 	efa_mem_retire(dev, &mr->mem, done);
 	kfree(mr);
 	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);

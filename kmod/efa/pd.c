@@ -12,12 +12,12 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 {
 	int ret;
 
-	if (eadm_object_is_dead(&dev->adapter, &pd->obj))
+	if (eadm_object_is_dead(&dev->adapter, &pd->base.obj))
 		return;
-	WRITE_ONCE(pd->obj.ending, true);
-	ret = efa_cmd_dealloc_pd(dev, pd);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n", pd->pdn, ret);
+	WRITE_ONCE(pd->base.obj.ending, true);
+	ret = efa_cmd_dealloc_pd(dev, &pd->base);
+	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->base.obj))
+		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n", pd->base.pdn, ret);
 }
 
 /**
@@ -38,26 +38,26 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	ret = efa_udata_read(udata, NULL, 0, 0);
 	if (ret)
 		goto err;
-	pd->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	pd->base.ctx = rdma_udata_to_drv_context(udata, struct eadm_ctx, ibctx);
 	mutex_init(&pd->ah_lock);
 	pd->ahs = RB_ROOT;
-	eadm_object_init(&pd->obj, pd->ctx->obj.epoch);
-	ret = efa_cmd_alloc_pd(dev, pd);
+	eadm_object_init(&pd->base.obj, pd->base.ctx->obj.epoch);
+	ret = efa_cmd_alloc_pd(dev, &pd->base);
 	if (ret)
 		goto err;
-	ret = eadm_table_add_at(&dev->adapter.pds, pd->pdn, &pd->obj);
+	ret = eadm_table_add_at(&dev->adapter.pds, pd->base.pdn, &pd->base.obj);
 	if (ret)
 		goto err_pd;
-	resp.pdn = pd->pdn;
+	resp.pdn = pd->base.pdn;
 	ret = efa_udata_write(udata, &resp, sizeof(resp));
 	if (ret)
 		goto err_table;
-	atomic_inc(&pd->ctx->pds);
+	atomic_inc(&pd->base.ctx->pds);
 	eadm_count(&dev->adapter, EADM_CNT_PD_ALLOCS);
 	return 0;
 
 err_table:
-	eadm_table_remove(&dev->adapter.pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->adapter.pds, pd->base.pdn, &pd->base.obj);
 err_pd:
 	end_pd(dev, pd);
 err:
@@ -79,9 +79,9 @@ int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct efa_pd *pd = to_efa_pd(ibpd);
 
 	end_pd(dev, pd);
-	eadm_table_remove(&dev->adapter.pds, pd->pdn, &pd->obj);
+	eadm_table_remove(&dev->adapter.pds, pd->base.pdn, &pd->base.obj);
 	mutex_destroy(&pd->ah_lock);
-	atomic_dec(&pd->ctx->pds);
+	atomic_dec(&pd->base.ctx->pds);
 	eadm_count(&dev->adapter, EADM_CNT_PD_DEALLOCS);
 	return 0;
 }
@@ -120,10 +120,10 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	if (eadm_object_is_dead(&dev->adapter, &entry->obj))
 		return;
 	WRITE_ONCE(entry->obj.ending, true);
-	ret = efa_cmd_destroy_ah(dev, entry->pd, entry->ahn);
+	ret = efa_cmd_destroy_ah(dev, &entry->pd->base, entry->ahn);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &entry->obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "AH %u of PD %u could not be freed: %d\n",
-				       entry->ahn, entry->pd->pdn, ret);
+				       entry->ahn, entry->pd->base.pdn, ret);
 }
 
 /*
@@ -149,8 +149,8 @@ static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, c
 	entry->pd = pd;
 	memcpy(entry->gid, gid, sizeof(entry->gid));
 	entry->owner = get_task_pid(current->group_leader, PIDTYPE_TGID);
-	eadm_object_init(&entry->obj, pd->obj.epoch);
-	ret = efa_cmd_create_ah(dev, pd, gid, &entry->ahn);
+	eadm_object_init(&entry->obj, pd->base.obj.epoch);
+	ret = efa_cmd_create_ah(dev, &pd->base, gid, &entry->ahn);
 	if (ret)
 		goto err;
 	ret = publish_entry(dev, entry);

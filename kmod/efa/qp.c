@@ -66,9 +66,9 @@ static bool end(struct efa_dev *dev, struct efa_qp *qp)
 
 static void remove_entries(struct efa_qp *qp)
 {
-	efa_mmap_remove(qp->rq_entry);
+	eadm_map_remove(qp->rq_entry);
 	efa_mmap_put_db(qp->ctx, qp->rq_db_entry);
-	efa_mmap_remove(qp->llq_entry);
+	eadm_map_remove(qp->llq_entry);
 	efa_mmap_put_db(qp->ctx, qp->sq_db_entry);
 }
 
@@ -79,8 +79,8 @@ static int offer_rq(struct efa_qp *qp, struct efa_uresp_create_qp *resp)
 	if (!qp->rq_db_entry || !qp->rq_entry)
 		return -ENOMEM;
 	resp->rq_db_offset = offset_in_page(qp->rq_db);
-	resp->rq_db_key = efa_mmap_key(qp->rq_db_entry);
-	resp->rq_key = efa_mmap_key(qp->rq_entry);
+	resp->rq_db_key = eadm_map_key(qp->rq_db_entry);
+	resp->rq_key = eadm_map_key(qp->rq_entry);
 	resp->rq_size = qp->mem.ring_size;
 	return 0;
 }
@@ -99,8 +99,8 @@ static int offer(struct efa_qp *qp, struct ib_udata *udata)
 	qp->llq_entry = efa_mmap_llq(qp->ctx, qp->llq, qp->sq_bytes);
 	if (!qp->sq_db_entry || !qp->llq_entry)
 		return -ENOMEM;
-	resp.sq_db_key = efa_mmap_key(qp->sq_db_entry);
-	resp.llq_key = efa_mmap_key(qp->llq_entry);
+	resp.sq_db_key = eadm_map_key(qp->sq_db_entry);
+	resp.llq_key = eadm_map_key(qp->llq_entry);
 	if (qp->rq_bytes) {
 		ret = offer_rq(qp, &resp);
 		if (ret)
@@ -160,7 +160,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		ret = check_request(dev, &req);
 	if (ret)
 		goto err;
-	qp->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, ibctx);
+	qp->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, base.ibctx);
 	qp->cap = attr->cap;
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	qp->sq_bytes = req.sq_bytes;
@@ -170,13 +170,13 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	mutex_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->rnr_retry = EFA_RNR_RETRY_INFINITE;
-	eadm_object_init(&qp->obj, qp->ctx->obj.epoch);
+	eadm_object_init(&qp->obj, qp->ctx->base.obj.epoch);
 	qp->state_since = qp->obj.created;
 	qp->mem.epoch = qp->obj.epoch;
 	ret = begin(dev, qp, udata);
 	if (ret)
 		goto err;
-	atomic_inc(&qp->ctx->qps);
+	atomic_inc(&qp->ctx->base.qps);
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
 		  qp->rq_bytes);
@@ -210,7 +210,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);
 	efa_mem_retire(dev, &qp->mem, done);
 	mutex_destroy(&qp->state_lock);
-	atomic_dec(&qp->ctx->qps);
+	atomic_dec(&qp->ctx->base.qps);
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
 	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : ", its memory is kept");
 	return 0;

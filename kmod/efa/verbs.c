@@ -214,7 +214,7 @@ static const struct ib_device_ops efa_ops = {
 	.dereg_mr = efa_dereg_mr,
 	.destroy_ah = efa_destroy_ah,
 	.destroy_cq = efa_destroy_cq,
-	.disassociate_ucontext = efa_disassociate_ucontext,
+	.disassociate_ucontext = eadm_ctx_disassociate,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_mr_entry = fill_res_mr_entry,
 	.fill_res_qp_entry = fill_res_qp_entry,
@@ -232,8 +232,8 @@ static const struct ib_device_ops efa_ops = {
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, efa_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, efa_cq, ibcq),
-	INIT_RDMA_OBJ_SIZE(ib_pd, efa_pd, ibpd),
-	INIT_RDMA_OBJ_SIZE(ib_ucontext, efa_ctx, ibctx),
+	INIT_RDMA_OBJ_SIZE(ib_pd, efa_pd, base.ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, efa_ctx, base.ibctx),
 };
 
 /**

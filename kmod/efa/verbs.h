@@ -8,71 +8,35 @@
 #include <linux/rbtree.h>
 #include <rdma/ib_verbs.h>
 
-#include "../core/maps.h"
+#include "../core/context.h"
 #include "compat_rdma.h"
 #include "efa_hw.h"
 #include "mem.h"
 
 /**
- * struct efa_mmap_entry - what a process may map
- * @rdma_entry: the core's part
- * @map: device memory; NULL for a ring
- * @llq: it is a send queue, not doorbells
- * @ring: kernel address of a ring in host memory
- * @users: doorbells in the page; under the context's db_lock
- */
-struct efa_mmap_entry {
-	struct rdma_user_mmap_entry rdma_entry;
-	struct eadm_map *map;
-	bool llq;
-	void *ring;
-	u32 users;
-};
-
-/**
  * struct efa_ctx - a user context
- * @ibctx: the core's part
- * @obj: in dev->adapter.ctxs
- * @ctxn: its number
+ * @base: as in any family
  * @uar_obj: in dev->uars, by the tag
  * @uar: tag of its doorbells
  * @db_lock: guards @db and its users
  * @db: a page of doorbells; usually all of a context are in one page
- * @maps: device memory that its processes map
- * @qps: QPs it owns
- * @cqs: CQs it owns
- * @mrs: MRs it owns
- * @pds: PDs it owns
  */
 struct efa_ctx {
-	struct ib_ucontext ibctx;
-	struct eadm_object obj;
-	u32 ctxn;
+	struct eadm_ctx base;
 	struct eadm_object uar_obj;
 	u16 uar;
 	struct mutex db_lock;	/* db */
-	struct efa_mmap_entry *db;
-	struct eadm_maps *maps;
-	atomic_t qps;
-	atomic_t cqs;
-	atomic_t mrs;
-	atomic_t pds;
+	struct eadm_map *db;
 };
 
 /**
  * struct efa_pd - a protection domain
- * @ibpd: the core's part
- * @obj: in dev->adapter.pds
- * @ctx: owner
- * @pdn: its number
+ * @base: as in any family
  * @ah_lock: guards @ahs; held while a command for one of them is in flight
  * @ahs: struct efa_ah_entry by address
  */
 struct efa_pd {
-	struct ib_pd ibpd;
-	struct eadm_object obj;
-	struct efa_ctx *ctx;
-	u16 pdn;
+	struct eadm_pd base;
 	struct mutex ah_lock;	/* ahs */
 	struct rb_root ahs;
 };
@@ -173,8 +137,8 @@ struct efa_cq {
 	u32 db;
 	bool has_db;
 	struct efa_mem mem;
-	struct efa_mmap_entry *ring_entry;
-	struct efa_mmap_entry *db_entry;
+	struct eadm_map *ring_entry;
+	struct eadm_map *db_entry;
 	atomic64_t events;
 	u64 last_event;
 };
@@ -235,10 +199,10 @@ struct efa_qp {
 	u8 rnr_retry;
 	u64 events;
 	struct efa_mem mem;
-	struct efa_mmap_entry *sq_db_entry;
-	struct efa_mmap_entry *rq_db_entry;
-	struct efa_mmap_entry *llq_entry;
-	struct efa_mmap_entry *rq_entry;
+	struct eadm_map *sq_db_entry;
+	struct eadm_map *rq_db_entry;
+	struct eadm_map *llq_entry;
+	struct eadm_map *rq_entry;
 };
 
 /* ctx.c, mmap.c */
@@ -246,17 +210,12 @@ int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max);
 int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size);
 int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void efa_dealloc_ucontext(struct ib_ucontext *ibctx);
-void efa_disassociate_ucontext(struct ib_ucontext *ibctx);
-struct efa_mmap_entry *efa_mmap_db(struct efa_ctx *ctx, u32 offset);
-void efa_mmap_put_db(struct efa_ctx *ctx, struct efa_mmap_entry *entry);
-struct efa_mmap_entry *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes);
-struct efa_mmap_entry *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem);
-void efa_mmap_remove(struct efa_mmap_entry *entry);
-u64 efa_mmap_key(const struct efa_mmap_entry *entry);
+struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset);
+void efa_mmap_put_db(struct efa_ctx *ctx, struct eadm_map *entry);
+struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes);
+struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem);
 int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
-void efa_ctx_zap(struct efa_dev *dev);
-void efa_ctx_leave(struct efa_dev *dev);
 
 /* pd.c */
 int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);

@@ -264,7 +264,7 @@ int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *c
 				FIELD_PREP(ERDMA_CREATE_QP0_QPN, qp->qpn));
 	req->cfg1 = cpu_to_le32(FIELD_PREP(ERDMA_CREATE_QP1_RQ_DEPTH, ilog2(qp->rq_depth)) |
 				FIELD_PREP(ERDMA_CREATE_QP1_PD,
-					   to_erdma_pd(qp->ibqp.pd)->pdn));
+					   to_eadm_pd(qp->ibqp.pd)->pdn));
 	if (qp->ctx && qp->ctx->db_allocated) {
 		u64 pages = qp->ctx->db_pages;
 
@@ -374,7 +374,7 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 	u32 cfg0, cfg2, pdn;
 
 	/* PDs are counted from 1. */
-	pdn = mr->ibmr.pd ? to_erdma_pd(mr->ibmr.pd)->pdn : 0;
+	pdn = mr->ibmr.pd ? to_eadm_pd(mr->ibmr.pd)->pdn : 0;
 	cmd_init_rdma(&cmd, ERDMA_CMD_REG_MR, reg_mr);
 	cmd_bind(&cmd, mr->obj.epoch);
 	req = &cmd.req.reg_mr;
@@ -447,7 +447,7 @@ int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 	if (ret)
 		return ret;
 	ctx->db_pages = cmd.resp[0];
-	ctx->obj.epoch = cmd.base.issue.epoch;
+	ctx->base.obj.epoch = cmd.base.issue.epoch;
 	return 0;
 }
 
@@ -462,7 +462,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 
 	cmd_init_common(&cmd, ERDMA_CMD_FREE_DB, db);
 	/* After a reset these pages belong to another context. */
-	cmd_bind(&cmd, ctx->obj.epoch);
+	cmd_bind(&cmd, ctx->base.obj.epoch);
 	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
 	cmd.req.db.sdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages));
 	cmd.req.db.rdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_RDB, ctx->db_pages));

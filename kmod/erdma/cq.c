@@ -586,8 +586,8 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	}
 	if (!attr->cqe || attr->cqe > dev->caps.max_cqe || attr->comp_vector >= dev->nr_ceqs)
 		goto err;
-	cq->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
-	if (cq->ctx && eadm_object_is_dead(&dev->adapter, &cq->ctx->obj)) {
+	cq->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
+	if (cq->ctx && eadm_object_is_dead(&dev->adapter, &cq->ctx->base.obj)) {
 		ret = -EIO;
 		goto err;
 	}
@@ -603,7 +603,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		goto err;
 	ibcq->cqe = cq->depth;
 	if (cq->ctx)
-		atomic_inc(&cq->ctx->cqs);
+		atomic_inc(&cq->ctx->base.cqs);
 	atomic_inc(&dev->ceqs[cq->vector].cqs);
 	eadm_table_publish(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
@@ -635,7 +635,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	eadm_table_unpublish(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	atomic_dec(&dev->ceqs[cq->vector].cqs);
 	if (cq->ctx)
-		atomic_dec(&cq->ctx->cqs);
+		atomic_dec(&cq->ctx->base.cqs);
 	erdma_hostmem_retire(dev, cq->mem, done);
 	mutex_destroy(&cq->revival);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);

@@ -11,33 +11,11 @@
 #include "erdma.h"
 
 /* A page of doorbells that processes of the context may map. */
-static struct erdma_mmap_entry *entry_insert(struct erdma_ctx *ctx, u64 bar_offset)
+static struct eadm_map *map_create(struct erdma_ctx *ctx, u64 offset)
 {
-	struct erdma_dev *dev = to_erdma_dev(ctx->ibctx.device);
-	struct erdma_mmap_entry *entry = kzalloc(sizeof(*entry), GFP_KERNEL);
+	struct erdma_dev *dev = to_erdma_dev(ctx->base.ibctx.device);
 
-	if (!entry)
-		return NULL;
-	entry->bar_offset = bar_offset;
-	entry->map = eadm_map_create(ctx->maps, dev->bar_addr + bar_offset, 1, false);
-	if (!entry->map)
-		goto err;
-	if (!eadm_map_insert(entry->map, &ctx->ibctx, &entry->rdma_entry))
-		return entry;
-	eadm_map_revoke(entry->map);
-	eadm_map_put(entry->map);
-err:
-	kfree(entry);
-	return NULL;
-}
-
-static void entry_remove(struct erdma_mmap_entry *entry)
-{
-	if (!entry)
-		return;
-	/* Before the entry goes, which may be what holds it. */
-	eadm_map_revoke(entry->map);
-	rdma_user_mmap_entry_remove(&entry->rdma_entry);
+	return eadm_map_create(ctx->base.maps, &ctx->base.ibctx, dev->bar_addr + offset, 1, false);
 }
 
 /*
@@ -143,17 +121,17 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	int ret;
 
-	entry_remove(ctx->cdb);
-	entry_remove(ctx->rdb);
-	entry_remove(ctx->sdb);
+	eadm_map_remove(ctx->cdb);
+	eadm_map_remove(ctx->rdb);
+	eadm_map_remove(ctx->sdb);
 	if (!ctx->db_allocated) {
 		sdb_put(dev, ctx);
 		return;
 	}
-	if (eadm_object_is_dead(&dev->adapter, &ctx->obj))
+	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return;
 	ret = erdma_cmd_free_db(dev, ctx);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->obj))
+	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx could not be freed: %d\n",
 				       ctx->db_pages, ret);
 }
@@ -175,17 +153,17 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udat
 		}
 	}
 	ret = -ENOMEM;
-	ctx->sdb = entry_insert(ctx, offset[0]);
-	ctx->rdb = entry_insert(ctx, offset[1]);
-	ctx->cdb = entry_insert(ctx, offset[2]);
+	ctx->sdb = map_create(ctx, offset[0]);
+	ctx->rdb = map_create(ctx, offset[1]);
+	ctx->cdb = map_create(ctx, offset[2]);
 	if (!ctx->sdb || !ctx->rdb || !ctx->cdb)
 		goto err;
 	resp.sdb_type = ctx->sdb_type;
 	if (ctx->sdb_type == ERDMA_SDB_ENTRY)
 		resp.sdb_entry = ctx->sdb_index % ERDMA_SDB_ENTRIES_PER_PAGE;
-	resp.sdb = rdma_user_mmap_get_offset(&ctx->sdb->rdma_entry);
-	resp.rdb = rdma_user_mmap_get_offset(&ctx->rdb->rdma_entry);
-	resp.cdb = rdma_user_mmap_get_offset(&ctx->cdb->rdma_entry);
+	resp.sdb = eadm_map_key(ctx->sdb);
+	resp.rdb = eadm_map_key(ctx->rdb);
+	resp.cdb = eadm_map_key(ctx->cdb);
 	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
 	if (ret)
 		goto err;
@@ -214,31 +192,27 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 		ret = -EINVAL;
 		goto err;
 	}
-	ctx->maps = eadm_maps_create();
-	if (IS_ERR(ctx->maps)) {
-		ret = PTR_ERR(ctx->maps);
+	ctx->base.maps = eadm_maps_create();
+	if (IS_ERR(ctx->base.maps)) {
+		ret = PTR_ERR(ctx->base.maps);
 		goto err;
 	}
-	ret = eadm_table_reserve(&dev->adapter.ctxs, &ctx->ctxn);
-	if (ret)
-		goto err_maps;
 	mutex_init(&ctx->dbpage_lock);
 	xa_init(&ctx->dbpages);
-	eadm_object_init(&ctx->obj, READ_ONCE(dev->adapter.epoch));
+	eadm_object_init(&ctx->base.obj, READ_ONCE(dev->adapter.epoch));
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
-		goto err_number;
-	eadm_table_publish(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
-	/* Pairs with erdma_ctx_leave(). */
-	if (READ_ONCE(dev->adapter.leaving))
-		eadm_maps_end(ctx->maps);
+		goto err_maps;
+	ret = eadm_ctx_publish(&dev->adapter, &ctx->base);
+	if (ret)
+		goto err_pages;
 	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOCS);
 	return 0;
 
-err_number:
-	eadm_table_release(&dev->adapter.ctxs, ctx->ctxn);
+err_pages:
+	db_pages_put(dev, ctx);
 err_maps:
-	eadm_maps_put(ctx->maps);
+	eadm_maps_put(ctx->base.maps);
 err:
 	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
 	return ret;
@@ -255,30 +229,12 @@ void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
 
-	eadm_table_unpublish(&dev->adapter.ctxs, ctx->ctxn, &ctx->obj);
-	/* Its mappings outlive it if the device is removed. */
-	eadm_maps_end(ctx->maps);
+	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
 	db_pages_put(dev, ctx);
-	eadm_maps_put(ctx->maps);
+	eadm_maps_put(ctx->base.maps);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
-	eadm_table_release(&dev->adapter.ctxs, ctx->ctxn);
 	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
-}
-
-/**
- * erdma_disassociate_ucontext() - verb: the device goes away under a process
- * @ibctx: the context
- *
- * The core has destroyed the objects and frees the context. Doorbell pages were taken from
- * its processes before (erdma_ctx_leave()), or are when the context is freed; nothing else
- * of the adapter is mapped into a process. The mere existence of this callback lets removal
- * proceed while contexts are open.
- *
- * Context: process.
- */
-void erdma_disassociate_ucontext(struct ib_ucontext *ibctx)
-{
 }
 
 /**
@@ -293,69 +249,15 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
-	struct rdma_user_mmap_entry *rdma_entry;
-	struct erdma_mmap_entry *entry;
+	struct rdma_user_mmap_entry *entry;
 	int ret = -EIO;
 
-	rdma_entry = rdma_user_mmap_entry_get(ibctx, vma);
-	if (!rdma_entry)
+	entry = rdma_user_mmap_entry_get(ibctx, vma);
+	if (!entry)
 		return -EINVAL;
-	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
 	/* A touch would find a dummy page: say so, as long as the process can take it. */
-	if (!eadm_object_is_dead(&dev->adapter, &ctx->obj))
-		ret = eadm_map_mmap(entry->map, vma, pgprot_device(vma->vm_page_prot));
-	rdma_user_mmap_entry_put(rdma_entry);
+	if (!eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
+		ret = eadm_map_mmap(to_eadm_map(entry), vma, pgprot_device(vma->vm_page_prot));
+	rdma_user_mmap_entry_put(entry);
 	return ret;
-}
-
-/**
- * erdma_mmap_free() - the last user of a doorbell page's offset is gone
- * @rdma_entry: the entry
- *
- * Context: process.
- */
-void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry)
-{
-	struct erdma_mmap_entry *entry;
-
-	entry = container_of(rdma_entry, struct erdma_mmap_entry, rdma_entry);
-	eadm_map_put(entry->map);
-	kfree(entry);
-}
-
-/**
- * erdma_ctx_zap() - take the doorbell pages from all contexts that the adapter no longer
- * serves
- * @dev: the device
- *
- * After a reset the adapter hands them out again. Processes then write to a dummy page, as
- * after a removal. A context that is created meanwhile belongs to the new epoch, or cannot be
- * used to map anything (erdma_mmap()).
- *
- * Context: process; the epoch was raised, or the device leaves.
- */
-void erdma_ctx_zap(struct erdma_dev *dev)
-{
-	struct eadm_object *obj;
-	u64 id;
-
-	for (id = 0; (obj = eadm_table_next(&dev->adapter.ctxs, &id)); id++) {
-		if (READ_ONCE(dev->adapter.leaving) || eadm_object_is_dead(&dev->adapter, obj))
-			eadm_maps_end(container_of(obj, struct erdma_ctx, obj)->maps);
-		eadm_object_put(obj);
-	}
-}
-
-/**
- * erdma_ctx_leave() - the device is about to be removed: take the doorbell pages from all
- * contexts
- * @dev: the device
- *
- * Context: process.
- */
-void erdma_ctx_leave(struct erdma_dev *dev)
-{
-	/* Either this finds a context in the table, or erdma_alloc_ucontext() sees the flag. */
-	WRITE_ONCE(dev->adapter.leaving, true);
-	erdma_ctx_zap(dev);
 }

@@ -273,12 +273,7 @@ static inline int erdma_cmdq_exec(struct erdma_dev *dev, struct erdma_cmd *cmd)
 
 static inline struct erdma_ctx *to_erdma_ctx(struct ib_ucontext *ibctx)
 {
-	return container_of(ibctx, struct erdma_ctx, ibctx);
-}
-
-static inline struct erdma_pd *to_erdma_pd(struct ib_pd *ibpd)
-{
-	return container_of(ibpd, struct erdma_pd, ibpd);
+	return container_of(ibctx, struct erdma_ctx, base.ibctx);
 }
 
 static inline struct erdma_mr *to_erdma_mr(struct ib_mr *ibmr)

@@ -300,7 +300,7 @@ static int consumers_start(struct erdma_dev *dev)
 err_notifier:
 	erdma_netdev_unregister(dev);
 err_device:
-	erdma_ctx_leave(dev);
+	eadm_ctxs_leave(&dev->adapter);
 	ib_unregister_device(&dev->ibdev);
 err_netdev:
 	recovery_stop(dev);
@@ -368,7 +368,7 @@ static void erdma_remove(struct pci_dev *pdev)
 	eadm_adapter_is_gone(&dev->adapter);
 	eadm_provider_del(&dev->adapter);
 	erdma_netdev_unregister(dev);
-	erdma_ctx_leave(dev);
+	eadm_ctxs_leave(&dev->adapter);
 	/* Ends all consumers and destroys all objects, with commands. */
 	ib_unregister_device(&dev->ibdev);
 	recovery_stop(dev);

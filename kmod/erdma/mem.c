@@ -139,7 +139,7 @@ static bool dbpage_fits(const struct erdma_dbpage *page)
 int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,
 		     struct erdma_dbref *ref)
 {
-	struct erdma_dev *dev = to_erdma_dev(ctx->ibctx.device);
+	struct erdma_dev *dev = to_erdma_dev(ctx->base.ibctx.device);
 	unsigned long index = va >> PAGE_SHIFT;
 	struct erdma_dbpage *page;
 	dma_addr_t dma;

@@ -36,7 +36,7 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr->mem->id = mr->mpt;
 	mr->type = type;
 	mr->access = access;
-	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
 	/* The index is public, the key is not: it must not be derivable from the index. */
@@ -77,7 +77,7 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 		return mr_fail(dev, mr, done, ret);
 	}
 	if (mr->ctx)
-		atomic_inc(&mr->ctx->mrs);
+		atomic_inc(&mr->ctx->base.mrs);
 	eadm_table_publish(&dev->adapter.mrs, mr->mpt, &mr->obj);
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTERS);
 	erdma_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mpt, mr->length,
@@ -323,7 +323,7 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 		    done ? "" : ", its memory is kept");
 	eadm_table_unpublish(&dev->adapter.mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
-		atomic_dec(&mr->ctx->mrs);
+		atomic_dec(&mr->ctx->base.mrs);
 	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree_rcu(mr, rcu);
 	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);

@@ -16,13 +16,13 @@
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
-	struct erdma_pd *pd = to_erdma_pd(ibpd);
+	struct eadm_pd *pd = to_eadm_pd(ibpd);
 	int ret;
 
 	ret = eadm_table_reserve(&dev->adapter.pds, &pd->pdn);
 	if (ret)
 		return ret;
-	pd->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	pd->ctx = rdma_udata_to_drv_context(udata, struct eadm_ctx, ibctx);
 	if (pd->ctx)
 		atomic_inc(&pd->ctx->pds);
 	eadm_object_init(&pd->obj, READ_ONCE(dev->adapter.epoch));
@@ -42,7 +42,7 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
-	struct erdma_pd *pd = to_erdma_pd(ibpd);
+	struct eadm_pd *pd = to_eadm_pd(ibpd);
 
 	eadm_table_unpublish(&dev->adapter.pds, pd->pdn, &pd->obj);
 	eadm_table_release(&dev->adapter.pds, pd->pdn);

@@ -134,7 +134,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	ret = check_attr(dev, attr);
 	if (ret)
 		goto err;
-	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, ibctx);
+	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	/*
 	 * The adapter has no QPs that lack a queue: a queue of the smallest size stands for
 	 * none.
@@ -148,7 +148,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	eadm_object_init(&qp->obj, READ_ONCE(dev->adapter.epoch));
 	qp->state_since = qp->obj.created;
 	ret = -EIO;
-	if (qp->ctx && eadm_object_is_dead(&dev->adapter, &qp->ctx->obj))
+	if (qp->ctx && eadm_object_is_dead(&dev->adapter, &qp->ctx->base.obj))
 		goto err;
 	ret = erdma_cq_revive(to_erdma_cq(attr->send_cq));
 	if (!ret)
@@ -160,7 +160,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 		goto err;
 	ibqp->qp_num = qp->qpn;
 	if (qp->ctx)
-		atomic_inc(&qp->ctx->qps);
+		atomic_inc(&qp->ctx->base.qps);
 	eadm_table_publish(&dev->adapter.qps, qp->qpn, &qp->obj);
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
@@ -217,7 +217,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	if (qp->kqp)
 		erdma_kqp_free(qp);
 	if (qp->ctx)
-		atomic_dec(&qp->ctx->qps);
+		atomic_dec(&qp->ctx->base.qps);
 	erdma_hostmem_retire(dev, qp->mem, done);
 	mutex_destroy(&qp->state_lock);
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);

@@ -218,7 +218,7 @@ static const struct ib_device_ops erdma_ops = {
 	.dealloc_ucontext = erdma_dealloc_ucontext,
 	.dereg_mr = erdma_dereg_mr,
 	.destroy_cq = erdma_destroy_cq,
-	.disassociate_ucontext = erdma_disassociate_ucontext,
+	.disassociate_ucontext = eadm_ctx_disassociate,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_cq_entry_raw = fill_res_cq_entry_raw,
 	.fill_res_mr_entry = fill_res_mr_entry,
@@ -230,7 +230,7 @@ static const struct ib_device_ops erdma_ops = {
 	.get_port_immutable = get_port_immutable,
 	.map_mr_sg = erdma_map_mr_sg,
 	.mmap = erdma_mmap,
-	.mmap_free = erdma_mmap_free,
+	.mmap_free = eadm_map_free,
 	.modify_qp = erdma_modify_qp,
 	.poll_cq = erdma_poll_cq,
 	.post_recv = erdma_post_recv,
@@ -242,8 +242,8 @@ static const struct ib_device_ops erdma_ops = {
 	.req_notify_cq = erdma_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),
-	INIT_RDMA_OBJ_SIZE(ib_pd, erdma_pd, ibpd),
-	INIT_RDMA_OBJ_SIZE(ib_ucontext, erdma_ctx, ibctx),
+	INIT_RDMA_OBJ_SIZE(ib_pd, eadm_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_ucontext, erdma_ctx, base.ibctx),
 };
 
 /**

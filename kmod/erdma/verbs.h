@@ -8,28 +8,14 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
-#include "../core/maps.h"
+#include "../core/context.h"
 #include "compat_rdma.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
 /**
- * struct erdma_mmap_entry - a page of doorbells that a process may map
- * @rdma_entry: the core's part
- * @bar_offset: where it is in BAR 0
- * @map: the page
- */
-struct erdma_mmap_entry {
-	struct rdma_user_mmap_entry rdma_entry;
-	u64 bar_offset;
-	struct eadm_map *map;
-};
-
-/**
  * struct erdma_ctx - a user context
- * @ibctx: the core's part
- * @obj: in dev->adapter.ctxs
- * @ctxn: its number
+ * @base: as in any family
  * @db_pages: answer to ALLOC_DB, valid with @db_allocated
  * @db_allocated: doorbell pages were handed out by the adapter
  * @sdb_type: its share of the SQ doorbell space, enum erdma_sdb_type
@@ -39,44 +25,18 @@ struct erdma_mmap_entry {
  * @cdb: CQ doorbell page
  * @dbpage_lock: guards @dbpages and the pages in it
  * @dbpages: struct erdma_dbpage by user address in pages
- * @maps: doorbell pages that its processes map
- * @qps: QPs it owns
- * @cqs: CQs it owns
- * @mrs: MRs it owns
- * @pds: PDs it owns
  */
 struct erdma_ctx {
-	struct ib_ucontext ibctx;
-	struct eadm_object obj;
-	u32 ctxn;
+	struct eadm_ctx base;
 	u64 db_pages;
 	bool db_allocated;
 	u8 sdb_type;
 	u16 sdb_index;
-	struct erdma_mmap_entry *sdb;
-	struct erdma_mmap_entry *rdb;
-	struct erdma_mmap_entry *cdb;
+	struct eadm_map *sdb;
+	struct eadm_map *rdb;
+	struct eadm_map *cdb;
 	struct mutex dbpage_lock;	/* dbpages */
 	struct xarray dbpages;
-	struct eadm_maps *maps;
-	atomic_t qps;
-	atomic_t cqs;
-	atomic_t mrs;
-	atomic_t pds;
-};
-
-/**
- * struct erdma_pd - a protection domain; the adapter knows only its number
- * @ibpd: the core's part
- * @obj: in dev->adapter.pds
- * @ctx: owner, NULL for the kernel
- * @pdn: its number
- */
-struct erdma_pd {
-	struct ib_pd ibpd;
-	struct eadm_object obj;
-	struct erdma_ctx *ctx;
-	u32 pdn;
 };
 
 /**
@@ -287,11 +247,7 @@ struct erdma_qp {
 
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
-void erdma_disassociate_ucontext(struct ib_ucontext *ibctx);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
-void erdma_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
-void erdma_ctx_zap(struct erdma_dev *dev);
-void erdma_ctx_leave(struct erdma_dev *dev);
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);

@@ -32,7 +32,7 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, events, atomic64_read(&cq->events));
 	SNAP_SET(s, users, atomic_read(&cq->ibcq.usecnt));
 	SNAP_SET(s, user, 1);
-	SNAP_SET(s, ctxn, cq->ctx->ctxn);
+	SNAP_SET(s, ctxn, cq->ctx->base.ctxn);
 	SNAP_SET(s, age, eadm_age(cq->obj.created));
 	if (last_event)
 		SNAP_SET(s, last_event_age, eadm_age(last_event));

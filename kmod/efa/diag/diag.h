@@ -12,7 +12,6 @@ extern const struct eadm_diag_obj efa_diag_cq;
 extern const struct eadm_diag_obj efa_diag_eq;
 extern const struct eadm_diag_obj efa_diag_cmdq;
 extern const struct eadm_diag_obj efa_diag_mr;
-extern const struct eadm_diag_obj efa_diag_pd;
 extern const struct eadm_diag_obj efa_diag_ah;
 extern const struct eadm_diag_obj efa_diag_ctx;
 extern const struct eadm_diag_obj efa_diag_uar;

@@ -23,7 +23,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, mrn, mr->mrn);
 	SNAP_SET(s, type, EADM_MR_TYPE_NORMAL);
 	SNAP_SET(s, valid, !eadm_object_is_dead(&diag_to_dev(dd)->adapter, obj));
-	SNAP_SET(s, pdn, to_efa_pd(mr->ibmr.pd)->pdn);
+	SNAP_SET(s, pdn, to_eadm_pd(mr->ibmr.pd)->pdn);
 	SNAP_SET(s, lkey, mr->ibmr.lkey);
 	SNAP_SET(s, rkey, mr->ibmr.rkey);
 	SNAP_SET(s, access, mr->access & (BIT(10) - 1));
@@ -32,7 +32,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, page_size, BIT_ULL(mr->page_shift));
 	SNAP_SET(s, pages, mr->pages);
 	SNAP_SET(s, age, eadm_age(mr->obj.created));
-	SNAP_SET(s, ctxn, mr->ctx->ctxn);
+	SNAP_SET(s, ctxn, mr->ctx->base.ctxn);
 	if (mr->ic_valid & EFA_MR_IC_RECV)
 		SNAP_SET(o, recv_ic, mr->recv_ic);
 	if (mr->ic_valid & EFA_MR_IC_READ)

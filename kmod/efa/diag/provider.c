@@ -13,7 +13,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&efa_diag_eq,
 	&efa_diag_cmdq,
 	&efa_diag_mr,
-	&efa_diag_pd,
+	&eadm_diag_pd,
 	&efa_diag_ah,
 	&efa_diag_ctx,
 	&efa_diag_uar,

@@ -62,7 +62,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, qpn, qp->qpn);
 	SNAP_SET(s, type, qp->ibqp.qp_type);
 	SNAP_SET(s, state, dead ? IB_QPS_ERR : READ_ONCE(qp->state));
-	SNAP_SET(s, pdn, to_efa_pd(qp->ibqp.pd)->pdn);
+	SNAP_SET(s, pdn, to_eadm_pd(qp->ibqp.pd)->pdn);
 	SNAP_SET(s, send_cqn, to_efa_cq(qp->ibqp.send_cq)->cqn);
 	SNAP_SET(s, recv_cqn, to_efa_cq(qp->ibqp.recv_cq)->cqn);
 	SNAP_SET(s, sq_depth, qp->cap.max_send_wr);
@@ -71,7 +71,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, rq_depth, qp->rq_bytes / EFA_RQE_SIZE);
 	SNAP_SET(s, rq_stride, EFA_RQE_SIZE);
 	SNAP_SET(s, user, 1);
-	SNAP_SET(s, ctxn, qp->ctx->ctxn);
+	SNAP_SET(s, ctxn, qp->ctx->base.ctxn);
 	SNAP_SET(s, age, eadm_age(qp->obj.created));
 	SNAP_SET(s, state_age, eadm_age(READ_ONCE(qp->state_since)));
 	SNAP_SET(s, events, READ_ONCE(qp->events));

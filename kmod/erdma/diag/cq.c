@@ -31,7 +31,7 @@ static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	u64 db = erdma_dbref_read(&cq->db, 0);
 	bool armed;
 
-	SNAP_SET(s, ctxn, cq->ctx->ctxn);
+	SNAP_SET(s, ctxn, cq->ctx->base.ctxn);
 	/* Uverbs keeps the channel's queue there. */
 	SNAP_SET(s, channel, !!cq->ibcq.cq_context);
 	if (!(db & ERDMA_CQ_DB_ARM)) {

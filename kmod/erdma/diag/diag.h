@@ -12,7 +12,6 @@ extern const struct eadm_diag_obj erdma_diag_cq;
 extern const struct eadm_diag_obj erdma_diag_eq;
 extern const struct eadm_diag_obj erdma_diag_cmdq;
 extern const struct eadm_diag_obj erdma_diag_mr;
-extern const struct eadm_diag_obj erdma_diag_pd;
 extern const struct eadm_diag_obj erdma_diag_ctx;
 extern const struct eadm_diag_obj erdma_diag_counters;
 extern const struct eadm_diag_obj erdma_diag_cep;

@@ -38,7 +38,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, type, mr_type(mr));
 	valid = READ_ONCE(mr->valid) && !eadm_object_is_dead(&diag_to_dev(dd)->adapter, &mr->obj);
 	SNAP_SET(s, valid, valid);
-	SNAP_SET(s, pdn, to_erdma_pd(mr->ibmr.pd)->pdn);
+	SNAP_SET(s, pdn, to_eadm_pd(mr->ibmr.pd)->pdn);
 	SNAP_SET(s, lkey, mr->ibmr.lkey);
 	SNAP_SET(s, rkey, mr->ibmr.rkey);
 	SNAP_SET(s, access, READ_ONCE(mr->access) & (BIT(10) - 1));
@@ -51,7 +51,7 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		SNAP_SET(o, mtt_level, mtt->level);
 	}
 	if (mr->ctx)
-		SNAP_SET(s, ctxn, mr->ctx->ctxn);
+		SNAP_SET(s, ctxn, mr->ctx->base.ctxn);
 	return 0;
 }
 

@@ -13,7 +13,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&erdma_diag_eq,
 	&erdma_diag_cmdq,
 	&erdma_diag_mr,
-	&erdma_diag_pd,
+	&eadm_diag_pd,
 	&erdma_diag_ctx,
 	&erdma_diag_counters,
 	&eadm_diag_cmd,

@@ -36,7 +36,7 @@ static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
 	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbref_read(&qp->db, 0)));
 	SNAP_SET(s, rq_pi, FIELD_GET(ERDMA_RQ_DB_PI, erdma_dbref_read(&qp->db, 1)));
-	SNAP_SET(s, ctxn, qp->ctx->ctxn);
+	SNAP_SET(s, ctxn, qp->ctx->base.ctxn);
 }
 
 static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s,
@@ -147,7 +147,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, type, qp->ibqp.qp_type);
 	SNAP_SET(s, state, erdma_qp_ib_state(qp));
 	SNAP_SET(o, iwarp_state, READ_ONCE(qp->state));
-	SNAP_SET(s, pdn, to_erdma_pd(qp->ibqp.pd)->pdn);
+	SNAP_SET(s, pdn, to_eadm_pd(qp->ibqp.pd)->pdn);
 	SNAP_SET(s, send_cqn, to_erdma_cq(qp->ibqp.send_cq)->cqn);
 	SNAP_SET(s, recv_cqn, to_erdma_cq(qp->ibqp.recv_cq)->cqn);
 	SNAP_SET(s, sq_depth, qp->sq_depth);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Contexts of processes, and PDs. */
+#ifndef EADM_CONTEXT_H
+#define EADM_CONTEXT_H
+
+#include <rdma/ib_verbs.h>
+
+#include "maps.h"
+#include "object.h"
+
+/**
+ * struct eadm_ctx - what a context has in any family
+ * @ibctx: the RDMA core's part
+ * @obj: in the adapter's table of contexts
+ * @ctxn: its number
+ * @maps: device memory that its processes map
+ * @qps: QPs it owns
+ * @cqs: CQs it owns
+ * @mrs: MRs it owns
+ * @pds: PDs it owns
+ */
+struct eadm_ctx {
+	struct ib_ucontext ibctx;
+	struct eadm_object obj;
+	u32 ctxn;
+	struct eadm_maps *maps;
+	atomic_t qps;
+	atomic_t cqs;
+	atomic_t mrs;
+	atomic_t pds;
+};
+
+/**
+ * struct eadm_pd - what a PD has in any family
+ * @ibpd: the RDMA core's part
+ * @obj: in the adapter's table of PDs
+ * @ctx: owner, NULL for the kernel
+ * @pdn: its number
+ */
+struct eadm_pd {
+	struct ib_pd ibpd;
+	struct eadm_object obj;
+	struct eadm_ctx *ctx;
+	u32 pdn;
+};
+
+extern const struct eadm_diag_obj eadm_diag_pd;
+
+int eadm_ctx_publish(struct eadm_adapter *ad, struct eadm_ctx *ctx);
+void eadm_ctx_unpublish(struct eadm_adapter *ad, struct eadm_ctx *ctx);
+void eadm_ctxs_zap(struct eadm_adapter *ad);
+void eadm_ctxs_leave(struct eadm_adapter *ad);
+void eadm_ctx_disassociate(struct ib_ucontext *ibctx);
+void *eadm_ctx_row_next(struct eadm_diag_dev *dd, u64 *id);
+struct rdma_restrack_entry *eadm_ctx_row_res(void *obj);
+void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s);
+
+static inline struct eadm_ctx *to_eadm_ctx(struct ib_ucontext *ibctx)
+{
+	return container_of(ibctx, struct eadm_ctx, ibctx);
+}
+
+static inline struct eadm_pd *to_eadm_pd(struct ib_pd *ibpd)
+{
+	return container_of(ibpd, struct eadm_pd, ibpd);
+}
+
+#endif /* EADM_CONTEXT_H */
