@@ -26,6 +26,7 @@
 
 struct eadm_adapter;
 struct eadm_cmd;
+struct eadm_settings;
 
 /* How commands are answered. */
 enum eadm_queue_state {
@@ -124,6 +125,7 @@ struct eadm_queue_ops {
 /**
  * struct eadm_adapter_ops - what a family does
  * @queue: its command queue
+ * @settings: its settings
  * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
  *	refusal
  * @halt: make the adapter stop and forget everything, and turn bus mastering off. Return
@@ -146,6 +148,7 @@ struct eadm_queue_ops {
  */
 struct eadm_adapter_ops {
 	const struct eadm_queue_ops *queue;
+	const struct eadm_settings *settings;
 	int (*probe)(struct eadm_adapter *ad);
 	bool (*halt)(struct eadm_adapter *ad, enum eadm_reset_reason reason);
 	int (*start)(struct eadm_adapter *ad);

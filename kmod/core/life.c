@@ -65,7 +65,7 @@ void eadm_adapter_watch_stop(struct eadm_adapter *ad)
  * @ops: its family
  * @diag: what it offers to the companion
  * @ibdev: the RDMA device, not registered yet
- * @pdev: its function
+ * @pdev: its function; the adapter becomes its driver's data
  *
  * The family sets @ad->port and @ad->fn.answers, and initialises the tables of objects.
  */
@@ -87,6 +87,7 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
 	eadm_memory_init(&ad->memory);
+	pci_set_drvdata(pdev, ad);
 }
 
 /**
@@ -206,17 +207,15 @@ void eadm_recovery_stop(struct eadm_adapter *ad)
 	flush_work(&ad->recovery);
 }
 
-/**
- * eadm_adapter_quiesce() - the PCI core is about to reset the function
- * @ad: the adapter
- *
- * No process reaches it any more, and it no longer reaches memory: whether it has forgotten
- * that is seen afterwards.
- *
- * Context: process, with the device lock held up to eadm_adapter_restart().
+/*
+ * The PCI core is about to reset the function. No process reaches it any more, and it no longer
+ * reaches memory: whether it has forgotten that is seen afterwards. The device lock is held up
+ * to restart().
  */
-void eadm_adapter_quiesce(struct eadm_adapter *ad)
+static void quiesce(struct pci_dev *pdev)
 {
+	struct eadm_adapter *ad = pci_get_drvdata(pdev);
+
 	eadm_adapter_watch_stop(ad);
 	if (!eadm_queue_seize(ad, EADM_RESET_FUNCTION))
 		return;
@@ -224,16 +223,14 @@ void eadm_adapter_quiesce(struct eadm_adapter *ad)
 	eadm_adapter_forget(ad, false);
 }
 
-/**
- * eadm_adapter_restart() - the PCI core has reset the function, or failed to
- * @ad: the adapter, quiesced or gone
- *
- * On return there is service again, if the adapter can be started.
- *
- * Context: process.
+/*
+ * The PCI core has reset the function, or failed to. On return there is service again, if the
+ * adapter can be started.
  */
-void eadm_adapter_restart(struct eadm_adapter *ad)
+static void restart(struct pci_dev *pdev)
 {
+	struct eadm_adapter *ad = pci_get_drvdata(pdev);
+
 	if (eadm_function_reset_ended(&ad->fn)) {
 		ad->restarted = true;
 		queue_work(ad->recovery_wq, &ad->recovery);
@@ -242,23 +239,30 @@ void eadm_adapter_restart(struct eadm_adapter *ad)
 	eadm_adapter_watch_start(ad);
 }
 
+/* Errors on the bus are not handled. */
+const struct pci_error_handlers eadm_adapter_resets = {
+	.reset_prepare = quiesce,
+	.reset_done = restart,
+};
+
 /**
- * eadm_adapter_withdraw() - the machine is about to shut down, or to start another kernel
- * @ad: the adapter
+ * eadm_adapter_shutdown() - the machine is about to shut down, or to start another kernel
+ * @pdev: the function, with the adapter as its driver's data
  *
  * It would write to memory that it has not forgotten while the next kernel runs.
  *
  * Context: process.
  */
-void eadm_adapter_withdraw(struct eadm_adapter *ad)
+void eadm_adapter_shutdown(struct pci_dev *pdev)
 {
+	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 	bool confirmed, tell;
 
 	eadm_recovery_stop(ad);
 	eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
 	confirmed = ad->ops->halt(ad, EADM_RESET_SHUTDOWN);
 	if (!confirmed)
-		dev_warn(&ad->fn.pdev->dev, "does not confirm a reset; bus mastering is off\n");
+		dev_warn(&pdev->dev, "does not confirm a reset; bus mastering is off\n");
 	if (!eadm_adapter_give_up(ad, &tell))
 		return;
 	if (confirmed)

@@ -5,6 +5,8 @@
 
 #include "adapter.h"
 
+extern const struct pci_error_handlers eadm_adapter_resets;
+
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
 		       struct pci_dev *pdev);
@@ -17,8 +19,6 @@ void eadm_adapter_watch_start(struct eadm_adapter *ad);
 void eadm_adapter_watch_stop(struct eadm_adapter *ad);
 int eadm_adapter_set_master(struct eadm_adapter *ad);
 void eadm_recovery_stop(struct eadm_adapter *ad);
-void eadm_adapter_quiesce(struct eadm_adapter *ad);
-void eadm_adapter_restart(struct eadm_adapter *ad);
-void eadm_adapter_withdraw(struct eadm_adapter *ad);
+void eadm_adapter_shutdown(struct pci_dev *pdev);
 
 #endif /* EADM_LIFE_H */

@@ -207,9 +207,7 @@ void efa_aq_interrupt(struct efa_dev *dev)
 
 static void note_missed(struct eadm_adapter *ad)
 {
-	struct efa_eq *eq = &adapter_to_efa(ad)->aenq;
-
-	eadm_missed_suspect(&eq->missed, eq->irq);
+	eadm_eq_suspect(&adapter_to_efa(ad)->aenq.base);
 }
 
 /* Only a late answer leads to more: there is none if the adapter is gone. */
@@ -364,10 +362,10 @@ int efa_aq_init(struct efa_dev *dev)
 	INIT_LIST_HEAD(&q->parked);
 	INIT_LIST_HEAD(&q->done);
 	INIT_WORK(&q->free_done, free_done_work);
-	ret = efa_ring_alloc(dev, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	ret = eadm_ring_alloc(&dev->adapter, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		return ret;
-	ret = efa_ring_alloc(dev, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	ret = eadm_ring_alloc(&dev->adapter, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		goto err;
 	ret = eadm_recorder_init(&cmds->rec);
@@ -393,6 +391,6 @@ void efa_aq_free(struct efa_dev *dev)
 
 	flush_work(&q->free_done);
 	eadm_recorder_free(&cmds->rec);
-	efa_ring_free(dev, &q->cq);
-	efa_ring_free(dev, &q->sq);
+	eadm_ring_free(&dev->adapter, &q->cq);
+	eadm_ring_free(&dev->adapter, &q->sq);
 }

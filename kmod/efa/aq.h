@@ -109,8 +109,8 @@ struct efa_aq_slot {
  * @free_done: frees these, and memory that late answers have released
  */
 struct efa_aq {
-	struct efa_ring sq;
-	struct efa_ring cq;
+	struct eadm_ring sq;
+	struct eadm_ring cq;
 	u32 pi;
 	u32 ci;
 	u32 read;

@@ -57,15 +57,15 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
 
 	cmd_init(&cmd, EFA_CMD_CREATE_EQ, sizeof(*req));
 	req = &cmd.req.create_eq;
-	req->depth = cpu_to_le16(eq->depth);
-	req->vector = eq->vector;
+	req->depth = cpu_to_le16(eq->base.depth);
+	req->vector = eq->base.vector;
 	req->caps = FIELD_PREP(EFA_CREATE_EQ_ENTRY_WORDS, EFA_EQE_SIZE / sizeof(u32));
-	req->addr_lo = cpu_to_le32(lower_32_bits(eq->ring.dma));
-	req->addr_hi = cpu_to_le32(upper_32_bits(eq->ring.dma));
+	req->addr_lo = cpu_to_le32(lower_32_bits(eq->base.ring.dma));
+	req->addr_hi = cpu_to_le32(upper_32_bits(eq->base.ring.dma));
 	req->events = cpu_to_le32(EFA_EQ_EVENT_COMPLETION);
 	ret = efa_aq_exec(dev, &cmd);
 	if (!ret)
-		eq->eqn = le16_to_cpu(cmd.resp.number.number);
+		eq->base.eqn = le16_to_cpu(cmd.resp.number.number);
 	return ret;
 }
 
@@ -76,7 +76,7 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
  */
 int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 {
-	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->eqn, READ_ONCE(dev->adapter.epoch), NULL);
+	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->base.eqn, READ_ONCE(dev->adapter.epoch), NULL);
 }
 
 /**
@@ -215,7 +215,7 @@ int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
 		req->caps2 |= EFA_CREATE_CQ2_SRC_ADDR;
 	if (cq->eq) {
 		req->caps1 = EFA_CREATE_CQ1_EVENTS;
-		req->eqn = cpu_to_le16(cq->eq->eqn);
+		req->eqn = cpu_to_le16(cq->eq->base.eqn);
 	}
 	req->depth = cpu_to_le16(cq->depth);
 	req->addr_lo = cpu_to_le32(lower_32_bits(cq->mem.ring_dma));

@@ -131,7 +131,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	if (ret)
 		goto err;
 	if (cq->eq)
-		atomic_inc(&cq->eq->cqs);
+		atomic_inc(&cq->eq->base.cqs);
 	atomic_inc(&cq->ctx->base.cqs);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
 	efa_debug(dev, qp, "CQ %u: created, %u entries of %u bytes\n", cq->cqn, cq->depth,
@@ -163,7 +163,7 @@ int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	eadm_table_remove(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	efa_mem_retire(dev, &cq->mem, done);
 	if (cq->eq)
-		atomic_dec(&cq->eq->cqs);
+		atomic_dec(&cq->eq->base.cqs);
 	atomic_dec(&cq->ctx->base.cqs);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
 	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : ", its memory is kept");

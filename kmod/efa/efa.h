@@ -84,6 +84,7 @@
 #include "../core/recovery.h"
 #include "../core/report.h"
 #include "../core/rows.h"
+#include "../core/settings.h"
 #include "aq.h"
 #include "compat_kernel.h"
 #include "compat_rdma.h"
@@ -212,6 +213,7 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 /* lifecycle.c */
 extern const struct eadm_adapter_ops efa_adapter_ops;
 extern const struct eadm_diag_ops efa_diag_ops;
+extern const struct eadm_settings efa_settings;
 int efa_start(struct efa_dev *dev);
 void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason);
 

@@ -11,17 +11,17 @@ static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_EQE_PHASE == 1);
 
 static void *entry_at(const struct efa_eq *eq, u32 index)
 {
-	return eq->ring.va + ((size_t)(index & (eq->depth - 1)) << eq->shift);
+	return eq->base.ring.va + ((size_t)(index & (eq->base.depth - 1)) << eq->shift);
 }
 
 static bool is_async(const struct efa_eq *eq)
 {
-	return !eq->index;
+	return !eq->base.index;
 }
 
 static bool is_phase_new(const struct efa_eq *eq, u32 index, bool phase)
 {
-	return phase == !(index & eq->depth);
+	return phase == !(index & eq->base.depth);
 }
 
 static bool is_async_new(const struct efa_eq *eq, u32 index)
@@ -46,12 +46,12 @@ static bool is_new(const struct efa_eq *eq, u32 index)
 /* Reads the rest of an entry after its phase. */
 static void consume(struct efa_eq *eq, void *copy, size_t size)
 {
-	lockdep_assert_held(&eq->lock);
+	lockdep_assert_held(&eq->base.lock);
 	dma_rmb();
 	memcpy(copy, entry_at(eq, eq->ci), size);
 	eq->ci++;
-	eq->events++;
-	eq->last_event = local_clock();
+	eq->base.events++;
+	eq->base.last_event = local_clock();
 }
 
 /*
@@ -65,17 +65,17 @@ static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 
 	if (!is_async_new(eq, READ_ONCE(eq->ci)))
 		return false;
-	spin_lock_irqsave(&eq->lock, flags);
-	found = eq->live && is_async_new(eq, eq->ci);
+	spin_lock_irqsave(&eq->base.lock, flags);
+	found = eq->base.live && is_async_new(eq, eq->ci);
 	if (found) {
 		consume(eq, copy, sizeof(*copy));
 		/* Under the same lock: a reader compares the two numbers. */
 		if (le16_to_cpu(copy->group) == EFA_AENQ_KEEP_ALIVE) {
 			eq->keep_alives++;
-			eq->last_keep_alive = eq->last_event;
+			eq->last_keep_alive = eq->base.last_event;
 		}
 	}
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return found;
 }
 
@@ -86,11 +86,11 @@ static bool take_completion(struct efa_eq *eq, struct efa_eqe *copy)
 
 	if (!is_completion_new(eq, READ_ONCE(eq->ci)))
 		return false;
-	spin_lock_irqsave(&eq->lock, flags);
-	found = eq->live && is_completion_new(eq, eq->ci);
+	spin_lock_irqsave(&eq->base.lock, flags);
+	found = eq->base.live && is_completion_new(eq, eq->ci);
 	if (found)
 		consume(eq, copy, sizeof(*copy));
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return found;
 }
 
@@ -105,10 +105,10 @@ u32 efa_eq_pending(struct efa_eq *eq)
 	unsigned long flags;
 	u32 n = 0;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	while (eq->live && n < eq->depth && is_new(eq, eq->ci + n))
+	spin_lock_irqsave(&eq->base.lock, flags);
+	while (eq->base.live && n < eq->base.depth && is_new(eq, eq->ci + n))
 		n++;
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return n;
 }
 
@@ -135,7 +135,7 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 static void consume_async(struct efa_dev *dev)
 {
 	struct efa_eq *eq = &dev->aenq;
-	u32 budget = eq->depth;
+	u32 budget = eq->base.depth;
 	struct efa_aenqe e;
 	unsigned long flags;
 	bool any = false;
@@ -147,15 +147,15 @@ static void consume_async(struct efa_dev *dev)
 	if (!any)
 		return;
 	/* Under the lock, so that it is not an index from before a reset. */
-	spin_lock_irqsave(&eq->lock, flags);
+	spin_lock_irqsave(&eq->base.lock, flags);
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->ci);
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 }
 
 /* A handler never runs twice at the same time, so this needs no lock. */
 static void count_interrupt(struct efa_eq *eq)
 {
-	WRITE_ONCE(eq->interrupts, eq->interrupts + 1);
+	WRITE_ONCE(eq->base.interrupts, eq->base.interrupts + 1);
 }
 
 static irqreturn_t mgmt_irq(int irq, void *data)
@@ -170,45 +170,35 @@ static irqreturn_t mgmt_irq(int irq, void *data)
 
 /* ---- completion events --------------------------------------------------- */
 
-static void note_unknown(struct efa_eq *eq)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&eq->lock, flags);
-	eq->unknown++;
-	eq->last_unknown = local_clock();
-	spin_unlock_irqrestore(&eq->lock, flags);
-}
-
 static void deliver_completion(struct efa_eq *eq, const struct efa_eqe *e)
 {
 	u16 cqn = le16_to_cpu(e->cqn);
-	struct efa_dev *dev = eq->dev;
+	struct efa_dev *dev = adapter_to_efa(eq->base.ad);
 	struct eadm_object *obj;
 	struct efa_cq *cq;
 
-	trace_comp_event(&dev->ibdev, eq->eqn, cqn);
+	trace_comp_event(&dev->ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct efa_cq, obj) : NULL;
 	if (cq && cq->eq == eq && !FIELD_GET(EFA_EQE_TYPE, le32_to_cpu(e->hdr)))
-		efa_cq_event(cq, READ_ONCE(eq->last_event));
+		efa_cq_event(cq, READ_ONCE(eq->base.last_event));
 	else
-		note_unknown(eq);
+		eadm_eq_unknown(&eq->base);
 	if (obj)
 		eadm_object_put(obj);
 }
 
 static void consume_completions(struct efa_eq *eq)
 {
-	u32 budget = eq->depth;
+	u32 budget = eq->base.depth;
 	struct efa_eqe e;
 
 	while (budget-- && take_completion(eq, &e))
 		deliver_completion(eq, &e);
 	/* An entry that came after the last check causes another interrupt. */
-	if (READ_ONCE(eq->live))
-		efa_reg_write(eq->dev, EFA_REG_EQ_DB, EFA_EQ_DB_ARM |
-						      FIELD_PREP(EFA_EQ_DB_EQN, eq->eqn));
+	if (READ_ONCE(eq->base.live))
+		efa_reg_write(adapter_to_efa(eq->base.ad), EFA_REG_EQ_DB,
+			      EFA_EQ_DB_ARM | FIELD_PREP(EFA_EQ_DB_EQN, eq->base.eqn));
 }
 
 static irqreturn_t comp_irq(int irq, void *data)
@@ -222,52 +212,9 @@ static irqreturn_t comp_irq(int irq, void *data)
 
 static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, u8 shift)
 {
-	spin_lock_init(&eq->lock);
-	eq->dev = dev;
-	eq->index = index;
-	eq->vector = index;
-	eq->depth = depth;
+	eq->base.vector = index;
 	eq->shift = shift;
-	eq->created = local_clock();
-	eadm_missed_init(&eq->missed, &eq->interrupts);
-	return efa_ring_alloc(dev, &eq->ring, (size_t)depth << shift);
-}
-
-static void set_live(struct efa_eq *eq, bool live)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&eq->lock, flags);
-	eq->live = live;
-	spin_unlock_irqrestore(&eq->lock, flags);
-}
-
-static int irq_request(struct efa_eq *eq, irq_handler_t handler, void *data, u32 cpu)
-{
-	struct pci_dev *pdev = eq->dev->pdev;
-	int irq = pci_irq_vector(pdev, eq->vector);
-	int ret;
-
-	ret = request_irq(irq, handler, 0, eq->irq_name, data);
-	if (ret) {
-		dev_err(&pdev->dev, "cannot request the interrupt of vector %u: %d\n",
-			eq->vector, ret);
-		return ret;
-	}
-	eq->irq = irq;
-	cpumask_set_cpu(cpu, &eq->affinity);
-	irq_set_affinity_and_hint(irq, &eq->affinity);
-	return 0;
-}
-
-static void irq_release(struct efa_eq *eq, void *data)
-{
-	if (!eq->irq)
-		return;
-	irq_update_affinity_hint(eq->irq, NULL);
-	free_irq(eq->irq, data);
-	eq->irq = 0;
-	eadm_missed_stop(&eq->missed);
+	return eadm_eq_init(&eq->base, &dev->adapter, index, depth, (size_t)depth << shift);
 }
 
 /**
@@ -293,8 +240,8 @@ int efa_mgmt_request(struct efa_dev *dev)
 {
 	struct efa_eq *eq = &dev->aenq;
 
-	snprintf(eq->irq_name, sizeof(eq->irq_name), "efa-mgmnt@pci:%s", pci_name(dev->pdev));
-	return irq_request(eq, mgmt_irq, dev, cpumask_first(cpu_online_mask));
+	snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "efa-mgmnt@pci:%s", pci_name(dev->pdev));
+	return eadm_eq_request(&eq->base, mgmt_irq, dev, cpumask_first(cpu_online_mask));
 }
 
 /**
@@ -305,7 +252,7 @@ int efa_mgmt_request(struct efa_dev *dev)
  */
 void efa_mgmt_free(struct efa_dev *dev)
 {
-	irq_release(&dev->aenq, dev);
+	eadm_eq_release(&dev->aenq.base, dev);
 }
 
 /**
@@ -346,9 +293,9 @@ void efa_eqs_free(struct efa_dev *dev)
 	u32 i;
 
 	for (i = 0; i < dev->nr_eqs; i++)
-		efa_ring_free(dev, &dev->eqs[i].ring);
+		eadm_ring_free(&dev->adapter, &dev->eqs[i].base.ring);
 	kfree(dev->eqs);
-	efa_ring_free(dev, &dev->aenq.ring);
+	eadm_ring_free(&dev->adapter, &dev->aenq.base.ring);
 }
 
 /**
@@ -366,9 +313,10 @@ int efa_eqs_request(struct efa_dev *dev)
 
 	for (i = 0; i < dev->nr_eqs; i++) {
 		eq = &dev->eqs[i];
-		snprintf(eq->irq_name, sizeof(eq->irq_name), "efa-comp%u@pci:%s", i,
+		snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "efa-comp%u@pci:%s", i,
 			 pci_name(dev->pdev));
-		ret = irq_request(eq, comp_irq, eq, cpumask_local_spread(i, NUMA_NO_NODE));
+		ret = eadm_eq_request(&eq->base, comp_irq, eq,
+				      cpumask_local_spread(i, NUMA_NO_NODE));
 		if (ret)
 			return ret;
 	}
@@ -391,7 +339,7 @@ int efa_eqs_create(struct efa_dev *dev)
 		ret = efa_cmd_create_eq(dev, &dev->eqs[i]);
 		if (ret)
 			return ret;
-		set_live(&dev->eqs[i], true);
+		eadm_eq_set_live(&dev->eqs[i].base, true);
 		consume_completions(&dev->eqs[i]);
 	}
 	return 0;
@@ -412,11 +360,11 @@ void efa_eqs_stop(struct efa_dev *dev, bool destroy)
 
 	for (i = 0; i < dev->nr_eqs; i++) {
 		eq = &dev->eqs[i];
-		irq_release(eq, eq);
+		eadm_eq_release(&eq->base, eq);
 		/* A reset follows, so stop at the first failure. */
-		if (destroy && eq->live && !ret)
+		if (destroy && eq->base.live && !ret)
 			ret = efa_cmd_destroy_eq(dev, eq);
-		set_live(eq, false);
+		eadm_eq_set_live(&eq->base, false);
 	}
 }
 
@@ -424,12 +372,12 @@ static void eq_reset(struct efa_eq *eq, bool live)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	memset(eq->ring.va, 0, eq->ring.size);
+	spin_lock_irqsave(&eq->base.lock, flags);
+	memset(eq->base.ring.va, 0, eq->base.ring.size);
 	eq->ci = 0;
-	eq->live = live;
-	eq->waiting = false;
-	spin_unlock_irqrestore(&eq->lock, flags);
+	eq->base.live = live;
+	eq->base.waiting = false;
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 }
 
 /**
@@ -453,14 +401,14 @@ static bool is_stuck(struct efa_eq *eq)
 	unsigned long flags;
 	bool stuck, pending;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	pending = eq->live && is_new(eq, eq->ci);
-	stuck = pending && eq->waiting && READ_ONCE(eq->interrupts) == eq->interrupts_then;
-	eq->waiting = pending;
-	eq->interrupts_then = READ_ONCE(eq->interrupts);
+	spin_lock_irqsave(&eq->base.lock, flags);
+	pending = eq->base.live && is_new(eq, eq->ci);
+	stuck = pending && eq->base.waiting && READ_ONCE(eq->base.interrupts) == eq->base.interrupts_then;
+	eq->base.waiting = pending;
+	eq->base.interrupts_then = READ_ONCE(eq->base.interrupts);
 	if (stuck)
-		eadm_missed_suspect(&eq->missed, eq->irq);
-	spin_unlock_irqrestore(&eq->lock, flags);
+		eadm_eq_suspect(&eq->base);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return stuck;
 }
 

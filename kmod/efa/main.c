@@ -206,7 +206,6 @@ static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
 	dev->adapter.port = EFA_PORT;
 	tables_init(dev);
 	efa_recent_init(dev);
-	pci_set_drvdata(pdev, dev);
 }
 
 static void dev_free(struct efa_dev *dev)
@@ -279,7 +278,7 @@ err_dev:
 
 static void efa_remove(struct pci_dev *pdev)
 {
-	struct efa_dev *dev = pci_get_drvdata(pdev);
+	struct efa_dev *dev = adapter_to_efa(pci_get_drvdata(pdev));
 
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(&dev->adapter);
@@ -295,13 +294,6 @@ static void efa_remove(struct pci_dev *pdev)
 	dev_free(dev);
 }
 
-static void efa_shutdown(struct pci_dev *pdev)
-{
-	struct efa_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_withdraw(&dev->adapter);
-}
-
 static const struct pci_device_id efa_ids[] = {
 	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA0) },
 	{ PCI_DEVICE(EFA_PCI_VENDOR, EFA_PCI_DEVICE_EFA1) },
@@ -311,33 +303,13 @@ static const struct pci_device_id efa_ids[] = {
 };
 MODULE_DEVICE_TABLE(pci, efa_ids);
 
-static void efa_reset_prepare(struct pci_dev *pdev)
-{
-	struct efa_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_quiesce(&dev->adapter);
-}
-
-static void efa_reset_done(struct pci_dev *pdev)
-{
-	struct efa_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_restart(&dev->adapter);
-}
-
-/* Errors on the bus are not handled. */
-static const struct pci_error_handlers efa_resets = {
-	.reset_prepare = efa_reset_prepare,
-	.reset_done = efa_reset_done,
-};
-
 static struct pci_driver efa_driver = {
 	.name = EFA_DRV_NAME,
 	.id_table = efa_ids,
 	.probe = efa_probe,
 	.remove = efa_remove,
-	.shutdown = efa_shutdown,
-	.err_handler = &efa_resets,
+	.shutdown = eadm_adapter_shutdown,
+	.err_handler = &eadm_adapter_resets,
 };
 module_pci_driver(efa_driver);
 

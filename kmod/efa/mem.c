@@ -10,41 +10,6 @@
 #include "efa.h"
 
 /**
- * efa_ring_alloc() - allocate a zeroed ring for the driver
- * @dev: the device
- * @ring: the ring
- * @size: bytes
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int efa_ring_alloc(struct efa_dev *dev, struct efa_ring *ring, size_t size)
-{
-	ring->va = dma_alloc_coherent(&dev->pdev->dev, size, &ring->dma,
-				      GFP_KERNEL | __GFP_NOWARN);
-	if (!ring->va)
-		return -ENOMEM;
-	ring->size = size;
-	return 0;
-}
-
-/**
- * efa_ring_free() - free a ring
- * @dev: the device
- * @ring: the ring; may be empty
- *
- * Context: process.
- */
-void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring)
-{
-	if (ring->va && dev->adapter.memory.leaking)
-		dev->adapter.memory.leaked += ring->size;
-	else if (ring->va)
-		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
-	ring->va = NULL;
-}
-
-/**
  * efa_mem_ring() - add a zeroed ring for a process to map
  * @dev: the device
  * @mem: memory of the object

@@ -9,16 +9,10 @@
 #include <rdma/ib_umem.h>
 
 #include "../core/orphan.h"
+#include "../core/ring.h"
 #include "efa_hw.h"
 
 struct efa_dev;
-
-/* A ring of the driver. */
-struct efa_ring {
-	void *va;
-	dma_addr_t dma;
-	size_t size;
-};
 
 /**
  * struct efa_mem - all memory of one object that the adapter knows of
@@ -85,9 +79,6 @@ struct efa_list {
 	struct efa_chunk *chunks;
 	dma_addr_t *payload;
 };
-
-int efa_ring_alloc(struct efa_dev *dev, struct efa_ring *ring, size_t size);
-void efa_ring_free(struct efa_dev *dev, struct efa_ring *ring);
 
 int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 		 enum dma_data_direction dir);

@@ -78,10 +78,10 @@ int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_eq *eq)
 
 	cmd_init_common(&cmd, ERDMA_CMD_CREATE_EQ, create_eq);
 	req = &cmd.req.create_eq;
-	req->ring_addr = cpu_to_le64(eq->ring.dma);
-	req->vector = eq->vector;
-	req->eqn = eq->eqn;
-	req->depth_log2 = ilog2(eq->depth);
+	req->ring_addr = cpu_to_le64(eq->base.ring.dma);
+	req->vector = eq->base.vector;
+	req->eqn = eq->base.eqn;
+	req->depth_log2 = ilog2(eq->base.depth);
 	req->type = ERDMA_EQ_TYPE_CEQ;
 	req->dbrec_l = cpu_to_le32(lower_32_bits(eq->rec.dma));
 	req->dbrec_h = cpu_to_le32(upper_32_bits(eq->rec.dma));
@@ -98,8 +98,8 @@ int erdma_cmd_destroy_eq(struct erdma_dev *dev, const struct erdma_eq *eq)
 	struct erdma_cmd cmd;
 
 	cmd_init_common(&cmd, ERDMA_CMD_DESTROY_EQ, destroy_eq);
-	cmd.req.destroy_eq.vector = eq->vector;
-	cmd.req.destroy_eq.eqn = eq->eqn;
+	cmd.req.destroy_eq.vector = eq->base.vector;
+	cmd.req.destroy_eq.eqn = eq->base.eqn;
 	cmd.req.destroy_eq.type = ERDMA_EQ_TYPE_CEQ;
 	return erdma_cmdq_exec(dev, &cmd);
 }

@@ -436,10 +436,10 @@ int erdma_cmdq_init(struct erdma_dev *dev)
 	struct erdma_cmdq *q = &dev->cmdq;
 	int ret;
 
-	ret = erdma_ring_alloc(dev, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
+	ret = eadm_ring_alloc(&dev->adapter, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
 	if (ret)
 		return ret;
-	ret = erdma_ring_alloc(dev, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
+	ret = eadm_ring_alloc(&dev->adapter, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
 	if (ret)
 		goto err;
 	ret = erdma_dbrec_alloc(dev, &q->sq_rec);
@@ -472,6 +472,6 @@ void erdma_cmdq_free(struct erdma_dev *dev)
 	eadm_recorder_free(&cmds->rec);
 	erdma_dbrec_free(dev, &q->cq_rec);
 	erdma_dbrec_free(dev, &q->sq_rec);
-	erdma_ring_free(dev, &q->cq);
-	erdma_ring_free(dev, &q->sq);
+	eadm_ring_free(&dev->adapter, &q->cq);
+	eadm_ring_free(&dev->adapter, &q->sq);
 }

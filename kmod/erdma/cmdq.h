@@ -95,8 +95,8 @@ struct erdma_cmdq_slot {
  * @nr_parked: how many
  */
 struct erdma_cmdq {
-	struct erdma_ring sq;
-	struct erdma_ring cq;
+	struct eadm_ring sq;
+	struct eadm_ring cq;
 	struct erdma_dbrec sq_rec;
 	struct erdma_dbrec cq_rec;
 	u16 sq_pi;

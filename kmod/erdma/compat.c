@@ -9,7 +9,7 @@ erdma_get_vector_affinity(struct ib_device *ibdev, int vector)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 
-	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].affinity;
+	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].base.affinity;
 }
 
 #define COMPAT_DRIVER(name)	erdma_##name

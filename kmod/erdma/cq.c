@@ -604,7 +604,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	ibcq->cqe = cq->depth;
 	if (cq->ctx)
 		atomic_inc(&cq->ctx->base.cqs);
-	atomic_inc(&dev->ceqs[cq->vector].cqs);
+	atomic_inc(&dev->ceqs[cq->vector].base.cqs);
 	eadm_table_publish(&dev->adapter.cqs, cq->cqn, &cq->obj);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATES);
 	erdma_debug(dev, qp, "CQ %u: created, %u entries, vector %u\n", cq->cqn, cq->depth,
@@ -633,7 +633,7 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 	done = erdma_cq_end(dev, cq, cq->obj.epoch);
 	eadm_table_unpublish(&dev->adapter.cqs, cq->cqn, &cq->obj);
-	atomic_dec(&dev->ceqs[cq->vector].cqs);
+	atomic_dec(&dev->ceqs[cq->vector].base.cqs);
 	if (cq->ctx)
 		atomic_dec(&cq->ctx->base.cqs);
 	erdma_hostmem_retire(dev, cq->mem, done);

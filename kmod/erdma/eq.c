@@ -15,24 +15,24 @@
  */
 static const void *eq_peek(const struct erdma_eq *eq, u16 ci)
 {
-	const void *entry = eq->ring.va + (ci & (eq->depth - 1)) * ERDMA_EQE_SIZE;
+	const void *entry = eq->base.ring.va + (ci & (eq->base.depth - 1)) * ERDMA_EQE_SIZE;
 	u32 word = le32_to_cpu(READ_ONCE(*(const __le32 *)entry));
 
-	return erdma_hw_owned(word & ERDMA_AEQE_OWNER, ci, eq->depth) ? entry : NULL;
+	return erdma_hw_owned(word & ERDMA_AEQE_OWNER, ci, eq->base.depth) ? entry : NULL;
 }
 
 static const void *eq_next(struct erdma_eq *eq)
 {
 	const void *entry = eq_peek(eq, eq->ci);
 
-	lockdep_assert_held(&eq->lock);
+	lockdep_assert_held(&eq->base.lock);
 	if (!entry)
 		return NULL;
 	/* Read the rest of the entry after its owner bit. */
 	dma_rmb();
 	eq->ci++;
-	eq->events++;
-	eq->last_event = local_clock();
+	eq->base.events++;
+	eq->base.last_event = local_clock();
 	return entry;
 }
 
@@ -49,11 +49,11 @@ bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry)
 	const union erdma_eqe *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&eq->lock, flags);
+	spin_lock_irqsave(&eq->base.lock, flags);
 	next = eq_next(eq);
 	if (next)
 		*entry = *next;
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return next;
 }
 
@@ -70,10 +70,10 @@ u32 erdma_eq_consume(struct erdma_eq *eq)
 	unsigned long flags;
 	u32 n = 0;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	while (n < eq->depth && eq_next(eq))
+	spin_lock_irqsave(&eq->base.lock, flags);
+	while (n < eq->base.depth && eq_next(eq))
 		n++;
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return n;
 }
 
@@ -88,13 +88,13 @@ void erdma_eq_arm(struct erdma_eq *eq)
 	unsigned long flags;
 	u64 db;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	if (eq->live) {
+	spin_lock_irqsave(&eq->base.lock, flags);
+	if (eq->base.live) {
 		db = ERDMA_EQ_DB_ARM | FIELD_PREP(ERDMA_EQ_DB_CI, eq->ci);
 		WRITE_ONCE(*eq->rec.va, cpu_to_le64(db));
 		writeq(db, eq->db);
 	}
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 }
 
 /**
@@ -108,10 +108,10 @@ u32 erdma_eq_pending(struct erdma_eq *eq)
 	unsigned long flags;
 	u32 n = 0;
 
-	spin_lock_irqsave(&eq->lock, flags);
-	while (n < eq->depth && eq_peek(eq, eq->ci + n))
+	spin_lock_irqsave(&eq->base.lock, flags);
+	while (n < eq->base.depth && eq_peek(eq, eq->ci + n))
 		n++;
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return n;
 }
 
@@ -126,27 +126,11 @@ bool erdma_eq_interrupt(struct erdma_eq *eq)
 {
 	bool pending;
 
-	spin_lock(&eq->lock);
-	eq->interrupts++;
+	spin_lock(&eq->base.lock);
+	eq->base.interrupts++;
 	pending = eq_peek(eq, eq->ci);
-	spin_unlock(&eq->lock);
+	spin_unlock(&eq->base.lock);
 	return pending;
-}
-
-/**
- * erdma_eq_unknown() - note an entry that named an unknown object
- * @eq: the EQ
- *
- * Context: any.
- */
-void erdma_eq_unknown(struct erdma_eq *eq)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&eq->lock, flags);
-	eq->unknown++;
-	eq->last_unknown = local_clock();
-	spin_unlock_irqrestore(&eq->lock, flags);
 }
 
 /**
@@ -160,12 +144,12 @@ void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&eq->lock, flags);
+	spin_lock_irqsave(&eq->base.lock, flags);
 	if (list_empty(&cq->kick)) {
 		eadm_object_get(&cq->obj);
 		list_add_tail(&cq->kick, &eq->kicks);
 	}
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	tasklet_schedule(&eq->tasklet);
 }
 
@@ -181,11 +165,11 @@ struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq)
 	struct erdma_cq *cq;
 	unsigned long flags;
 
-	spin_lock_irqsave(&eq->lock, flags);
+	spin_lock_irqsave(&eq->base.lock, flags);
 	cq = list_first_entry_or_null(&eq->kicks, struct erdma_cq, kick);
 	if (cq)
 		list_del_init(&cq->kick);
-	spin_unlock_irqrestore(&eq->lock, flags);
+	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return cq;
 }
 
@@ -204,20 +188,14 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 dept
 {
 	int ret;
 
-	spin_lock_init(&eq->lock);
 	INIT_LIST_HEAD(&eq->kicks);
-	eq->dev = dev;
-	eq->index = index;
-	eq->depth = depth;
 	eq->db = dev->bar + db;
-	eq->created = local_clock();
-	eadm_missed_init(&eq->missed, &eq->interrupts);
-	ret = erdma_ring_alloc(dev, &eq->ring, depth * ERDMA_EQE_SIZE);
+	ret = eadm_eq_init(&eq->base, &dev->adapter, index, depth, depth * ERDMA_EQE_SIZE);
 	if (ret)
 		return ret;
 	ret = erdma_dbrec_alloc(dev, &eq->rec);
 	if (ret)
-		erdma_ring_free(dev, &eq->ring);
+		eadm_ring_free(&dev->adapter, &eq->base.ring);
 	return ret;
 }
 
@@ -229,8 +207,8 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 dept
  */
 void erdma_eq_free(struct erdma_eq *eq)
 {
-	erdma_dbrec_free(eq->dev, &eq->rec);
-	erdma_ring_free(eq->dev, &eq->ring);
+	erdma_dbrec_free(adapter_to_erdma(eq->base.ad), &eq->rec);
+	eadm_ring_free(eq->base.ad, &eq->base.ring);
 }
 
 /**
@@ -241,26 +219,12 @@ void erdma_eq_free(struct erdma_eq *eq)
  */
 void erdma_eq_reset(struct erdma_eq *eq)
 {
-	spin_lock_irq(&eq->lock);
-	eq->live = false;
+	spin_lock_irq(&eq->base.lock);
+	eq->base.live = false;
 	eq->ci = 0;
-	memset(eq->ring.va, 0, eq->ring.size);
+	memset(eq->base.ring.va, 0, eq->base.ring.size);
 	*eq->rec.va = 0;
-	spin_unlock_irq(&eq->lock);
-}
-
-/**
- * erdma_eq_set_live() - note whether the adapter knows of an EQ
- * @eq: the EQ
- * @live: whether it does
- *
- * Context: process.
- */
-void erdma_eq_set_live(struct erdma_eq *eq, bool live)
-{
-	spin_lock_irq(&eq->lock);
-	eq->live = live;
-	spin_unlock_irq(&eq->lock);
+	spin_unlock_irq(&eq->base.lock);
 }
 
 /**
@@ -276,15 +240,15 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 {
 	bool waiting, stuck;
 
-	spin_lock_irq(&eq->lock);
-	waiting = eq->live && eq_peek(eq, eq->ci);
-	stuck = waiting && eq->waiting && eq->looked_at == eq->events;
-	eq->waiting = waiting;
-	eq->looked_at = eq->events;
+	spin_lock_irq(&eq->base.lock);
+	waiting = eq->base.live && eq_peek(eq, eq->ci);
+	stuck = waiting && eq->base.waiting && eq->looked_at == eq->base.events;
+	eq->base.waiting = waiting;
+	eq->looked_at = eq->base.events;
 	/* On an overloaded CPU the interrupt may have come, but its work may not have run. */
-	if (stuck && eq->interrupts_then == eq->interrupts)
-		eadm_missed_suspect(&eq->missed, eq->irq);
-	eq->interrupts_then = eq->interrupts;
-	spin_unlock_irq(&eq->lock);
+	if (stuck && eq->base.interrupts_then == eq->base.interrupts)
+		eadm_eq_suspect(&eq->base);
+	eq->base.interrupts_then = eq->base.interrupts;
+	spin_unlock_irq(&eq->base.lock);
 	return stuck;
 }

@@ -66,6 +66,7 @@
 #include "../core/recovery.h"
 #include "../core/report.h"
 #include "../core/rows.h"
+#include "../core/settings.h"
 #include "cmdq.h"
 #include "cm.h"
 #include "compat_kernel.h"
@@ -295,6 +296,7 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 
 extern const struct eadm_adapter_ops erdma_adapter_ops;
 extern const struct eadm_diag_ops erdma_diag_ops;
+extern const struct eadm_settings erdma_settings;
 
 void erdma_hw_init(struct erdma_dev *dev);
 bool erdma_hw_is_up(struct erdma_dev *dev);

@@ -43,7 +43,7 @@ static void deliver_qp_error(struct erdma_qp *qp, u8 type, u8 syndrome)
 
 static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 {
-	struct erdma_dev *dev = eq->dev;
+	struct erdma_dev *dev = adapter_to_erdma(eq->base.ad);
 	struct eadm_object *obj = NULL;
 
 	trace_aeq_event(&dev->ibdev, type, id);
@@ -53,7 +53,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	else if (type <= ERDMA_AE_OTHER)
 		obj = eadm_table_get(&dev->adapter.qps, id);
 	if (!obj) {
-		erdma_eq_unknown(eq);
+		eadm_eq_unknown(&eq->base);
 		return;
 	}
 	if (type == ERDMA_AE_CQ_ERR)
@@ -96,18 +96,18 @@ static irqreturn_t common_irq(int irq, void *data)
 
 static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 {
-	struct erdma_dev *dev = eq->dev;
+	struct erdma_dev *dev = adapter_to_erdma(eq->base.ad);
 	struct eadm_object *obj;
 	struct erdma_cq *cq;
 
-	trace_ceq_event(&dev->ibdev, eq->eqn, cqn);
+	trace_ceq_event(&dev->ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
 	/* Handlers of a CQ are serialised by its EQ only. */
 	if (cq && &dev->ceqs[cq->vector] == eq)
-		erdma_cq_event(cq, READ_ONCE(eq->last_event));
+		erdma_cq_event(cq, READ_ONCE(eq->base.last_event));
 	else
-		erdma_eq_unknown(eq);
+		eadm_eq_unknown(&eq->base);
 	if (obj)
 		eadm_object_put(obj);
 }
@@ -141,34 +141,6 @@ static irqreturn_t ceq_irq(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-static int irq_request(struct erdma_eq *eq, irq_handler_t handler, void *data, u32 cpu)
-{
-	struct pci_dev *pdev = eq->dev->pdev;
-	int irq = pci_irq_vector(pdev, eq->vector);
-	int ret;
-
-	ret = request_irq(irq, handler, 0, eq->irq_name, data);
-	if (ret) {
-		dev_err(&pdev->dev, "cannot request the interrupt of vector %u: %d\n",
-			eq->vector, ret);
-		return ret;
-	}
-	eq->irq = irq;
-	cpumask_set_cpu(cpu, &eq->affinity);
-	irq_set_affinity_and_hint(irq, &eq->affinity);
-	return 0;
-}
-
-static void irq_release(struct erdma_eq *eq, void *data)
-{
-	if (!eq->irq)
-		return;
-	irq_update_affinity_hint(eq->irq, NULL);
-	free_irq(eq->irq, data);
-	eq->irq = 0;
-	eadm_missed_stop(&eq->missed);
-}
-
 /**
  * erdma_eqs_init() - allocate all event queues
  * @dev: the device
@@ -193,11 +165,11 @@ int erdma_eqs_init(struct erdma_dev *dev)
 		goto err_aeq;
 	for (i = 0; i < dev->nr_ceqs; i++) {
 		eq = &dev->ceqs[i];
-		eq->eqn = ERDMA_EQN_CEQ(i);
-		eq->vector = eq->eqn;
+		eq->base.eqn = ERDMA_EQN_CEQ(i);
+		eq->base.vector = eq->base.eqn;
 		tasklet_setup(&eq->tasklet, ceq_tasklet);
 		ret = erdma_eq_init(eq, dev, ERDMA_EQC_INDEX_CEQ(i), ERDMA_EQ_DEPTH,
-				    ERDMA_REG_CEQ_DB(eq->eqn));
+				    ERDMA_REG_CEQ_DB(eq->base.eqn));
 		if (ret)
 			goto err_ceqs;
 	}
@@ -241,13 +213,13 @@ int erdma_common_irq_request(struct erdma_dev *dev)
 	u32 cpu = cpumask_first(cpumask_of_pcibus(dev->pdev->bus));
 	int ret;
 
-	snprintf(eq->irq_name, sizeof(eq->irq_name), "erdma-common@pci:%s",
+	snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "erdma-common@pci:%s",
 		 pci_name(dev->pdev));
-	ret = irq_request(eq, common_irq, dev, cpu);
+	ret = eadm_eq_request(&eq->base, common_irq, dev, cpu);
 	if (ret)
 		return ret;
 	/* The same vector; copied for readers that look at one queue only. */
-	memcpy(dev->cmdq_eq.irq_name, eq->irq_name, sizeof(eq->irq_name));
+	memcpy(dev->cmdq_eq.base.irq_name, eq->base.irq_name, sizeof(eq->base.irq_name));
 	return 0;
 }
 
@@ -259,7 +231,7 @@ int erdma_common_irq_request(struct erdma_dev *dev)
  */
 void erdma_common_irq_free(struct erdma_dev *dev)
 {
-	irq_release(&dev->aeq, dev);
+	eadm_eq_release(&dev->aeq.base, dev);
 	cancel_work_sync(&dev->aeq.work);
 }
 
@@ -279,7 +251,7 @@ int erdma_ceqs_create(struct erdma_dev *dev)
 		ret = erdma_cmd_create_eq(dev, &dev->ceqs[i]);
 		if (ret)
 			return ret;
-		erdma_eq_set_live(&dev->ceqs[i], true);
+		eadm_eq_set_live(&dev->ceqs[i].base, true);
 	}
 	return 0;
 }
@@ -299,10 +271,10 @@ int erdma_ceqs_start(struct erdma_dev *dev)
 
 	for (i = 0; i < dev->nr_ceqs; i++) {
 		eq = &dev->ceqs[i];
-		snprintf(eq->irq_name, sizeof(eq->irq_name), "erdma-ceq%u@pci:%s", i,
+		snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "erdma-ceq%u@pci:%s", i,
 			 pci_name(dev->pdev));
-		ret = irq_request(eq, ceq_irq, eq,
-				  cpumask_local_spread(i + 1, dev_to_node(&dev->pdev->dev)));
+		ret = eadm_eq_request(&eq->base, ceq_irq, eq,
+				      cpumask_local_spread(i + 1, dev_to_node(&dev->pdev->dev)));
 		if (ret)
 			return ret;
 	}
@@ -323,12 +295,12 @@ void erdma_ceqs_stop(struct erdma_dev *dev)
 
 	for (i = 0; i < dev->nr_ceqs; i++) {
 		eq = &dev->ceqs[i];
-		irq_release(eq, eq);
+		eadm_eq_release(&eq->base, eq);
 		tasklet_kill(&eq->tasklet);
 		/* A reset follows, so stop at the first failure. */
-		if (eq->live && !ret)
+		if (eq->base.live && !ret)
 			ret = erdma_cmd_destroy_eq(dev, eq);
-		erdma_eq_set_live(eq, false);
+		eadm_eq_set_live(&eq->base, false);
 	}
 }
 
@@ -356,8 +328,8 @@ void erdma_eqs_reset(struct erdma_dev *dev)
  */
 void erdma_eqs_set_live(struct erdma_dev *dev)
 {
-	erdma_eq_set_live(&dev->aeq, true);
-	erdma_eq_set_live(&dev->cmdq_eq, true);
+	eadm_eq_set_live(&dev->aeq.base, true);
+	eadm_eq_set_live(&dev->cmdq_eq.base, true);
 }
 
 /**

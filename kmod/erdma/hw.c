@@ -59,8 +59,8 @@ static void announce_rings(struct erdma_dev *dev)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	reg_write_addr(dev, ERDMA_REG_AEQ_ADDR_L, ERDMA_REG_AEQ_ADDR_H, dev->aeq.ring.dma);
-	reg_write(dev, ERDMA_REG_AEQ_DEPTH, dev->aeq.depth);
+	reg_write_addr(dev, ERDMA_REG_AEQ_ADDR_L, ERDMA_REG_AEQ_ADDR_H, dev->aeq.base.ring.dma);
+	reg_write(dev, ERDMA_REG_AEQ_DEPTH, dev->aeq.base.depth);
 	writeq(dev->aeq.rec.dma, dev->bar + ERDMA_REG_AEQ_DBREC);
 
 	reg_write_addr(dev, ERDMA_REG_CMDQ_SQ_ADDR_L, ERDMA_REG_CMDQ_SQ_ADDR_H, q->sq.dma);
@@ -71,8 +71,8 @@ static void announce_rings(struct erdma_dev *dev)
 	writeq(q->cq_rec.dma, dev->bar + ERDMA_REG_CMDQ_CQ_DBREC);
 
 	reg_write_addr(dev, ERDMA_REG_CMDQ_EQ_ADDR_L, ERDMA_REG_CMDQ_EQ_ADDR_H,
-		       dev->cmdq_eq.ring.dma);
-	reg_write(dev, ERDMA_REG_CMDQ_EQ_DEPTH, dev->cmdq_eq.depth);
+		       dev->cmdq_eq.base.ring.dma);
+	reg_write(dev, ERDMA_REG_CMDQ_EQ_DEPTH, dev->cmdq_eq.base.depth);
 	writeq(dev->cmdq_eq.rec.dma, dev->bar + ERDMA_REG_CMDQ_EQ_DBREC);
 }
 

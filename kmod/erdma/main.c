@@ -323,7 +323,6 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	tables_init(dev);
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
-	pci_set_drvdata(pdev, dev);
 
 	ret = eadm_adapter_alloc(&dev->adapter);
 	if (ret)
@@ -362,7 +361,7 @@ err_dev:
 
 static void erdma_remove(struct pci_dev *pdev)
 {
-	struct erdma_dev *dev = pci_get_drvdata(pdev);
+	struct erdma_dev *dev = adapter_to_erdma(pci_get_drvdata(pdev));
 
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(&dev->adapter);
@@ -381,46 +380,19 @@ static void erdma_remove(struct pci_dev *pdev)
 	ib_dealloc_device(&dev->ibdev);
 }
 
-static void erdma_shutdown(struct pci_dev *pdev)
-{
-	struct erdma_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_withdraw(&dev->adapter);
-}
-
 static const struct pci_device_id erdma_ids[] = {
 	{ PCI_DEVICE(ERDMA_PCI_VENDOR, ERDMA_PCI_DEVICE) },
 	{ }
 };
 MODULE_DEVICE_TABLE(pci, erdma_ids);
 
-static void erdma_reset_prepare(struct pci_dev *pdev)
-{
-	struct erdma_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_quiesce(&dev->adapter);
-}
-
-static void erdma_reset_done(struct pci_dev *pdev)
-{
-	struct erdma_dev *dev = pci_get_drvdata(pdev);
-
-	eadm_adapter_restart(&dev->adapter);
-}
-
-/* Errors on the bus are not handled. */
-static const struct pci_error_handlers erdma_resets = {
-	.reset_prepare = erdma_reset_prepare,
-	.reset_done = erdma_reset_done,
-};
-
 static struct pci_driver erdma_driver = {
 	.name = ERDMA_DRV_NAME,
 	.id_table = erdma_ids,
 	.probe = erdma_probe,
 	.remove = erdma_remove,
-	.shutdown = erdma_shutdown,
-	.err_handler = &erdma_resets,
+	.shutdown = eadm_adapter_shutdown,
+	.err_handler = &eadm_adapter_resets,
 };
 
 static int __init erdma_init(void)

@@ -12,41 +12,6 @@
 #include "erdma.h"
 
 /**
- * erdma_ring_alloc() - allocate a zeroed ring
- * @dev: the device
- * @ring: the ring
- * @size: bytes
- *
- * Context: process.
- * Return: 0 or -ENOMEM.
- */
-int erdma_ring_alloc(struct erdma_dev *dev, struct erdma_ring *ring, size_t size)
-{
-	ring->va = dma_alloc_coherent(&dev->pdev->dev, size, &ring->dma,
-				      GFP_KERNEL | __GFP_NOWARN);
-	if (!ring->va)
-		return -ENOMEM;
-	ring->size = size;
-	return 0;
-}
-
-/**
- * erdma_ring_free() - free a ring
- * @dev: the device
- * @ring: the ring; may be empty
- *
- * Context: process.
- */
-void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring)
-{
-	if (ring->va && dev->adapter.memory.leaking)
-		dev->adapter.memory.leaked += ring->size;
-	else if (ring->va)
-		dma_free_coherent(&dev->pdev->dev, ring->size, ring->va, ring->dma);
-	ring->va = NULL;
-}
-
-/**
  * erdma_dbrec_alloc() - allocate a zeroed doorbell record
  * @dev: the device
  * @rec: the record
@@ -268,7 +233,7 @@ int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 {
 	int ret;
 
-	ret = erdma_ring_alloc(dev, &mem->ring[i], size);
+	ret = eadm_ring_alloc(&dev->adapter, &mem->ring[i], size);
 	if (ret)
 		return ret;
 	ret = erdma_dbrec_alloc(dev, &mem->dbrec[i]);
@@ -295,7 +260,7 @@ void erdma_hostmem_free(struct erdma_dev *dev, struct erdma_hostmem *mem)
 	for (i = 0; i < ARRAY_SIZE(mem->area); i++) {
 		erdma_mtt_free(dev, &mem->area[i].mtt);
 		ib_umem_release(mem->area[i].umem);
-		erdma_ring_free(dev, &mem->ring[i]);
+		eadm_ring_free(&dev->adapter, &mem->ring[i]);
 		erdma_dbrec_free(dev, &mem->dbrec[i]);
 	}
 	if (mem->dbpage)

@@ -9,16 +9,11 @@
 
 #include "../core/object.h"
 #include "../core/orphan.h"
+#include "../core/ring.h"
 #include "erdma_hw.h"
 
 struct erdma_ctx;
 struct erdma_dev;
-
-struct erdma_ring {
-	void *va;
-	dma_addr_t dma;
-	size_t size;
-};
 
 struct erdma_dbrec {
 	__le64 *va;
@@ -120,14 +115,12 @@ struct erdma_hostmem {
 	u32 id;
 	struct erdma_dbpage *dbpage;
 	struct erdma_area area[2];
-	struct erdma_ring ring[2];
+	struct eadm_ring ring[2];
 	struct erdma_dbrec dbrec[2];
 };
 
-int erdma_ring_alloc(struct erdma_dev *dev, struct erdma_ring *ring, size_t size);
 int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 		       size_t size, u8 page_shift);
-void erdma_ring_free(struct erdma_dev *dev, struct erdma_ring *ring);
 int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec);
 void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec);
 struct erdma_hostmem *erdma_hostmem_alloc(struct eadm_table *table, u32 epoch);

@@ -20,11 +20,11 @@
 /* Outlives all devices, so that it can rebind one. */
 static struct workqueue_struct *rebind_wq;
 
-/* @dev is only compared, never dereferenced: it may be gone. */
+/* @ad is only compared, never dereferenced: it may be gone. */
 struct rebind {
 	struct work_struct work;
 	struct pci_dev *pdev;
-	const struct erdma_dev *dev;
+	const struct eadm_adapter *ad;
 };
 
 static void rebind_work(struct work_struct *work)
@@ -40,7 +40,7 @@ static void rebind_work(struct work_struct *work)
 	 */
 	device_lock(dev);
 	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
-	       pci_get_drvdata(rebind->pdev) == rebind->dev;
+	       pci_get_drvdata(rebind->pdev) == rebind->ad;
 	device_unlock(dev);
 	if (ours && device_reprobe(dev))
 		pci_err(rebind->pdev, "cannot be bound again\n");
@@ -56,7 +56,7 @@ static void start_rebind(struct erdma_dev *dev)
 	rebind = kmalloc(sizeof(*rebind), GFP_KERNEL | __GFP_NOFAIL);
 	INIT_WORK(&rebind->work, rebind_work);
 	rebind->pdev = pci_dev_get(dev->pdev);
-	rebind->dev = dev;
+	rebind->ad = &dev->adapter;
 	queue_work(rebind_wq, &rebind->work);
 }
 

@@ -51,33 +51,4 @@
 			dev_printk(EADM_DEBUG_LEVEL, dev, #topic ": " fmt, ##__VA_ARGS__); \
 	} while (0)
 
-/**
- * eadm_debug_names() - format topics as text
- * @topics: mask of EADM_DEBUG_TOPIC_*
- * @buf: output: names separated by commas, or "none"
- * @size: its size
- *
- * Context: any.
- */
-static inline void eadm_debug_names(u32 topics, char *buf, size_t size)
-{
-	static const struct {
-		u32 topic;
-		const char *name;
-	} all[] = {
-		{ EADM_DEBUG_dev, "dev" }, { EADM_DEBUG_cmd, "cmd" },
-		{ EADM_DEBUG_event, "event" }, { EADM_DEBUG_qp, "qp" },
-		{ EADM_DEBUG_mr, "mr" }, { EADM_DEBUG_cm, "cm" },
-	};
-	size_t len = 0;
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(all); i++)
-		if (topics & all[i].topic)
-			len += scnprintf(buf + len, size - len, "%s%s", len ? "," : "",
-					 all[i].name);
-	if (!len)
-		scnprintf(buf, size, "none");
-}
-
 #endif

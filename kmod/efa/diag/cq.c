@@ -26,8 +26,8 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, subs, le16_to_cpu(diag_to_dev(dd)->caps.queue.sub_cqs));
 	SNAP_SET(s, channel, !!cq->eq);
 	if (cq->eq) {
-		SNAP_SET(s, vector, cq->eq->index - 1);
-		SNAP_SET(s, eqn, cq->eq->eqn);
+		SNAP_SET(s, vector, cq->eq->base.index - 1);
+		SNAP_SET(s, eqn, cq->eq->base.eqn);
 	}
 	SNAP_SET(s, events, atomic64_read(&cq->events));
 	SNAP_SET(s, users, atomic_read(&cq->ibcq.usecnt));

@@ -119,12 +119,12 @@ static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
 	u64 events = 0, interrupts;
 	u32 i;
 
-	interrupts = READ_ONCE(dev->aenq.interrupts);
+	interrupts = READ_ONCE(dev->aenq.base.interrupts);
 	for (i = 0; i < dev->nr_eqs; i++) {
-		events += READ_ONCE(dev->eqs[i].events);
-		interrupts += READ_ONCE(dev->eqs[i].interrupts);
+		events += READ_ONCE(dev->eqs[i].base.events);
+		interrupts += READ_ONCE(dev->eqs[i].base.interrupts);
 	}
-	SNAP_SET(s, async_events, READ_ONCE(dev->aenq.events));
+	SNAP_SET(s, async_events, READ_ONCE(dev->aenq.base.events));
 	SNAP_SET(s, keep_alive_events, READ_ONCE(dev->aenq.keep_alives));
 	SNAP_SET(s, comp_events, events);
 	SNAP_SET(s, interrupts, interrupts);

@@ -21,7 +21,7 @@ static void fill_async(struct efa_dev *dev, struct eadm_snap_eq *s, struct eadm_
 {
 	struct efa_eq *eq = &dev->aenq;
 
-	lockdep_assert_held(&eq->lock);
+	lockdep_assert_held(&eq->base.lock);
 	SNAP_SET(o, keep_alive_events, eq->keep_alives);
 	if (eq->last_keep_alive)
 		SNAP_SET(o, last_keep_alive_age, eadm_age(eq->last_keep_alive));
@@ -35,33 +35,20 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct efa_eq *eq = obj;
 	bool async = eq == &dev->aenq;
 
-	SNAP_SET(s, index, eq->index);
 	SNAP_SET(s, role, async ? EADM_EQ_ROLE_ASYNC : EADM_EQ_ROLE_COMPLETION);
-	SNAP_SET(s, vector, eq->vector);
-	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->vector));
-	SNAP_STR(s, irq_name, eq->irq_name);
-	SNAP_SET(s, depth, eq->depth);
+	/* May sleep. */
+	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
 	SNAP_SET(s, pending, efa_eq_pending(eq));
-	SNAP_SET(s, age, eadm_age(eq->created));
 	if (!async) {
-		SNAP_SET(s, eqn, eq->eqn);
-		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
+		SNAP_SET(s, eqn, eq->base.eqn);
+		SNAP_SET(s, cqs, atomic_read(&eq->base.cqs));
 	}
-	spin_lock_irq(&eq->lock);
+	spin_lock_irq(&eq->base.lock);
+	eadm_eq_row_fill(&eq->base, s);
 	SNAP_SET(s, ci, eq->ci);
-	SNAP_SET(s, interrupts, READ_ONCE(eq->interrupts));
-	SNAP_SET(s, events, eq->events);
-	SNAP_SET(s, unknown, eq->unknown);
-	SNAP_SET(s, missed, READ_ONCE(eq->missed.count));
-	if (READ_ONCE(eq->missed.last))
-		SNAP_SET(s, last_missed_age, eadm_age(eq->missed.last));
-	if (eq->last_unknown)
-		SNAP_SET(s, last_unknown_age, eadm_age(eq->last_unknown));
-	if (eq->last_event)
-		SNAP_SET(s, last_event_age, eadm_age(eq->last_event));
 	if (async)
 		fill_async(dev, s, own);
-	spin_unlock_irq(&eq->lock);
+	spin_unlock_irq(&eq->base.lock);
 	return 0;
 }
 

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the table of objects. Each object is filled by a file of its own; the
+ * Diagnostic provider: the tables of objects and of settings. Each object is filled by a file of its own; the
  * companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's name and index.
  */
 
 #include "diag.h"
+
+#define TIMEOUT_MIN_MS	100
+#define TIMEOUT_MAX_MS	120000
+/* All topics except connections, which EFA does not have. */
+#define DEBUG_TOPICS	(EADM_DEBUG_TOPIC_DEV | EADM_DEBUG_TOPIC_CMD | EADM_DEBUG_TOPIC_EVENT | \
+			 EADM_DEBUG_TOPIC_QP | EADM_DEBUG_TOPIC_MR)
+
+static const struct eadm_setting settings[] = {
+	EADM_SETTING_TIMEOUT(TIMEOUT_MIN_MS, TIMEOUT_MAX_MS),
+	EADM_SETTING_DEBUG(DEBUG_TOPICS),
+};
+
+const struct eadm_settings efa_settings = {
+	.table = settings,
+	.count = ARRAY_SIZE(settings),
+};
 
 static const struct eadm_diag_obj *const objs[] = {
 	&efa_diag_dev,
@@ -19,7 +35,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&efa_diag_uar,
 	&efa_diag_counters,
 	&eadm_diag_cmd,
-	&efa_diag_conf,
+	&eadm_diag_conf,
 	NULL
 };
 
@@ -28,5 +44,5 @@ const struct eadm_diag_ops efa_diag_ops = {
 	.objs = objs,
 	.ring = efa_diag_ring,
 	.regs = efa_diag_regs,
-	.conf_set = efa_diag_conf_set,
+	.conf_set = eadm_setting_change,
 };

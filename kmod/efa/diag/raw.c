@@ -71,9 +71,9 @@ static int find_eq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 		return -ENOENT;
 	if (r->id)
 		eq = &dev->eqs[array_index_nospec(r->id - 1, dev->nr_eqs)];
-	ring->va = eq->ring.va;
+	ring->va = eq->base.ring.va;
 	r->memory = EADM_RING_MEMORY_HOST;
-	r->depth = eq->depth;
+	r->depth = eq->base.depth;
 	r->entry_size = BIT(eq->shift);
 	r->sw_ci = READ_ONCE(eq->ci);
 	r->valid = EADM_DIAG_RING_SW_CI;

@@ -97,12 +97,12 @@ static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
 	u32 i;
 
 	/* AEQ and command EQ share a vector. */
-	interrupts = READ_ONCE(dev->aeq.interrupts);
+	interrupts = READ_ONCE(dev->aeq.base.interrupts);
 	for (i = 0; i < dev->nr_ceqs; i++) {
-		events += READ_ONCE(dev->ceqs[i].events);
-		interrupts += READ_ONCE(dev->ceqs[i].interrupts);
+		events += READ_ONCE(dev->ceqs[i].base.events);
+		interrupts += READ_ONCE(dev->ceqs[i].base.interrupts);
 	}
-	SNAP_SET(s, async_events, READ_ONCE(dev->aeq.events));
+	SNAP_SET(s, async_events, READ_ONCE(dev->aeq.base.events));
 	SNAP_SET(s, comp_events, events);
 	SNAP_SET(s, interrupts, interrupts);
 }

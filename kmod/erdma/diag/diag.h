@@ -15,7 +15,6 @@ extern const struct eadm_diag_obj erdma_diag_mr;
 extern const struct eadm_diag_obj erdma_diag_ctx;
 extern const struct eadm_diag_obj erdma_diag_counters;
 extern const struct eadm_diag_obj erdma_diag_cep;
-extern const struct eadm_diag_obj erdma_diag_conf;
 
 #define ERDMA_CONTEXT_MAX	256	/* bytes of QPC, CQC or EQC (hw 4.13) */
 
@@ -23,7 +22,6 @@ int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj);
 int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
-int erdma_diag_conf_set(struct eadm_diag_dev *dd, u32 param, u64 value);
 void erdma_diag_count_ceps(struct erdma_dev *dev, struct eadm_snap_dev *s);
 void erdma_diag_count_connections(struct erdma_dev *dev, struct eadm_snap_counters *s);
 

@@ -22,7 +22,7 @@ static void *eq_next(struct eadm_diag_dev *dd, u64 *id)
 
 static u32 eq_role(const struct erdma_eq *eq)
 {
-	switch (eq->index) {
+	switch (eq->base.index) {
 	case ERDMA_EQC_INDEX_AEQ:
 		return EADM_EQ_ROLE_ASYNC;
 	case ERDMA_EQC_INDEX_CMDQ:
@@ -40,7 +40,7 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap
 
 	ret = erdma_diag_may_query(dev, NULL);
 	if (!ret)
-		ret = erdma_cmd_query_eqc(dev, eq->index, &c);
+		ret = erdma_cmd_query_eqc(dev, eq->base.index, &c);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;
@@ -58,43 +58,38 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap
 	SNAP_SET(o, hw_dbrec, le64_to_cpu(c.dbrec));
 }
 
+/* Issuers of commands notice lost events. */
+static void fill_missed(const struct erdma_cmdq *q, struct eadm_snap_eq *s)
+{
+	u64 last = READ_ONCE(q->last_missed);
+
+	SNAP_SET(s, missed, READ_ONCE(q->missed_events));
+	if (last)
+		SNAP_SET(s, last_missed_age, eadm_age(last));
+}
+
 static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_eq *s = snap;
 	struct erdma_eq *eq = obj;
-	u64 last_missed;
 
-	SNAP_SET(s, index, eq->index);
 	SNAP_SET(s, role, eq_role(eq));
 	/* The AEQ has no number among the EQs. */
 	if (eq != &dev->aeq)
-		SNAP_SET(s, eqn, eq->eqn);
-	SNAP_SET(s, vector, eq->vector);
-	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->vector));
-	SNAP_STR(s, irq_name, eq->irq_name);
-	SNAP_SET(s, depth, eq->depth);
+		SNAP_SET(s, eqn, eq->base.eqn);
+	/* May sleep. */
+	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
 	SNAP_SET(s, pending, erdma_eq_pending(eq));
-	SNAP_SET(s, age, eadm_age(eq->created));
-	if (eq->index >= ERDMA_EQC_INDEX_CEQ(0))
-		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
-	spin_lock_irq(&eq->lock);
+	if (eq->base.index >= ERDMA_EQC_INDEX_CEQ(0))
+		SNAP_SET(s, cqs, atomic_read(&eq->base.cqs));
+	spin_lock_irq(&eq->base.lock);
+	eadm_eq_row_fill(&eq->base, s);
 	SNAP_SET(s, ci, eq->ci);
-	SNAP_SET(s, interrupts, eq->interrupts);
-	SNAP_SET(s, events, eq->events);
-	SNAP_SET(s, unknown, eq->unknown);
-	SNAP_SET(s, missed, eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.missed_events) :
-						  READ_ONCE(eq->missed.count));
-	last_missed = eq == &dev->cmdq_eq ? READ_ONCE(dev->cmdq.last_missed) :
-					    READ_ONCE(eq->missed.last);
-	if (last_missed)
-		SNAP_SET(s, last_missed_age, eadm_age(last_missed));
-	if (eq->last_unknown)
-		SNAP_SET(s, last_unknown_age, eadm_age(eq->last_unknown));
-	if (eq->last_event)
-		SNAP_SET(s, last_event_age, eadm_age(eq->last_event));
-	spin_unlock_irq(&eq->lock);
+	spin_unlock_irq(&eq->base.lock);
+	if (eq == &dev->cmdq_eq)
+		fill_missed(&dev->cmdq, s);
 	if (req->hw)
 		fill_hw(dev, eq, s, own);
 	return 0;

@@ -18,7 +18,7 @@ static const struct eadm_diag_obj *const objs[] = {
 	&erdma_diag_counters,
 	&eadm_diag_cmd,
 	&erdma_diag_cep,
-	&erdma_diag_conf,
+	&eadm_diag_conf,
 	NULL
 };
 
@@ -29,5 +29,5 @@ const struct eadm_diag_ops erdma_diag_ops = {
 	.context = erdma_diag_context,
 	.context_max = ERDMA_CONTEXT_MAX,
 	.regs = erdma_diag_regs,
-	.conf_set = erdma_diag_conf_set,
+	.conf_set = eadm_setting_change,
 };

@@ -165,8 +165,8 @@ static int find_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 		eq = &dev->ceqs[array_index_nospec(ceq, ERDMA_MAX_VECTORS - 1)];
 	else
 		return -ENOENT;
-	ring->va = eq->ring.va;
-	r->depth = eq->depth;
+	ring->va = eq->base.ring.va;
+	r->depth = eq->base.depth;
 	r->entry_size = sizeof(struct erdma_aeqe);
 	r->sw_ci = READ_ONCE(eq->ci);
 	r->valid |= EADM_DIAG_RING_SW_CI;

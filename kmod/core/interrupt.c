@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An event queue and its interrupt, as far as all families have them.
+ *
+ * Lost interrupts. Finding entries that no interrupt has announced is only a hint that an
+ * interrupt was lost: a CPU that is descheduled by the hypervisor, or that has interrupts
+ * off, takes it later. A work item on that CPU runs after its pending interrupts, so it
+ * can distinguish the two.
+ */
+
+#include <linux/irq.h>
+#include <linux/sched/clock.h>
+#include <linux/workqueue.h>
+
+#include "compat_kernel.h"
+#include "interrupt.h"
+
+static void check_work(struct work_struct *work)
+{
+	struct eadm_eq *eq = container_of(work, struct eadm_eq, check);
+
+	if (READ_ONCE(eq->interrupts) == eq->then) {
+		WRITE_ONCE(eq->last_missed, local_clock());
+		WRITE_ONCE(eq->missed, eq->missed + 1);
+	}
+	atomic_set_release(&eq->suspected, 0);
+}
+
+/**
+ * eadm_eq_suspect() - entries were found that no interrupt has announced
+ * @eq: the event queue; one suspicion at a time, and none without an interrupt
+ *
+ * Context: any.
+ */
+void eadm_eq_suspect(struct eadm_eq *eq)
+{
+	struct irq_data *data = eq->irq ? irq_get_irq_data(eq->irq) : NULL;
+	unsigned int cpu;
+
+	if (!data || atomic_cmpxchg_acquire(&eq->suspected, 0, 1))
+		return;
+	eq->then = READ_ONCE(eq->interrupts);
+	/* The mask may be empty; if that CPU has gone offline, another one runs the work. */
+	cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
+	queue_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND, system_highpri_wq, &eq->check);
+}
+
+/**
+ * eadm_eq_init() - allocate an event queue
+ * @eq: the queue, zeroed
+ * @ad: the adapter
+ * @index: EADM number
+ * @depth: entries
+ * @size: bytes of them
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u32 depth, size_t size)
+{
+	spin_lock_init(&eq->lock);
+	eq->ad = ad;
+	eq->index = index;
+	eq->depth = depth;
+	eq->created = local_clock();
+	INIT_WORK(&eq->check, check_work);
+	return eadm_ring_alloc(ad, &eq->ring, size);
+}
+
+/**
+ * eadm_eq_request() - request the interrupt of an event queue
+ * @eq: the queue; the interrupt has its name
+ * @handler: its handler
+ * @data: for the handler
+ * @cpu: where it goes
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_eq_request(struct eadm_eq *eq, irq_handler_t handler, void *data, u32 cpu)
+{
+	struct pci_dev *pdev = eq->ad->fn.pdev;
+	int irq = pci_irq_vector(pdev, eq->vector);
+	int ret;
+
+	ret = request_irq(irq, handler, 0, eq->irq_name, data);
+	if (ret) {
+		dev_err(&pdev->dev, "cannot request the interrupt of vector %u: %d\n",
+			eq->vector, ret);
+		return ret;
+	}
+	eq->irq = irq;
+	cpumask_set_cpu(cpu, &eq->affinity);
+	irq_set_affinity_and_hint(irq, &eq->affinity);
+	return 0;
+}
+
+/**
+ * eadm_eq_release() - free the interrupt
+ * @eq: the queue
+ * @data: as requested
+ *
+ * Context: process.
+ */
+void eadm_eq_release(struct eadm_eq *eq, void *data)
+{
+	if (!eq->irq)
+		return;
+	irq_update_affinity_hint(eq->irq, NULL);
+	free_irq(eq->irq, data);
+	eq->irq = 0;
+	cancel_work_sync(&eq->check);
+	atomic_set(&eq->suspected, 0);
+}
+
+/**
+ * eadm_eq_set_live() - note whether the adapter knows of an event queue
+ * @eq: the queue
+ * @live: whether it does
+ *
+ * Context: process.
+ */
+void eadm_eq_set_live(struct eadm_eq *eq, bool live)
+{
+	spin_lock_irq(&eq->lock);
+	eq->live = live;
+	spin_unlock_irq(&eq->lock);
+}
+
+/**
+ * eadm_eq_unknown() - note an entry that named an unknown object
+ * @eq: the queue
+ *
+ * Context: any.
+ */
+void eadm_eq_unknown(struct eadm_eq *eq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&eq->lock, flags);
+	eq->unknown++;
+	eq->last_unknown = local_clock();
+	spin_unlock_irqrestore(&eq->lock, flags);
+}
+
+/**
+ * eadm_eq_row_fill() - fill in what an event queue has in any family, except for its interrupt
+ * @eq: the queue
+ * @s: its row
+ *
+ * Context: process, with @eq->lock held.
+ */
+void eadm_eq_row_fill(struct eadm_eq *eq, struct eadm_snap_eq *s)
+{
+	lockdep_assert_held(&eq->lock);
+	SNAP_SET(s, index, eq->index);
+	SNAP_SET(s, vector, eq->vector);
+	SNAP_STR(s, irq_name, eq->irq_name);
+	SNAP_SET(s, depth, eq->depth);
+	SNAP_SET(s, age, eadm_age(eq->created));
+	SNAP_SET(s, interrupts, READ_ONCE(eq->interrupts));
+	SNAP_SET(s, events, eq->events);
+	SNAP_SET(s, unknown, eq->unknown);
+	SNAP_SET(s, missed, READ_ONCE(eq->missed));
+	if (READ_ONCE(eq->last_missed))
+		SNAP_SET(s, last_missed_age, eadm_age(eq->last_missed));
+	if (eq->last_unknown)
+		SNAP_SET(s, last_unknown_age, eadm_age(eq->last_unknown));
+	if (eq->last_event)
+		SNAP_SET(s, last_event_age, eadm_age(eq->last_event));
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* An event queue and its interrupt. */
+#ifndef EADM_INTERRUPT_H
+#define EADM_INTERRUPT_H
+
+#include <linux/cpumask.h>
+#include <linux/interrupt.h>
+
+#include "adapter.h"
+#include "ring.h"
+
+#define EADM_IRQ_NAME_LEN	50
+
+/**
+ * struct eadm_eq - what an event queue has in any family
+ * @lock: guards the ring, its indices and the counters; taken in interrupts
+ * @ad: the adapter
+ * @ring: entries
+ * @index: EADM number
+ * @eqn: the adapter's number
+ * @vector: MSI-X vector
+ * @depth: entries, a power of two
+ * @live: the adapter knows of it
+ * @interrupts: taken; written by the handler only
+ * @events: entries consumed
+ * @unknown: entries that named an unknown object
+ * @last_unknown: local_clock() when @unknown last grew, 0 = never
+ * @waiting: entries were pending at the last check
+ * @interrupts_then: @interrupts then
+ * @created: local_clock()
+ * @last_event: local_clock(), 0 = none yet
+ * @cqs: CQs that report to it
+ * @irq: interrupt number, 0 = not requested
+ * @irq_name: its name
+ * @affinity: where it goes
+ * @check: compares the counters, on the vector's CPU
+ * @suspected: @check has to run; its setter owns @then until it has
+ * @then: @interrupts when unannounced entries were found
+ * @missed: lost interrupts; includes those of what shares the vector. Written by @check only
+ * @last_missed: local_clock() when @missed last grew, 0 = never
+ */
+struct eadm_eq {
+	spinlock_t lock;	/* see above */
+	struct eadm_adapter *ad;
+	struct eadm_ring ring;
+	u8 index;
+	u16 eqn;
+	u8 vector;
+	u32 depth;
+	bool live;
+	u64 interrupts;
+	u64 events;
+	u64 unknown;
+	u64 last_unknown;
+	bool waiting;
+	u64 interrupts_then;
+	u64 created;
+	u64 last_event;
+	atomic_t cqs;
+	int irq;
+	char irq_name[EADM_IRQ_NAME_LEN];
+	cpumask_t affinity;
+	struct work_struct check;
+	atomic_t suspected;
+	u64 then;
+	u64 missed;
+	u64 last_missed;
+};
+
+int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u32 depth, size_t size);
+int eadm_eq_request(struct eadm_eq *eq, irq_handler_t handler, void *data, u32 cpu);
+void eadm_eq_release(struct eadm_eq *eq, void *data);
+void eadm_eq_set_live(struct eadm_eq *eq, bool live);
+void eadm_eq_unknown(struct eadm_eq *eq);
+void eadm_eq_suspect(struct eadm_eq *eq);
+void eadm_eq_row_fill(struct eadm_eq *eq, struct eadm_snap_eq *s);
+
+#endif /* EADM_INTERRUPT_H */

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Settings of a driver: what "eadm conf" shows and changes. */
+#ifndef EADM_SETTINGS_H
+#define EADM_SETTINGS_H
+
+#include <linux/time64.h>
+
+#include "adapter.h"
+
+/**
+ * struct eadm_setting - a setting and its range
+ * @id: EADM_CONF_PARAM_*
+ * @min: lowest value, in the driver's unit
+ * @max: highest value, in the driver's unit
+ * @scale: number of the row's units in one of the driver's
+ * @unit: unit of the row; may be NULL
+ */
+struct eadm_setting {
+	u32 id;
+	u32 min;
+	u32 max;
+	u32 scale;
+	const char *unit;
+};
+
+/* Two settings that every driver has: the command timeout, in ms, and debug topics. */
+#define EADM_SETTING_TIMEOUT(min_ms, max_ms) \
+	{ EADM_CONF_PARAM_CMD_TIMEOUT, min_ms, max_ms, NSEC_PER_MSEC, "ns" }
+#define EADM_SETTING_DEBUG(topics) \
+	{ EADM_CONF_PARAM_DEBUG, 0, topics, 1 }
+
+/**
+ * struct eadm_settings - the settings of a family
+ * @table: all of them, in the order of numbers
+ * @count: how many
+ * @fill: fill in the value of one that not every driver has. NULL if there is none
+ * @apply: make such a value take effect. Return 0 or -errno; -EOPNOTSUPP when the adapter
+ *	does not have the setting
+ */
+struct eadm_settings {
+	const struct eadm_setting *table;
+	u32 count;
+	void (*fill)(struct eadm_adapter *ad, u32 id, struct eadm_snap_conf *s,
+		     const struct eadm_diag_req *req);
+	int (*apply)(struct eadm_adapter *ad, u32 id, u32 value);
+};
+
+extern const struct eadm_diag_obj eadm_diag_conf;
+
+int eadm_setting_change(struct eadm_diag_dev *dd, u32 id, u64 value);
+
+#endif /* EADM_SETTINGS_H */
