@@ -41,8 +41,7 @@ void eadm_ctx_unpublish(struct eadm_adapter *ad, struct eadm_ctx *ctx)
  * @ad: the adapter
  *
  * After a reset the adapter hands it out again. Processes then write to a dummy page, as after
- * a removal. A context that is created meanwhile belongs to the new epoch, or cannot be used to
- * map anything (eadm_map_mmap()).
+ * a removal. A context that is created meanwhile belongs to the new epoch, or its mmap() fails.
  *
  * Context: process; the epoch was raised, or the driver leaves.
  */

@@ -291,6 +291,7 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 static void wait_event_mode(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
 	unsigned long begin = jiffies, slice = msecs_to_jiffies(FIRST_LOOK_MS), deadline;
+	unsigned long look_period = msecs_to_jiffies(ad->ops->queue->look_ms);
 
 	if (ad->ops->queue->spin_ns && spin(ad, cmd))
 		return;
@@ -300,7 +301,7 @@ static void wait_event_mode(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 		deadline = begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
 		if (is_over(ad, cmd, deadline))
 			return;
-		slice = clamp_t(long, deadline - jiffies, 1, msecs_to_jiffies(ad->ops->queue->look_ms));
+		slice = clamp_t(long, deadline - jiffies, 1, look_period);
 	}
 }
 
@@ -355,10 +356,12 @@ int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	if (ret)
 		return ret;
 	timeout_ms = READ_ONCE(ad->cmd_timeout);
-	if (!polled)
-		wait_event_mode(ad, cmd);
+	if (recovery)
+		timeout_ms = min(timeout_ms, ad->ops->queue->recovery_ms);
+	if (polled)
+		wait_polled(ad, cmd, timeout_ms);
 	else
-		wait_polled(ad, cmd, recovery ? min(timeout_ms, ad->ops->queue->recovery_ms) : timeout_ms);
+		wait_event_mode(ad, cmd);
 	eadm_adapter_debug(ad, cmd, "%#x (number %llu): %d, syndrome %#x\n", cmd->op, cmd->seq,
 			   cmd->status, cmd->syndrome);
 	/* A command that was lost is done, too. */

@@ -76,7 +76,8 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
  */
 int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 {
-	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->base.eqn, READ_ONCE(dev->adapter.epoch), NULL);
+	return end_number(dev, EFA_CMD_DESTROY_EQ, eq->base.eqn, READ_ONCE(dev->adapter.epoch),
+			  NULL);
 }
 
 /**

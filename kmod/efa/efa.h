@@ -41,7 +41,7 @@
  *   eadm_maps.lock (core/maps.c)
  *   efa_hw.lock (one readless read at a time; may sleep)
  *   eadm_memory.lock
- *   eadm_table.xa (xa_lock), efa_eq.lock, eadm_adapter.lock
+ *   eadm_table.xa (xa_lock), eadm_eq.lock, eadm_adapter.lock
  *   eadm_adapter.failures
  *
  * The locks of the last two lines are taken with interrupts off; the adapter's lock guards
@@ -93,7 +93,7 @@
 #include "hw.h"
 #include "mem.h"
 #include "stats.h"
-#include "verbs.h"
+#include "objects.h"
 
 #define EFA_DRV_NAME		"efa"
 #define EFA_PORT		1

@@ -240,7 +240,8 @@ int efa_mgmt_request(struct efa_dev *dev)
 {
 	struct efa_eq *eq = &dev->aenq;
 
-	snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "efa-mgmnt@pci:%s", pci_name(dev->pdev));
+	snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "efa-mgmnt@pci:%s",
+		 pci_name(dev->pdev));
 	return eadm_eq_request(&eq->base, mgmt_irq, dev, cpumask_first(cpu_online_mask));
 }
 
@@ -403,7 +404,8 @@ static bool is_stuck(struct efa_eq *eq)
 
 	spin_lock_irqsave(&eq->base.lock, flags);
 	pending = eq->base.live && is_new(eq, eq->ci);
-	stuck = pending && eq->base.waiting && READ_ONCE(eq->base.interrupts) == eq->base.interrupts_then;
+	stuck = pending && eq->base.waiting &&
+		READ_ONCE(eq->base.interrupts) == eq->base.interrupts_then;
 	eq->base.waiting = pending;
 	eq->base.interrupts_then = READ_ONCE(eq->base.interrupts);
 	if (stuck)

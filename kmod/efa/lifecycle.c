@@ -26,7 +26,8 @@ static void announce_rings(struct efa_dev *dev)
 					    FIELD_PREP(EFA_AQ_CAPS_ENTRY, EFA_AQE_SIZE));
 	efa_reg_write_addr(dev, EFA_REG_ACQ_BASE_LO, EFA_REG_ACQ_BASE_HI, dev->aq.cq.dma);
 	efa_reg_write(dev, EFA_REG_ACQ_CAPS, ring_caps(EFA_AQ_DEPTH));
-	efa_reg_write_addr(dev, EFA_REG_AENQ_BASE_LO, EFA_REG_AENQ_BASE_HI, dev->aenq.base.ring.dma);
+	efa_reg_write_addr(dev, EFA_REG_AENQ_BASE_LO, EFA_REG_AENQ_BASE_HI,
+			   dev->aenq.base.ring.dma);
 	efa_reg_write(dev, EFA_REG_AENQ_CAPS, ring_caps(EFA_AENQ_DEPTH));
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, 0);
 }

@@ -17,7 +17,8 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 	WRITE_ONCE(pd->base.obj.ending, true);
 	ret = efa_cmd_dealloc_pd(dev, &pd->base);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->base.obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n", pd->base.pdn, ret);
+		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n",
+				       pd->base.pdn, ret);
 }
 
 /**

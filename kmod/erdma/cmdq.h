@@ -115,7 +115,7 @@ struct erdma_cmdq {
 	u32 nr_parked;
 };
 
-/* Default; can be changed (diag/conf.c). */
+/* Default; can be changed (core/settings.c). */
 #define ERDMA_CMD_TIMEOUT_MS	15000
 
 extern const struct eadm_queue_ops erdma_queue_ops;

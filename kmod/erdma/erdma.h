@@ -12,7 +12,7 @@
  *   eadm_maps.lock (core/maps.c)
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
- *   eadm_table.xa (xa_lock), erdma_eq.lock, eadm_adapter.lock
+ *   eadm_table.xa (xa_lock), eadm_eq.lock, eadm_adapter.lock
  *   eadm_adapter.failures
  *
  * Commands sleep: none of the spinlocks may be held when one is issued. The

@@ -15,7 +15,8 @@ static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 
 	spin_lock_irq(&dev->adapter.lock);
 	oldest = q->sq_ci / ERDMA_CMDQ_SLOT_WQEBB % ERDMA_CMDQ_MAX_OUTSTANDING;
-	eadm_commands_fill(&dev->adapter, s, ERDMA_CMDQ_MAX_OUTSTANDING, q->slots[oldest].base.submit);
+	eadm_commands_fill(&dev->adapter, s, ERDMA_CMDQ_MAX_OUTSTANDING,
+			   q->slots[oldest].base.submit);
 	SNAP_SET(s, sq_pi, q->sq_pi);
 	SNAP_SET(s, sq_ci, q->sq_ci);
 	SNAP_SET(s, cq_ci, q->cq_ci);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the table of objects. Each object is filled by a file of its own; the
- * companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's name and index.
+ * Diagnostic provider: the table of objects. Each object is filled by a file of its own, or by
+ * the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's
+ * name and index.
  */
 
 #include "diag.h"

@@ -269,7 +269,8 @@ out:
 /* The reference keeps a QP or CQ alive while the adapter is asked about it. */
 static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 {
-	struct eadm_table *table = kind == EADM_RAW_KIND_QPC ? &dev->adapter.qps : &dev->adapter.cqs;
+	struct eadm_adapter *ad = &dev->adapter;
+	struct eadm_table *table = kind == EADM_RAW_KIND_QPC ? &ad->qps : &ad->cqs;
 	struct eadm_object *obj = id ? eadm_table_get(table, id) : NULL;
 	int ret;
 

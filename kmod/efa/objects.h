@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Verbs objects: contexts, PDs, AHs, MRs, CQs, QPs; all belong to processes. */
-#ifndef EFA_VERBS_H
-#define EFA_VERBS_H
+/* Objects of the verbs: contexts, PDs, AHs, MRs, CQs, QPs; all belong to processes. */
+#ifndef EFA_OBJECTS_H
+#define EFA_OBJECTS_H
 
 #include <linux/mutex.h>
 #include <linux/pid.h>
@@ -234,7 +234,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 void efa_qp_died(struct efa_qp *qp);
 
-/* modify.c */
+/* qp_state.c */
 int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		  struct ib_udata *udata);
 int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -249,4 +249,4 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 void efa_compat_init(struct ib_device *ibdev);
 
-#endif /* EFA_VERBS_H */
+#endif /* EFA_OBJECTS_H */
