@@ -5425,11 +5425,26 @@ static const struct eadm_field setup_fields[] = {
 		.len = 512, .cut = true, .name_at = 4430, .c_name_at = 4441, .head_at = 4452,
 		.help_at = 4462,
 	},
+	{	/* address-vlan */
+		.slot = 28, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37285,
+		.c_name_at = 37298, .head_at = 37311, .help_at = 37320,
+	},
+	{	/* bond */
+		.slot = 29, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37479,
+		.c_name_at = 37479, .head_at = 37484, .help_at = 37489,
+	},
+	{	/* bond-standby */
+		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37560, .c_name_at = 37573,
+		.head_at = 37586, .help_at = 37594,
+	},
 };
 
 static const int16_t setup_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+	14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
 };
 
 static const struct eadm_field irq_fields[] = {
@@ -5457,18 +5472,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37285,
+		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37666,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37310,
+		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37691,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37354,
-		.c_name_at = 37354, .head_at = 37363, .help_at = 37372,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37735,
+		.c_name_at = 37735, .head_at = 37744, .help_at = 37753,
 	},
 };
 
@@ -5500,68 +5515,68 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37425,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37806,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 7196, .c_name_at = 7196,
-		.head_at = 7201, .help_at = 37472,
+		.head_at = 7201, .help_at = 37853,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37486,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37867,
 		.names = &eadm_spec_enums[22],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37566, .c_name_at = 37566,
-		.head_at = 37572, .help_at = 37578,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37947, .c_name_at = 37947,
+		.head_at = 37953, .help_at = 37959,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37620, .c_name_at = 37620,
-		.head_at = 37627, .help_at = 37634,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38001, .c_name_at = 38001,
+		.head_at = 38008, .help_at = 38015,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37697, .c_name_at = 37697,
-		.head_at = 7292, .help_at = 37704,
+		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 38078, .c_name_at = 38078,
+		.head_at = 7292, .help_at = 38085,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28592, .c_name_at = 28592,
-		.head_at = 28600, .unit_at = 859, .help_at = 37783,
+		.head_at = 28600, .unit_at = 859, .help_at = 38164,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3637, .c_name_at = 3637,
-		.head_at = 3644, .unit_at = 859, .help_at = 37877,
+		.head_at = 3644, .unit_at = 859, .help_at = 38258,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 37936, .c_name_at = 37936,
-		.head_at = 37943, .unit_at = 859, .help_at = 37950,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38317, .c_name_at = 38317,
+		.head_at = 38324, .unit_at = 859, .help_at = 38331,
 	},
 	{	/* ipc-lock */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34249, .c_name_at = 34258,
-		.head_at = 34267, .help_at = 37985,
+		.head_at = 34267, .help_at = 38366,
 	},
 	{	/* pod */
 		.slot = 16, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38085, .c_name_at = 38085,
-		.head_at = 38089, .help_at = 38093,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38466, .c_name_at = 38466,
+		.head_at = 38470, .help_at = 38474,
 	},
 	{	/* container */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38172, .c_name_at = 38172,
-		.head_at = 38182, .help_at = 38192,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38553, .c_name_at = 38553,
+		.head_at = 38563, .help_at = 38573,
 	},
 };
 
@@ -5595,18 +5610,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38265,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38646,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
-		.head_at = 30043, .help_at = 38285,
+		.head_at = 30043, .help_at = 38666,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38306,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38687,
 	},
 };
 
@@ -5643,86 +5658,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38350,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38731,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38370, .c_name_at = 38370, .head_at = 19095, .help_at = 38376,
+		.name_at = 38751, .c_name_at = 38751, .head_at = 19095, .help_at = 38757,
 		.names = &eadm_spec_enums[35],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 38411,
+		.help_at = 38792,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 38433,
-		.help_at = 38441,
+		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 38814,
+		.help_at = 38822,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38475, .c_name_at = 38475, .head_at = 38484, .unit_at = 38433,
-		.help_at = 38493,
+		.name_at = 38856, .c_name_at = 38856, .head_at = 38865, .unit_at = 38814,
+		.help_at = 38874,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 38433,
-		.help_at = 38526,
+		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 38814,
+		.help_at = 38907,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38555, .c_name_at = 38555, .head_at = 38567, .unit_at = 38433,
-		.help_at = 38579,
+		.name_at = 38936, .c_name_at = 38936, .head_at = 38948, .unit_at = 38814,
+		.help_at = 38960,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 38618,
-		.help_at = 38624,
+		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 38999,
+		.help_at = 39005,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38658, .c_name_at = 38658, .head_at = 38667, .unit_at = 38433,
-		.help_at = 38676,
+		.name_at = 39039, .c_name_at = 39039, .head_at = 39048, .unit_at = 38814,
+		.help_at = 39057,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30535, .c_name_at = 30535, .head_at = 30542, .unit_at = 859,
-		.help_at = 38705,
+		.help_at = 39086,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 35212, .c_name_at = 35212, .head_at = 35222, .unit_at = 35212,
-		.help_at = 38728,
+		.help_at = 39109,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 38776, .c_name_at = 38776, .head_at = 38784,
-		.help_at = 38792,
+		.len = 1024, .name_at = 39157, .c_name_at = 39157, .head_at = 39165,
+		.help_at = 39173,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 38938, .c_name_at = 38938, .head_at = 38944,
-		.help_at = 38950,
+		.len = 512, .name_at = 39319, .c_name_at = 39319, .head_at = 39325,
+		.help_at = 39331,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 38970, .c_name_at = 38983, .head_at = 17637,
-		.help_at = 38996,
+		.len = 256, .name_at = 39351, .c_name_at = 39364, .head_at = 17637,
+		.help_at = 39377,
 	},
 };
 
@@ -5756,7 +5771,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26422, .c_name_at = 26422,
-		.head_at = 26426, .help_at = 39080,
+		.head_at = 26426, .help_at = 39461,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5767,39 +5782,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 39111,
+		.help_at = 39492,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39128,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39509,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39141,
+		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39522,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39228,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39609,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26653, .c_name_at = 26666,
-		.head_at = 9180, .help_at = 39248,
+		.head_at = 9180, .help_at = 39629,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39286, .c_name_at = 39286,
-		.head_at = 39292, .help_at = 39298,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39667, .c_name_at = 39667,
+		.head_at = 39673, .help_at = 39679,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 39354,
+		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 39735,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5810,7 +5825,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 39407,
+		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 39788,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5820,13 +5835,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39428, .c_name_at = 39428,
-		.head_at = 39434, .unit_at = 993, .help_at = 39440,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39809, .c_name_at = 39809,
+		.head_at = 39815, .unit_at = 993, .help_at = 39821,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 39548,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 39929,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5836,8 +5851,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39645, .c_name_at = 39645,
-		.head_at = 39651, .help_at = 39657,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40026, .c_name_at = 40026,
+		.head_at = 40032, .help_at = 40038,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5874,7 +5889,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28169, .c_name_at = 28178,
-		.head_at = 28187, .help_at = 39694,
+		.head_at = 28187, .help_at = 40075,
 	},
 };
 
@@ -5907,37 +5922,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 39737, .c_name_at = 39737,
-		.head_at = 39743, .help_at = 39749,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40118, .c_name_at = 40118,
+		.head_at = 40124, .help_at = 40130,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39128,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39509,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39228,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39609,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 39779,
-		.help_at = 39788,
+		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 40160,
+		.help_at = 40169,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 39821, .c_name_at = 39831,
-		.head_at = 39841, .unit_at = 1541, .help_at = 39846,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40202, .c_name_at = 40212,
+		.head_at = 40222, .unit_at = 1541, .help_at = 40227,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39879, .c_name_at = 39888, .head_at = 1537, .unit_at = 1541,
-		.help_at = 39897,
+		.name_at = 40260, .c_name_at = 40269, .head_at = 1537, .unit_at = 1541,
+		.help_at = 40278,
 	},
 };
 
@@ -5970,7 +5985,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 39949,
+		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 40330,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5981,13 +5996,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 28195, .c_name_at = 28204,
-		.head_at = 28213, .help_at = 40053,
+		.head_at = 28213, .help_at = 40434,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 40074,
+		.help_at = 40455,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6024,7 +6039,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* pd-ahn */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 40161, .c_name_at = 40168, .head_at = 40175, .help_at = 40181,
+		.name_at = 40542, .c_name_at = 40549, .head_at = 40556, .help_at = 40562,
 	},
 };
 
@@ -6058,19 +6073,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 40248, .c_name_at = 40248, .head_at = 40253, .help_at = 40258,
+		.name_at = 40629, .c_name_at = 40629, .head_at = 40634, .help_at = 40639,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 40287,
+		.help_at = 40668,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 40313,
+		.help_at = 40694,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6135,12 +6150,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 40339,
+		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 40720,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40351,
+		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40732,
 		.names = &eadm_spec_enums[42],
 	},
 	{	/* pdn */
@@ -6151,7 +6166,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 13128, .c_name_at = 13128,
-		.head_at = 13132, .help_at = 40377,
+		.head_at = 13132, .help_at = 40758,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -6161,36 +6176,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40437, .c_name_at = 40437,
-		.head_at = 40444, .unit_at = 859, .help_at = 14924,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40818, .c_name_at = 40818,
+		.head_at = 40825, .unit_at = 859, .help_at = 14924,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40451, .c_name_at = 40451, .head_at = 40457, .unit_at = 1386,
-		.help_at = 40463,
+		.name_at = 40832, .c_name_at = 40832, .head_at = 40838, .unit_at = 1386,
+		.help_at = 40844,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30971, .c_name_at = 30971,
-		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 40542,
+		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 40923,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13168, .c_name_at = 13168,
-		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 40597,
+		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 40978,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40646, .c_name_at = 40646, .head_at = 5541, .unit_at = 1386,
-		.help_at = 40653,
+		.name_at = 41027, .c_name_at = 41027, .head_at = 5541, .unit_at = 1386,
+		.help_at = 41034,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 40691,
+		.help_at = 41072,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6237,8 +6252,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 40717, .c_name_at = 40726,
-		.head_at = 40735, .unit_at = 1386, .help_at = 40743,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 41098, .c_name_at = 41107,
+		.head_at = 41116, .unit_at = 1386, .help_at = 41124,
 	},
 };
 
@@ -6277,7 +6292,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
-		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 40804,
+		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 41185,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6289,27 +6304,27 @@ static const struct eadm_field gid_fields[] = {
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 6229,
-		.c_name_at = 6229, .head_at = 6234, .help_at = 40836,
+		.c_name_at = 6229, .head_at = 6234, .help_at = 41217,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 40903,
+		.c_name_at = 655, .head_at = 662, .help_at = 41284,
 	},
 	{	/* namespace */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40941, .c_name_at = 40941,
-		.head_at = 7344, .help_at = 40951, .names = &eadm_spec_enums[43],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41322, .c_name_at = 41322,
+		.head_at = 7344, .help_at = 41332, .names = &eadm_spec_enums[43],
 	},
 	{	/* scope */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40988, .c_name_at = 40988,
-		.head_at = 40994, .help_at = 41000, .names = &eadm_spec_enums[44],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41369, .c_name_at = 41369,
+		.head_at = 41375, .help_at = 41381, .names = &eadm_spec_enums[44],
 	},
 	{	/* usable */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 41063, .c_name_at = 41063, .head_at = 41070, .help_at = 41077,
+		.name_at = 41444, .c_name_at = 41444, .head_at = 41451, .help_at = 41458,
 		.names = &eadm_spec_enums[45],
 	},
 };
@@ -6350,110 +6365,110 @@ static const struct eadm_field link_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 16, .name_at = 311,
-		.c_name_at = 311, .head_at = 317, .help_at = 41118,
+		.c_name_at = 311, .head_at = 317, .help_at = 41499,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41177, .c_name_at = 41177, .head_at = 41183, .unit_at = 8055,
-		.help_at = 41189,
+		.name_at = 41558, .c_name_at = 41558, .head_at = 41564, .unit_at = 8055,
+		.help_at = 41570,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25450, .c_name_at = 25460, .head_at = 41221, .unit_at = 10416,
-		.help_at = 41230,
+		.name_at = 25450, .c_name_at = 25460, .head_at = 41602, .unit_at = 10416,
+		.help_at = 41611,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41262, .c_name_at = 41273, .head_at = 41284, .unit_at = 10416,
-		.help_at = 41294,
+		.name_at = 41643, .c_name_at = 41654, .head_at = 41665, .unit_at = 10416,
+		.help_at = 41675,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41353, .c_name_at = 41363, .head_at = 41373, .unit_at = 10416,
-		.help_at = 41382,
+		.name_at = 41734, .c_name_at = 41744, .head_at = 41754, .unit_at = 10416,
+		.help_at = 41763,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23752, .c_name_at = 23762, .head_at = 41443, .unit_at = 10416,
-		.help_at = 41452,
+		.name_at = 23752, .c_name_at = 23762, .head_at = 41824, .unit_at = 10416,
+		.help_at = 41833,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41500, .c_name_at = 41511, .head_at = 41522, .unit_at = 10416,
-		.help_at = 41532,
+		.name_at = 41881, .c_name_at = 41892, .head_at = 41903, .unit_at = 10416,
+		.help_at = 41913,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41593, .c_name_at = 41604, .head_at = 41615, .help_at = 41625,
+		.name_at = 41974, .c_name_at = 41985, .head_at = 41996, .help_at = 42006,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41693, .c_name_at = 41702, .head_at = 41711, .help_at = 41719,
+		.name_at = 42074, .c_name_at = 42083, .head_at = 42092, .help_at = 42100,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41749, .c_name_at = 41758, .head_at = 41767, .help_at = 41775,
+		.name_at = 42130, .c_name_at = 42139, .head_at = 42148, .help_at = 42156,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41805, .c_name_at = 41815, .head_at = 41825, .unit_at = 10416,
-		.help_at = 41834,
+		.name_at = 42186, .c_name_at = 42196, .head_at = 42206, .unit_at = 10416,
+		.help_at = 42215,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41865, .c_name_at = 41875, .head_at = 41885, .unit_at = 10416,
-		.help_at = 41894,
+		.name_at = 42246, .c_name_at = 42256, .head_at = 42266, .unit_at = 10416,
+		.help_at = 42275,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 41921,
-		.c_name_at = 41921, .head_at = 41925, .help_at = 41929,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 42302,
+		.c_name_at = 42302, .head_at = 42306, .help_at = 42310,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41995, .c_name_at = 42002, .head_at = 42009, .unit_at = 10416,
-		.help_at = 42015,
+		.name_at = 42376, .c_name_at = 42383, .head_at = 42390, .unit_at = 10416,
+		.help_at = 42396,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 42084, .c_name_at = 42091, .head_at = 42098, .unit_at = 10416,
-		.help_at = 42104,
+		.name_at = 42465, .c_name_at = 42472, .head_at = 42479, .unit_at = 10416,
+		.help_at = 42485,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 42169,
-		.c_name_at = 42179, .head_at = 42189, .help_at = 42198,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 42550,
+		.c_name_at = 42560, .head_at = 42570, .help_at = 42579,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 42276, .c_name_at = 42276, .head_at = 42280, .help_at = 42284,
+		.name_at = 42657, .c_name_at = 42657, .head_at = 42661, .help_at = 42665,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 42369,
-		.c_name_at = 42383, .head_at = 42397, .help_at = 42404,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 42750,
+		.c_name_at = 42764, .head_at = 42778, .help_at = 42785,
 	},
 	{	/* unresolved */
 		.slot = 25, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 42479,
-		.c_name_at = 42479, .head_at = 42490, .help_at = 42501,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 42860,
+		.c_name_at = 42860, .head_at = 42871, .help_at = 42882,
 	},
 };
 
@@ -6487,46 +6502,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33455, .help_at = 42604,
+		.head_at = 33455, .help_at = 42985,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 42645, .c_name_at = 42645,
-		.head_at = 42654, .help_at = 42663,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43026, .c_name_at = 43026,
+		.head_at = 43035, .help_at = 43044,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19772, .c_name_at = 19772,
-		.head_at = 827, .help_at = 42694,
+		.head_at = 827, .help_at = 43075,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 42746,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 43127,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 39779,
-		.help_at = 42774,
+		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 40160,
+		.help_at = 43155,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17747, .c_name_at = 17747, .head_at = 17758, .unit_at = 17747,
-		.help_at = 42803,
+		.help_at = 43184,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42842, .c_name_at = 42855,
-		.head_at = 42868, .help_at = 42873,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43223, .c_name_at = 43236,
+		.head_at = 43249, .help_at = 43254,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42919, .c_name_at = 42933,
-		.head_at = 42947, .unit_at = 1541, .help_at = 42956,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43300, .c_name_at = 43314,
+		.head_at = 43328, .unit_at = 1541, .help_at = 43337,
 	},
 };
 
@@ -6559,34 +6574,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38265,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38646,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 42997, .c_name_at = 42997,
-		.head_at = 43005, .help_at = 43010,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43378, .c_name_at = 43378,
+		.head_at = 43386, .help_at = 43391,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43057, .c_name_at = 43057,
-		.head_at = 43062, .help_at = 43067, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43438, .c_name_at = 43438,
+		.head_at = 43443, .help_at = 43448, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43094, .c_name_at = 43094,
-		.head_at = 43099, .help_at = 43104,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43475, .c_name_at = 43475,
+		.head_at = 43480, .help_at = 43485,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 33234, .c_name_at = 33234,
-		.head_at = 30043, .help_at = 38285,
+		.head_at = 30043, .help_at = 38666,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 43124,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 43505,
 	},
 };
 
@@ -6624,32 +6639,32 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 43173, .c_name_at = 43173, .head_at = 7292, .help_at = 43178,
+		.len = 320, .name_at = 43554, .c_name_at = 43554, .head_at = 7292, .help_at = 43559,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43257, .c_name_at = 43257,
-		.head_at = 43261, .help_at = 43265,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43638, .c_name_at = 43638,
+		.head_at = 43642, .help_at = 43646,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43305, .c_name_at = 43305,
-		.head_at = 43313, .unit_at = 993, .help_at = 43321,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43686, .c_name_at = 43686,
+		.head_at = 43694, .unit_at = 993, .help_at = 43702,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43385, .c_name_at = 43397,
-		.head_at = 43409, .unit_at = 993, .help_at = 43420,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43766, .c_name_at = 43778,
+		.head_at = 43790, .unit_at = 993, .help_at = 43801,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 43466, .unit_at = 993, .help_at = 43474,
+		.head_at = 43847, .unit_at = 993, .help_at = 43855,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43572, .c_name_at = 43584,
-		.head_at = 43596, .unit_at = 993, .help_at = 43607,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43953, .c_name_at = 43965,
+		.head_at = 43977, .unit_at = 993, .help_at = 43988,
 	},
 };
 
@@ -6687,8 +6702,8 @@ static const struct eadm_field function_fields[] = {
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 43658, .c_name_at = 43658,
-		.head_at = 43666, .help_at = 381,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 44039, .c_name_at = 44039,
+		.head_at = 44047, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6704,24 +6719,24 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
-		.head_at = 284, .help_at = 43674,
+		.head_at = 284, .help_at = 44055,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 43722,
-		.c_name_at = 43722, .head_at = 43731, .help_at = 43740,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 44103,
+		.c_name_at = 44103, .head_at = 44112, .help_at = 44121,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 128, .name_at = 34620, .c_name_at = 34620, .head_at = 34628,
-		.help_at = 43821,
+		.help_at = 44202,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 43905,
-		.c_name_at = 43905, .head_at = 35042, .help_at = 43912,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 44286,
+		.c_name_at = 44286, .head_at = 35042, .help_at = 44293,
 	},
 };
 
@@ -6753,53 +6768,53 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 7073, .c_name_at = 7073,
-		.head_at = 7077, .help_at = 43995,
+		.head_at = 7077, .help_at = 44376,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37472,
+		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37853,
 	},
 	{	/* libraries */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 44100, .c_name_at = 44100, .head_at = 44110, .help_at = 44120,
+		.len = 64, .name_at = 44481, .c_name_at = 44481, .head_at = 44491, .help_at = 44501,
 	},
 	{	/* files */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44167, .c_name_at = 44167,
-		.head_at = 44173, .unit_at = 44167, .help_at = 44179,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44548, .c_name_at = 44548,
+		.head_at = 44554, .unit_at = 44548, .help_at = 44560,
 	},
 	{	/* sockets */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44219, .c_name_at = 44219,
-		.head_at = 44227, .unit_at = 44219, .help_at = 44235,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44600, .c_name_at = 44600,
+		.head_at = 44608, .unit_at = 44600, .help_at = 44616,
 	},
 	{	/* tx-bytes */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 44346, .unit_at = 859, .help_at = 44352,
+		.head_at = 44727, .unit_at = 859, .help_at = 44733,
 	},
 	{	/* rx-bytes */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 44403, .unit_at = 859, .help_at = 44409,
+		.head_at = 44784, .unit_at = 859, .help_at = 44790,
 	},
 	{	/* hidden */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44446, .c_name_at = 44446,
-		.head_at = 44453, .unit_at = 44460, .help_at = 44470,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44827, .c_name_at = 44827,
+		.head_at = 44834, .unit_at = 44841, .help_at = 44851,
 	},
 	{	/* pod */
 		.slot = 14, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.name_at = 38085, .c_name_at = 38085, .head_at = 38089, .help_at = 38093,
+		.name_at = 38466, .c_name_at = 38466, .head_at = 38470, .help_at = 38474,
 	},
 	{	/* container */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.cut = true, .name_at = 38172, .c_name_at = 38172, .head_at = 38182,
-		.help_at = 38192,
+		.cut = true, .name_at = 38553, .c_name_at = 38553, .head_at = 38563,
+		.help_at = 38573,
 	},
 };
 
@@ -6835,53 +6850,53 @@ static const struct eadm_field smc_fields[] = {
 	},
 	{	/* rdma-clients */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44518, .c_name_at = 44531,
-		.head_at = 44544, .unit_at = 25651, .help_at = 44555,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44899, .c_name_at = 44912,
+		.head_at = 44925, .unit_at = 25651, .help_at = 44936,
 	},
 	{	/* rdma-servers */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44595, .c_name_at = 44608,
-		.head_at = 44621, .unit_at = 25651, .help_at = 44632,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44976, .c_name_at = 44989,
+		.head_at = 45002, .unit_at = 25651, .help_at = 45013,
 	},
 	{	/* shared-clients */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44668, .c_name_at = 44683,
-		.head_at = 44698, .unit_at = 25651, .help_at = 44708,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45049, .c_name_at = 45064,
+		.head_at = 45079, .unit_at = 25651, .help_at = 45089,
 	},
 	{	/* shared-servers */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44757, .c_name_at = 44772,
-		.head_at = 44787, .unit_at = 25651, .help_at = 44797,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45138, .c_name_at = 45153,
+		.head_at = 45168, .unit_at = 25651, .help_at = 45178,
 	},
 	{	/* tcp-clients */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44842, .c_name_at = 44854,
-		.head_at = 44866, .unit_at = 25651, .help_at = 44876,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45223, .c_name_at = 45235,
+		.head_at = 45247, .unit_at = 25651, .help_at = 45257,
 	},
 	{	/* tcp-servers */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44916, .c_name_at = 44928,
-		.head_at = 44940, .unit_at = 25651, .help_at = 44950,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45297, .c_name_at = 45309,
+		.head_at = 45321, .unit_at = 25651, .help_at = 45331,
 	},
 	{	/* client-errors */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44994, .c_name_at = 45008,
-		.head_at = 45022, .unit_at = 25651, .help_at = 45032,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45375, .c_name_at = 45389,
+		.head_at = 45403, .unit_at = 25651, .help_at = 45413,
 	},
 	{	/* server-errors */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45094, .c_name_at = 45108,
-		.head_at = 45122, .unit_at = 25651, .help_at = 45132,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45475, .c_name_at = 45489,
+		.head_at = 45503, .unit_at = 25651, .help_at = 45513,
 	},
 	{	/* tx-bytes */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 45198, .unit_at = 859, .help_at = 45205,
+		.head_at = 45579, .unit_at = 859, .help_at = 45586,
 	},
 	{	/* rx-bytes */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 45227, .unit_at = 859, .help_at = 45234,
+		.head_at = 45608, .unit_at = 859, .help_at = 45615,
 	},
 };
 
@@ -6913,23 +6928,23 @@ static const struct eadm_field smc_fallback_fields[] = {
 	},
 	{	/* code */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45260, .c_name_at = 45260,
-		.head_at = 45265, .help_at = 45270,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45641, .c_name_at = 45641,
+		.head_at = 45646, .help_at = 45651,
 	},
 	{	/* reason */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45292, .c_name_at = 45292,
-		.head_at = 45299, .help_at = 33290, .names = &eadm_spec_enums[20],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45673, .c_name_at = 45673,
+		.head_at = 45680, .help_at = 33290, .names = &eadm_spec_enums[20],
 	},
 	{	/* clients */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45306, .c_name_at = 45306,
-		.head_at = 45314, .unit_at = 25651, .help_at = 45322,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45687, .c_name_at = 45687,
+		.head_at = 45695, .unit_at = 25651, .help_at = 45703,
 	},
 	{	/* servers */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45404, .c_name_at = 45404,
-		.head_at = 45412, .unit_at = 25651, .help_at = 45420,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45785, .c_name_at = 45785,
+		.head_at = 45793, .unit_at = 25651, .help_at = 45801,
 	},
 };
 
@@ -7463,8 +7478,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = true,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 27,
-		.n_fields = 26,
+		.max_attr = 30,
+		.n_fields = 29,
 		.n_sets = 0,
 		.fields = setup_fields,
 		.key = &setup_fields[0],
@@ -9898,6 +9913,17 @@ const char eadm_spec_strings[] = "\0"
 	"gid_usable\0"
 	"GIDUSABLE\0"
 	"Whether that GID can be used here, or why not.\0"
+	"address-vlan\0"
+	"address_vlan\0"
+	"ADDRVLAN\0"
+	"VLAN above the network interface that has an IP address besides the link-local one; empty when none has. Only while the network interface has no such address.\0"
+	"bond\0"
+	"BOND\0"
+	"Bond that the network interface is a member of; empty when it is none.\0"
+	"bond-standby\0"
+	"bond_standby\0"
+	"STANDBY\0"
+	"1 while another member of the bond is the active one; only with a bond.\0"
 	"Number of the interrupt.\0"
 	"What the event queue is for that raises it.\0"
 	"affinity\0"
