@@ -283,7 +283,9 @@ enum diag_kind {
 	F(SETUP_RP_FILTER, "rp-filter")					\
 	F(SETUP_ROUTE_NETDEV, "route-netdev") F(SETUP_GID_TYPE, "gid-type") \
 	F(SETUP_GID_SCOPE, "gid-scope") F(SETUP_GID_USABLE, "gid-usable") \
-	F(SETUP_GID_OTHERS, "gid-others")
+	F(SETUP_GID_OTHERS, "gid-others")				\
+	F(SETUP_ADDRESS_VLAN, "address-vlan") F(SETUP_BOND, "bond")	\
+	F(SETUP_STANDBY, "bond-standby")
 
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")

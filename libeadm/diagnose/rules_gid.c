@@ -7,8 +7,7 @@
 #include "family/family.h"
 #include "rules_setup.h"
 
-/* Whether the GIDs are IP addresses, of which the one in the row can be used here. */
-static bool has_roce(const struct diag_row *setup)
+bool eadm_judge_has_roce(const struct diag_row *setup)
 {
 	return diag_has(setup, SETUP_GID_SCOPE) &&
 	       diag_has(setup, SETUP_GID_USABLE) &&
@@ -26,7 +25,7 @@ static const char *interface_elsewhere(struct judge *j,
 {
 	const struct diag_row *setup = eadm_judge_setup(j, dev);
 
-	return *diag_text(dev, DEV_NETDEV) || has_roce(setup) ?
+	return *diag_text(dev, DEV_NETDEV) || eadm_judge_has_roce(setup) ?
 		       "" : diag_text(setup, SETUP_GID_NETDEV);
 }
 
@@ -44,7 +43,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
 		return;
 	}
-	if (has_roce(setup)) {
+	if (eadm_judge_has_roce(setup)) {
 		eadm_pass(j, now, "%s is here; the interface below it is in another network namespace",
 			  diag_text(setup, SETUP_GID_NETDEV));
 		return;
@@ -58,7 +57,11 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		    elsewhere);
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
-	eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
+	/* Other protocols have no GIDs of further interfaces. */
+	if (diag_has(setup, SETUP_GID_SCOPE))
+		eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
+	else
+		eadm_judge_next(j, "use an adapter whose interface is here");
 }
 
 /* ---- the GID ---------------------------------------------------------------------- */
@@ -112,6 +115,18 @@ static const char *other_gids(const struct diag_row *setup, char buf[256])
 	return buf;
 }
 
+/* There is one at most, which is link-local: the others are of the active member's device. */
+static void note_standby(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *setup)
+{
+	eadm_accuse(j, now, "port 1: no GID of an address of %s while %s is a standby member of it",
+		    diag_text(setup, SETUP_BOND),
+		    diag_text(setup, SETUP_NETDEV));
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_cause(j, "The kernel gives them to the device of the active member.");
+	eadm_judge_next(j, "use the device of the active member: eadm dump gid");
+}
+
 static void pass_roce(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *setup)
 {
@@ -121,6 +136,11 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 	const char *netdev = diag_text(setup, SETUP_GID_NETDEV);
 	char others[256], next[128];
 
+	if (diag_u64(setup, SETUP_GID_SCOPE) == EADM_GID_SCOPE_LINK_LOCAL &&
+	    diag_u64(setup, SETUP_STANDBY)) {
+		note_standby(j, now, setup);
+		return;
+	}
 	other_gids(setup, others);
 	if (diag_u64(setup, SETUP_GID_SCOPE) == EADM_GID_SCOPE_LINK_LOCAL) {
 		eadm_accuse(j, now, "port 1: index %" PRIu64 " is usable on the same link only: %s (%s, %s) is link-local%s",
@@ -180,7 +200,7 @@ void eadm_look_gid(struct judge *j, const struct diag_row *now,
 			return;
 		eadm_judge_cause(j, "The adapter reports no address.");
 		eadm_judge_next(j, "dmesg | grep {driver}; load the driver again");
-	} else if (has_roce(setup)) {
+	} else if (eadm_judge_has_roce(setup)) {
 		pass_roce(j, now, setup);
 	} else if (diag_has(setup, SETUP_GID_USABLE) &&
 		   diag_u64(setup, SETUP_GID_USABLE) != EADM_GID_USE_BEST) {

@@ -18,6 +18,7 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 	uint64_t max = diag_u64(now, DEV_MAX_MTU);
 	const char *netdev = diag_text(now, DEV_NETDEV);
 	const struct diag_row *setup = eadm_judge_setup(j, now);
+	const char *bond = diag_text(setup, SETUP_BOND);
 	uint64_t mtu = diag_u64(setup, SETUP_MTU);
 	char next[256];
 
@@ -32,8 +33,9 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 	if (mtu && mtu < max + ROCE_HEADERS) {
 		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64 ", because %s has an MTU of %" PRIu64 ", not %" PRIu64,
 			    active, max, netdev, mtu, max + ROCE_HEADERS);
-		snprintf(next, sizeof(next), "ip link set {netdev} mtu %" PRIu64 ", if the network and all peers allow it",
-			 max + ROCE_HEADERS);
+		/* A bond's members have the MTU of the bond. */
+		snprintf(next, sizeof(next), "ip link set %s mtu %" PRIu64 ", if the network and all peers allow it",
+			 *bond ? bond : "{netdev}", max + ROCE_HEADERS);
 		eadm_judge_next(j, next);
 	} else {
 		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64,
@@ -81,6 +83,10 @@ static void look_subnet(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (!*netdev || !diag_has(setup, SETUP_SUBNET))
+		return;
+	/* Without an IPv4 address, it is in no subnet. */
+	if (!*others && diag_has(setup, SETUP_IPV4) &&
+	    !diag_u64(setup, SETUP_IPV4))
 		return;
 	if (!*others) {
 		eadm_pass(j, now, "no other network interface is in the subnet of %s",

@@ -301,6 +301,29 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 	}
 }
 
+/* Addresses of interfaces above this one serve it, too. */
+static bool has_address_above(struct judge *j, const struct diag_row *now,
+			      const struct diag_row *setup)
+{
+	const char *netdev = diag_text(setup, SETUP_NETDEV);
+	const char *bond = diag_text(setup, SETUP_BOND);
+	const char *vlan = diag_text(setup, SETUP_ADDRESS_VLAN);
+
+	/* With RoCE, the kernel has made a GID of each of them. */
+	if (eadm_judge_has_roce(setup) &&
+	    diag_u64(setup, SETUP_GID_SCOPE) != EADM_GID_SCOPE_LINK_LOCAL)
+		eadm_pass(j, now, "%s, above %s, has an address",
+			  diag_text(setup, SETUP_GID_NETDEV), netdev);
+	else if (eadm_judge_has_roce(setup) && diag_u64(setup, SETUP_STANDBY))
+		eadm_pass(j, now, "%s is a standby member of %s", netdev, bond);
+	else if (*vlan)
+		eadm_pass(j, now, "%s, a VLAN of %s, has an address", vlan,
+			  netdev);
+	else
+		return false;
+	return true;
+}
+
 /* Connections are made by IP address. */
 static void look_address(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
@@ -315,12 +338,18 @@ static void look_address(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "%s has an IPv4 address", netdev);
 	else if (diag_u64(setup, SETUP_IPV6))
 		eadm_pass(j, now, "%s has an IPv6 address", netdev);
+	else if (has_address_above(j, now, setup))
+		return;
 	else if (diag_has(setup, SETUP_IPV6))
 		eadm_accuse(j, now, "%s has no address in this network namespace besides the link-local one: no connections through rdma_cm to other networks",
 			    netdev);
 	else
 		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace",
 			    netdev);
+	if (!*diag_text(setup, SETUP_BOND))
+		return;
+	eadm_judge_cause(j, "It is a member of a bond: only with RoCE do the bond's addresses serve the devices of its members.");
+	eadm_judge_next(j, "ip link set {netdev} nomaster; ip address add ADDRESS dev {netdev}");
 }
 
 static const struct diag_row *machine(struct judge *j)
@@ -609,7 +638,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "A container that sees the GIDs of its host's interfaces, interfaces that are down, and a GID that reaches only the same link: a notice. A port that is down is judged by the rule link-down alone. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
+		.alike = "A container that sees the GIDs of its host's interfaces, interfaces that are down, a standby member of a bond, and a GID that reaches only the same link: a notice. A port that is down is judged by the rule link-down alone. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
@@ -617,7 +646,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The network interface has no IP address in the caller's network namespace.",
 		.cause = "It was not configured, or is used in another network namespace.",
 		.next = "ip address add ADDRESS dev {netdev}",
-		.alike = "A machine that uses IPv6 only: one address of either family is enough.",
+		.alike = "A machine that uses IPv6 only: one address of either family is enough. Addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it: connections by them use the device.",
 		.look = look_address,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,

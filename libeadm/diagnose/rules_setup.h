@@ -16,6 +16,8 @@ const struct diag_row *eadm_judge_setup(struct judge *j,
 const struct diag_row *eadm_judge_module(struct judge *j, const char *name);
 const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev);
 bool eadm_judge_uses_cm(struct judge *j);
+/* Whether the GIDs are IP addresses, of which the one in the row can be used here. */
+bool eadm_judge_has_roce(const struct diag_row *setup);
 void eadm_look_gid(struct judge *j, const struct diag_row *now,
 		   const struct diag_row *then);
 void eadm_look_netdev(struct judge *j, const struct diag_row *now,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What sysfs shows about RDMA devices and their network interfaces. */
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/root.h"
 #include "devlist.h"
@@ -152,6 +154,36 @@ static bool is_global(const struct sockaddr *addr)
 	       !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
 }
 
+/* rdma_cm takes an address of a VLAN for one of the interface below, with every protocol. */
+static bool is_vlan_of(const struct eadm_ctx *ctx, const char *name,
+		       const char *netdev)
+{
+	char type[32];
+
+	return !eadm_root_access(ctx, F_OK, "/sys/class/net/%.16s/lower_%.16s",
+				 name, netdev) &&
+	       eadm_root_line(ctx, type, sizeof(type),
+			      "/sys/class/net/%.16s/uevent", name) &&
+	       !strcmp(type, "DEVTYPE=vlan");
+}
+
+static void put_vlan(struct eadm_answer *answer, const struct ifaddrs *all,
+		     const char *netdev)
+{
+	const struct ifaddrs *one;
+	char name[IFNAMSIZ];
+
+	for (one = all; one; one = one->ifa_next) {
+		if (!one->ifa_addr || (one->ifa_addr->sa_family != AF_INET &&
+				       !is_global(one->ifa_addr)))
+			continue;
+		eadm_local_interface(one, name);
+		if (is_vlan_of(answer->ctx, name, netdev))
+			break;
+	}
+	eadm_local_put(answer, EADM_A_SETUP_ADDRESS_VLAN, one ? name : "");
+}
+
 /* Whether the interface has addresses of either family; others in its subnet. */
 static void put_addresses(struct eadm_answer *answer, const char *netdev,
 			  bool subnet)
@@ -162,16 +194,35 @@ static void put_addresses(struct eadm_answer *answer, const char *netdev,
 	if (getifaddrs(&all))
 		return;
 	for (one = all; one; one = one->ifa_next) {
-		if (!one->ifa_addr || strcmp(one->ifa_name, netdev) != 0)
+		if (!one->ifa_addr || !eadm_local_is_of(one, netdev))
 			continue;
 		ipv4 |= one->ifa_addr->sa_family == AF_INET;
 		ipv6 |= is_global(one->ifa_addr);
 	}
 	if (subnet)
 		eadm_local_subnet(answer, all, netdev);
+	if (!ipv4 && !ipv6)
+		put_vlan(answer, all, netdev);
 	freeifaddrs(all);
 	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV4, ipv4);
 	eadm_message_put_u32(&answer->out, EADM_A_SETUP_NETDEV_IPV6, ipv6);
+}
+
+static void put_bond(struct eadm_answer *answer, const char *netdev)
+{
+	char state[16], bond[IFNAMSIZ] = "";
+
+	/* Members of other interfaces, such as a bridge, have no such state. */
+	if (!eadm_root_line(answer->ctx, state, sizeof(state),
+			    "/sys/class/net/%.64s/bonding_slave/state", netdev))
+		*state = '\0';
+	else
+		eadm_root_link(answer->ctx, bond, sizeof(bond),
+			       "/sys/class/net/%.64s/master", netdev);
+	eadm_local_put(answer, EADM_A_SETUP_BOND, bond);
+	if (*bond)
+		eadm_message_put_u32(&answer->out, EADM_A_SETUP_BOND_STANDBY,
+				     !strcmp(state, "backup"));
 }
 
 static void put_netdev(struct eadm_answer *answer, const char *netdev,
@@ -184,6 +235,7 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev,
 		       netdev);
 	eadm_local_put_number(answer, EADM_A_SETUP_NETDEV_MTU, mtu);
 	put_addresses(answer, netdev, subnet);
+	put_bond(answer, netdev);
 }
 
 /* The caller knows the network interface from the device's row. */

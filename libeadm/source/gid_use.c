@@ -11,19 +11,11 @@
 
 #include "eadm_nl.h"
 #include "gids.h"
+#include "local.h"
 
 #define MAC_SIZE 6
 
 /* ---- network namespaces --------------------------------------------------------- */
-
-/* An address may be labelled with a name after that of its interface: "eth0:1". */
-static bool is_of(const struct ifaddrs *one, const char *netdev)
-{
-	size_t len = strlen(netdev);
-
-	return !strncmp(one->ifa_name, netdev, len) &&
-	       (!one->ifa_name[len] || one->ifa_name[len] == ':');
-}
 
 static bool is_mapped(const struct in6_addr *gid, const struct sockaddr *addr)
 {
@@ -70,7 +62,7 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 	bool here = false, own = false, up = false;
 
 	for (one = all; one; one = one->ifa_next) {
-		if (!one->ifa_addr || !is_of(one, gid->netdev))
+		if (!one->ifa_addr || !eadm_local_is_of(one, gid->netdev))
 			continue;
 		here = true;
 		up |= one->ifa_flags & IFF_UP;

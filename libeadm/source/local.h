@@ -28,6 +28,10 @@ void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name);
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len);
 void eadm_local_sort_words(char *buf);
+struct ifaddrs;
+/* An address may be labelled with a name after that of its interface: "eth0:1". */
+void eadm_local_interface(const struct ifaddrs *one, char name[16]);
+bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
 
 /*
  * One reader for each kind of row. They put what exists and leave out what is
@@ -62,7 +66,6 @@ eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */
 void eadm_local_addresses(struct eadm_answer *answer, /* route.c */
 			  const char *netdev);
 void eadm_local_unresolved(struct eadm_answer *answer, const char *netdev);
-struct ifaddrs;
 void eadm_local_subnet(struct eadm_answer *answer, /* subnet.c */
 		       const struct ifaddrs *all, const char *netdev);
 void eadm_local_links(struct eadm_answer *answer, /* links.c */

@@ -2,6 +2,8 @@
 /* Common parts of the readers of rows about this machine. */
 #include <errno.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,4 +133,18 @@ void eadm_local_sort_words(char *buf)
 	for (i = 0; !rest && i < n; i++)
 		buf += sprintf(buf, "%s%s", i ? " " : "", words[i]);
 	free(copy);
+}
+
+void eadm_local_interface(const struct ifaddrs *one, char name[IFNAMSIZ])
+{
+	snprintf(name, IFNAMSIZ, "%.*s", (int)strcspn(one->ifa_name, ":"),
+		 one->ifa_name);
+}
+
+bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev)
+{
+	char name[IFNAMSIZ];
+
+	eadm_local_interface(one, name);
+	return !strcmp(name, netdev);
 }

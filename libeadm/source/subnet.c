@@ -192,19 +192,22 @@ static void add_other(const struct eadm_ctx *ctx, const struct ifaddrs *other,
 		      struct others *others)
 {
 	char text[IFNAMSIZ + INET_ADDRSTRLEN + 8], address[INET_ADDRSTRLEN];
-	int ignores = setting(ctx, other->ifa_name, "arp_ignore");
 	uint32_t mask = address_of(other->ifa_netmask);
+	char name[IFNAMSIZ];
+	int ignores;
 
+	eadm_local_interface(other, name);
+	ignores = setting(ctx, name, "arp_ignore");
 	inet_ntop(AF_INET,
 		  &((const struct sockaddr_in *)other->ifa_addr)->sin_addr,
 		  address, sizeof(address));
-	snprintf(text, sizeof(text), "%s=%s/%d", other->ifa_name, address,
+	snprintf(text, sizeof(text), "%s=%s/%d", name, address,
 		 __builtin_popcount(mask));
 	eadm_local_add_word(others->all, sizeof(others->all), text, strlen(text));
 	others->known &= ignores >= 0;
 	if (!ignores)
 		eadm_local_add_word(others->answering, sizeof(others->answering),
-				    other->ifa_name, strlen(other->ifa_name));
+				    name, strlen(name));
 }
 
 /* The first of the interface's addresses that shares a subnet with other interfaces. */
@@ -213,14 +216,16 @@ void eadm_local_subnet(struct eadm_answer *answer, const struct ifaddrs *all,
 {
 	const struct ifaddrs *mine, *one;
 	struct others others = { .known = true };
+	char name[IFNAMSIZ];
 
 	for (mine = all; mine && !*others.all; mine = mine->ifa_next) {
-		if (!is_in_subnet(mine) || strcmp(mine->ifa_name, netdev) != 0)
+		if (!is_in_subnet(mine) || !eadm_local_is_of(mine, netdev))
 			continue;
 		for (one = all; one; one = one->ifa_next) {
+			eadm_local_interface(one, name);
 			if (is_in_subnet(one) && is_same_subnet(mine, one) &&
-			    strcmp(one->ifa_name, netdev) != 0 &&
-			    !is_related(answer->ctx, netdev, one->ifa_name))
+			    strcmp(name, netdev) != 0 &&
+			    !is_related(answer->ctx, netdev, name))
 				add_other(answer->ctx, one, &others);
 		}
 		if (*others.all)

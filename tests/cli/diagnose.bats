@@ -462,6 +462,33 @@ gid_check() { # JSON
 		"ok GID 0 is fe80::1||"* ]]
 }
 
+@test "check: addresses of a VLAN above the interface, or of a bond" {
+	local none='"netdev-ipv4": 0, "netdev-ipv6": 0' above=$BATS_TEST_TMPDIR/above
+	audited "$above" \
+		setup "{\"dev-index\": 0, \"netdev\": \"eth0\", $none, \"address-vlan\": \"eth0.5\", \"bond\": \"\", \"subnet\": \"\"}" \
+		setup "{\"dev-index\": 1, \"netdev\": \"eth1\", $none, \"address-vlan\": \"\", \"bond\": \"bond0\", \"bond-standby\": 1}"
+	# Only with RoCE do addresses of a bond serve the devices of its members.
+	[[ $(of_check "$above" address) == "warn eth1 has no address in this "*$'\n'"ok eth0.5, a VLAN of eth0, has an address" ]]
+	[ "$(eadm --from "$above" check --json | jq -r '.rows[] | select(.check == "address" and .result == "warn").remedy')" = \
+		"ip link set eth1 nomaster; ip address add ADDRESS dev eth1" ]
+	# An interface without an IPv4 address is in no subnet.
+	[ -z "$(of_check "$above" subnet)" ]
+	local member="$none, \"address-vlan\": \"\", \"bond\": \"bond0\", \"gid-type\": \"RoCE v2\", \"gid-netdev\": \"bond0\",
+		\"gid-usable\": \"best\", \"gid-others\": \"\""
+	local link='"gid": "fe80::1", "gid-index": 0, "gid-scope": "link-local"'
+	audited "$above" \
+		setup "{\"dev-index\": 0, \"netdev\": \"eth0\", $member, \"bond-standby\": 0, \"gid\": \"::ffff:10.0.0.1\",
+			\"gid-index\": 1, \"gid-scope\": \"ipv4\"}" \
+		setup "{\"dev-index\": 1, \"netdev\": \"eth1\", $member, \"bond-standby\": 1, $link}"
+	[ "$(of_check "$above" address)" = "ok bond0, above eth0, has an address"$'\n'"ok eth1 is a standby member of bond0" ]
+	[ "$(of_check "$above" gid)" = \
+		"note port 1: no GID of an address of bond0 while eth1 is a standby member of it"$'\n'"ok port 1: use index 1, ::ffff:10.0.0.1 (RoCE v2, bond0)" ]
+	# The active member of a bond without an address.
+	audited "$above" setup "{\"dev-index\": 0, \"netdev\": \"eth0\", $member, \"bond-standby\": 0, $link}"
+	[[ $(of_check "$above" address) == "warn eth0 has no address in this "* ]]
+	[[ $(of_check "$above" gid) == "note port 1: index 0 is usable on the same link only: "* ]]
+}
+
 @test "check: lists of GIDs that are too long, or of words that are none" {
 	local others
 	others=$(seq -f "%.0f=other-netns" -s " " 4 60)
