@@ -531,8 +531,8 @@ static void look_in_use(struct judge *j, const struct diag_row *now,
 	if (!library || !diag_has(now, DEV_CTXS))
 		return;
 	if (n)
-		eadm_pass(j, now, "%" PRIu64 " %s it open", n,
-			  eadm_plural(n, "process has", "processes have"));
+		eadm_pass(j, now, "%" PRIu64 " user %s open", n,
+			  eadm_plural(n, "context is", "contexts are"));
 	else
 		eadm_pass(j, now, "no process has it open: a running application uses another transport, such as TCP (fi_info shows what %s finds)",
 			  library);

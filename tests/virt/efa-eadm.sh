@@ -90,7 +90,7 @@ in_use() {
 ["efa_1","ib_send_bw"]' '[.dev_name, .comm]' unique "$object" || status=1
 	done
 	nothing_wrong eadm && nothing_wrong "${user[@]}" eadm || status=1
-	[ "$(sorted_checks efa_0 | jq -r '.rows[] | select(.check == "in-use").finding')" = "1 process has it open" ] || status=1
+	[ "$(sorted_checks efa_0 | jq -r '.rows[] | select(.check == "in-use").finding')" = "1 user context is open" ] || status=1
 	# That rules need our driver is a note, so that nothing is incomplete.
 	eadm bundle create -o "$VM_OUT/bundle.tar.zst" >"$VM_OUT/made" 2>&1 || status=1
 	kill %?ib_send_bw "$pid" 2>/dev/null
