@@ -239,6 +239,7 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 	 * A request with a filter may never read all of a record kept by the
 	 * driver, so it does not count as having read it.
 	 */
+	diag.net = req->net;
 	diag.admin = rights & BIT(EADM_PERM_ADMIN) && !is_picky(req) && !req->only;
 	ret = eadm_snap_fill(edev, req->type, row, snap, &diag);
 	if (ret)

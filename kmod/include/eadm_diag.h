@@ -26,6 +26,7 @@
 
 #include <linux/atomic.h>
 #include <linux/completion.h>
+#include <linux/netdevice.h>
 #include <linux/notifier.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -70,13 +71,30 @@ struct pid;
  *	may cause any number of commands; other readers get a recent, cached answer
  * @among: of commands: those in one of these states, BIT(EADM_CMD_STATE_*); 0: any
  * @least: of commands: those that took at least this many ns
+ * @net: network namespace of the reader, in which names of interfaces are understood
  */
 struct eadm_diag_req {
 	bool hw;
 	bool admin;
 	u32 among;
 	u64 least;
+	const struct net *net;
 };
+
+/**
+ * eadm_diag_sees() - whether a reader is shown the name and index of an interface
+ * @req: the request
+ * @netdev: network interface of the device
+ *
+ * Where devices are shared, the reader's namespace may have another interface of that name.
+ *
+ * Context: any.
+ * Return: true if the interface is in the reader's network namespace.
+ */
+static inline bool eadm_diag_sees(const struct eadm_diag_req *req, const struct net_device *netdev)
+{
+	return req->net && net_eq(dev_net(netdev), req->net);
+}
 
 /**
  * struct eadm_diag_obj - one kind of object a driver can show

@@ -98,6 +98,10 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	const struct eadm_family *family = eadm_judge_family(j, now);
+	/* It has no name here while it is in another network namespace. */
+	const char *netdev = *diag_text(now, DEV_NETDEV) ?
+				     diag_text(now, DEV_NETDEV) :
+				     "the network interface";
 
 	(void)then;
 	if (family && !eadm_family_has_netdev(family))
@@ -108,12 +112,12 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	}
 	if (!strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC))) {
 		eadm_pass(j, now, "%s uses the adapter's MAC address, %s",
-			  diag_text(now, DEV_NETDEV), diag_text(now, DEV_MAC));
+			  netdev, diag_text(now, DEV_MAC));
 		return;
 	}
 	eadm_accuse(j, now,
 		    "%s uses the MAC address %s, the adapter belongs to %s",
-		    diag_text(now, DEV_NETDEV), diag_text(now, DEV_NETDEV_MAC),
+		    netdev, diag_text(now, DEV_NETDEV_MAC),
 		    diag_text(now, DEV_MAC));
 	eadm_cite(j, DIAG_DEV, now, DEV_MAC);
 	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV_MAC);

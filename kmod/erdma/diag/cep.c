@@ -113,7 +113,8 @@ static int cep_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, state, row->state);
 	SNAP_SET(s, role, row->role);
 	SNAP_SET(o, cc, row->cc);
-	SNAP_STR(s, netdev, diag_to_dev(dd)->netdev->name);
+	if (eadm_diag_sees(req, diag_to_dev(dd)->netdev))
+		SNAP_STR(s, netdev, diag_to_dev(dd)->netdev->name);
 	SNAP_SET(s, age, age(row->cep->created));
 	SNAP_SET(s, state_age, age(READ_ONCE(row->cep->state_since)));
 	if (row->local.sin_family == AF_INET) {

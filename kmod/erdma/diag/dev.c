@@ -26,16 +26,19 @@ static void fill_limits(struct erdma_dev *dev, struct eadm_snap_dev *s)
 	SNAP_SET(s, max_cqe, caps->max_cqe);
 }
 
-static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s)
+static void fill_port(struct erdma_dev *dev, struct eadm_snap_dev *s,
+		      const struct eadm_diag_req *req)
 {
 	const struct net_device *netdev = dev->netdev;
 
 	SNAP_BIN(s, mac, dev->mac, ETH_ALEN);
 	SNAP_BIN(s, netdev_mac, netdev->dev_addr, ETH_ALEN);
 	SNAP_SET(s, port_state, erdma_port_state(dev));
+	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
+	if (!eadm_diag_sees(req, netdev))
+		return;
 	SNAP_STR(s, netdev, netdev->name);
 	SNAP_SET(s, netdev_index, netdev->ifindex);
-	SNAP_SET(s, mtu, READ_ONCE(netdev->mtu));
 }
 
 static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -54,7 +57,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(o, cc, READ_ONCE(dev->conf.cc));
 	SNAP_SET(s, vectors, dev->vectors);
-	fill_port(dev, s);
+	fill_port(dev, s, req);
 	fill_limits(dev, s);
 	erdma_diag_count_ceps(dev, s);
 	return 0;

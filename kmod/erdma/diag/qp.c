@@ -40,7 +40,7 @@ static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 }
 
 static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap_qp *s,
-			    struct eadm_snap_qp_erdma *o)
+			    struct eadm_snap_qp_erdma *o, const struct eadm_diag_req *req)
 {
 	struct erdma_rts conn;
 	bool connected;
@@ -51,7 +51,8 @@ static void fill_connection(struct erdma_dev *dev, struct erdma_qp *qp, struct e
 		conn = qp->conn;
 	spin_unlock(&qp->conn_lock);
 
-	SNAP_STR(s, netdev, dev->netdev->name);
+	if (eadm_diag_sees(req, dev->netdev))
+		SNAP_STR(s, netdev, dev->netdev->name);
 	if (!connected)
 		return;
 	SNAP_BIN(s, local_addr, &conn.sip, sizeof(conn.sip));
@@ -163,7 +164,7 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		fill_kernel(qp, s);
 	else
 		fill_user(qp, s);
-	fill_connection(dev, qp, s, o);
+	fill_connection(dev, qp, s, o, req);
 	fill_first_event(qp, s);
 	if (req->hw)
 		fill_hw(dev, qp, s, o);
