@@ -48,13 +48,18 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 			  diag_text(setup, SETUP_GID_NETDEV));
 		return;
 	}
-	if (!*elsewhere) {
+	/* A port is active only with an interface that is up, or with none, as with InfiniBand. */
+	if (!*elsewhere && (!diag_has(now, DEV_PORT_STATE) ||
+			    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_ACTIVE)) {
 		eadm_accuse(j, now, "no network interface belongs to it");
 		return;
 	}
-	/* As in a container that sees the adapters of its host. */
-	eadm_accuse(j, now, "its network interface %s is in another network namespace",
-		    elsewhere);
+	/* As in a container that sees the adapters of its host; older kernels name it with RoCE only. */
+	if (*elsewhere)
+		eadm_accuse(j, now, "its network interface %s is in another network namespace",
+			    elsewhere);
+	else
+		eadm_accuse(j, now, "no network interface of it is in this network namespace");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
 	/* Other protocols have no GIDs of further interfaces. */

@@ -316,6 +316,10 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 			  diag_text(setup, SETUP_GID_NETDEV), netdev);
 	else if (eadm_judge_has_roce(setup) && diag_u64(setup, SETUP_STANDBY))
 		eadm_pass(j, now, "%s is a standby member of %s", netdev, bond);
+	else if (*bond && diag_has(setup, SETUP_GID) &&
+		 !*diag_text(setup, SETUP_GID_NETDEV))
+		/* Kernels that do not know the interface of this GID find it by the bond's address. */
+		return true;
 	else if (*vlan)
 		eadm_pass(j, now, "%s, a VLAN of %s, has an address", vlan,
 			  netdev);
@@ -622,7 +626,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has another MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice. With an interface above one of them (macvlan, VLAN), it is in order.",
+		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice. An active port of InfiniBand, which needs no interface, looks the same. With an interface above one of them (macvlan, VLAN), it is in order.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,

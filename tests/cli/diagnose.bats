@@ -421,6 +421,20 @@ of_uverbs() {
 	cap.write(sys.argv[2])
 	EOF
 	[ "$(of_check "$here" netdev)" = "note its network interface eth7 is in another network namespace" ]
+	# As in a container on an older kernel, which names it with RoCE only. A port that is down may have none.
+	/usr/bin/python3 - "$REPO/tests/captures" "$here.active" "$here.down" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	import stock
+	cap = stock.traffic([(0, 0, 0)], 0)
+	cap.write(sys.argv[2])
+	active, down = cap.attr(12, bytes([4])), cap.attr(12, bytes([1]))
+	assert cap.data.count(active) == 1
+	cap.data = cap.data.replace(active, down)
+	cap.write(sys.argv[3])
+	EOF
+	[ "$(of_check "$here.active" netdev)" = "note no network interface of it is in this network namespace" ]
+	[ "$(of_check "$here.down" netdev)" = "fail no network interface belongs to it" ]
 	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*", of an interface in another network namespace" ]]
 	run --separate-stderr eadm --from "$here" check
 	[ "$status" = 0 ]

@@ -107,7 +107,7 @@ setup "ERDMA, addresses on a VLAN only, traffic" root \
 	"row erdma_0 address ok 'eth0.5, a VLAN of eth0, has an address'" \
 	"no_check erdma_0 subnet"
 setup "a pod that shares the devices" pod-user pod \
-	"row erdma_0 netdev note 'its network interface eth0 is in another network namespace'" \
+	"is_elsewhere erdma_0 eth0" \
 	"row - devices ok '4 RDMA devices'" \
 	from_bundle
 movable=$(movable_devices)

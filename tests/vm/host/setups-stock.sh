@@ -107,8 +107,7 @@ setup "siw on a bond" user 'wire v w && bond 10.9.0.1/24 v0 w0 && siw siw0 bond0
 	"row siw0 address ok 'bond0 has an IPv4 address'"
 setup "siw, a pod" pod-user \
 	'wire v && address v0 10.9.0.1/24 && siw siw0 v0 && pod v0 10.9.0.7/24' \
-	"row siw0 netdev note 'its network interface v0 is in another network namespace'" \
-	"row siw0 gid note 'port 1: no GID is usable here: v0 is in another network namespace'" \
+	"is_elsewhere siw0 v0" \
 	from_bundle
 setup "rxe and siw on one interface" user \
 	'wire v && address v0 10.9.0.1/24 2001:db8::1/64 && rxe rxe0 v0 && siw siw0 v0 &&
@@ -116,14 +115,23 @@ setup "rxe and siw on one interface" user \
 	"uses_gid rxe0 ::ffff:10.9.0.1 v0" \
 	"own_gid siw0"
 
-# What looks alike, and is a fault: only with RoCE do addresses of a bond serve its members.
+# What looks alike, and may be a fault: recent kernels find the device by the bond's address with RoCE only.
 choose root
 wire v w && siw siw0 v0 && bond 10.9.0.1/24 v0 w0
-unreachable() {
-	ends 7 eadm check && said '^warn address siw0' && said 'ip link set v0 nomaster' &&
-		ends 3 eadm test client 10.9.0.1
+open_files
+warned_if_unreachable() {
+	timeout 60 rping -s -a 10.9.0.1 -C 5 >/dev/null 2>&1 &
+	set -- $!
+	until_true 20 eval "listening 7174 || ! kill -0 $1"
+	if timeout 30 rping -c -a 10.9.0.1 -C 5; then
+		wait "$1"
+		ends 0 eadm check && ! said 'address siw0'
+	else
+		kill "$1"
+		ends 7 eadm check && said '^warn address siw0' && said 'ip link set v0 nomaster'
+	fi
 }
-check "siw below a bond: its addresses are of no use" unreachable
+check "siw below a bond: a warning if its addresses are of no use" warned_if_unreachable
 until_true 60 clear
 # No other interface has an address of IPv4.
 wire v && rxe rxe0 v0 && vlan v0 5 fe80::7/64
