@@ -66,6 +66,7 @@ void eadm_object_init(struct eadm_object *obj, u32 epoch)
 	obj->created = local_clock();
 	obj->epoch = epoch;
 	obj->ending = false;
+	obj->handed_over = false;
 	obj->told = false;
 }
 

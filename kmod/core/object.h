@@ -18,7 +18,8 @@ struct eadm_adapter;
  *	adapter's, the adapter has forgotten the object. Written once, unless the object is
  *	created in the adapter again
  * @ending: the adapter was asked to destroy it, and may reuse its number
- * @told: of a QP: its owner learns that the adapter has forgotten it; under the adapter's lock
+ * @handed_over: of a QP: its owner has it, or is about to get it; under the adapter's lock
+ * @told: its owner was notified that the adapter has forgotten it; used by recovery only
  */
 struct eadm_object {
 	refcount_t refs;
@@ -26,6 +27,7 @@ struct eadm_object {
 	u64 created;
 	u32 epoch;
 	bool ending;
+	bool handed_over;
 	bool told;
 };
 

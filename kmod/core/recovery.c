@@ -75,26 +75,35 @@ static int reset_adapter(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_adapter_claim_dead() - decide who makes it known that a QP is dead
+ * eadm_adapter_hand_over() - the creation of a QP is about to succeed
  * @ad: the adapter
  * @qp: the QP, published
  *
- * Recovery notifies the owner, unless the QP was published too late for that: then its
- * creation has to fail.
+ * From now on recovery notifies its owner if the adapter forgets it. Before, the RDMA core may
+ * not be able to deliver that.
  *
  * Context: process.
- * Return: true for the first caller that finds the QP dead: it has to act.
+ * Return: false if the adapter has forgotten it already: the creation has to fail.
  */
-bool eadm_adapter_claim_dead(struct eadm_adapter *ad, struct eadm_object *qp)
+bool eadm_adapter_hand_over(struct eadm_adapter *ad, struct eadm_object *qp)
 {
-	bool first;
+	bool alive;
 
 	spin_lock_irq(&ad->lock);
-	first = eadm_object_is_dead(ad, qp) && !qp->told;
-	if (first)
-		qp->told = true;
+	alive = !eadm_object_is_dead(ad, qp);
+	qp->handed_over = alive;
 	spin_unlock_irq(&ad->lock);
-	return first;
+	return alive;
+}
+
+static bool is_handed_over(struct eadm_adapter *ad, const struct eadm_object *qp)
+{
+	bool handed_over;
+
+	spin_lock_irq(&ad->lock);
+	handed_over = qp->handed_over;
+	spin_unlock_irq(&ad->lock);
+	return handed_over;
 }
 
 /* Notifies consumers of objects that the adapter has forgotten, and of each QP once. */
@@ -106,8 +115,10 @@ static void tell_consumers(struct eadm_adapter *ad)
 	ad->told = ad->epoch;
 	eadm_adapter_event(ad, IB_EVENT_DEVICE_FATAL);
 	for (id = 0; (obj = eadm_table_next(&ad->qps, &id)); id++) {
-		if (eadm_adapter_claim_dead(ad, obj))
+		if (eadm_object_is_dead(ad, obj) && is_handed_over(ad, obj) && !obj->told) {
+			obj->told = true;
 			ad->ops->died(ad, obj);
+		}
 		eadm_object_put(obj);
 	}
 }

@@ -123,7 +123,6 @@ static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 		goto err_mem;
 	qp->ibqp.qp_num = qp->qpn;
 	ret = offer(qp, udata);
-	/* An owner who was notified of the end of a QP must get it: last. */
 	if (!ret)
 		ret = eadm_table_add_at(&dev->adapter.qps, qp->qpn, &qp->obj);
 	if (!ret)
@@ -180,7 +179,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
 		  qp->rq_bytes);
-	if (!eadm_adapter_claim_dead(&dev->adapter, &qp->obj))
+	if (eadm_adapter_hand_over(&dev->adapter, &qp->obj))
 		return 0;
 	efa_destroy_qp(ibqp, udata);
 	ret = -EIO;

@@ -166,7 +166,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
 		    qp->sq_depth, qp->rq_depth, to_erdma_cq(attr->send_cq)->cqn,
 		    to_erdma_cq(attr->recv_cq)->cqn);
-	if (!eadm_adapter_claim_dead(&dev->adapter, &qp->obj))
+	if (eadm_adapter_hand_over(&dev->adapter, &qp->obj))
 		return 0;
 	erdma_destroy_qp(ibqp, udata);
 	ret = -EIO;
