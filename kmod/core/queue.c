@@ -131,6 +131,9 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
 	/* Recovery must not wait for its own end. */
 	if (ad->recoverer == current)
 		return make_room(ad);
+	/* Nor must handlers that it calls wait for another one, which is queued behind it. */
+	if (current_work() == &ad->recovery && ad->state != EADM_QUEUE_EVENT)
+		return -ENODEV;
 	if (!may_go_on(ad, issue) &&
 	    !wait_event_lock_irq_timeout(ad->wait, may_go_on(ad, issue), ad->lock,
 					 msecs_to_jiffies(READ_ONCE(ad->cmd_timeout)))) {
