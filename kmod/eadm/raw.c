@@ -75,7 +75,7 @@ int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 	return arg->data_len;
 }
 
-/* ENODEV tells callers that the RDMA device was removed. */
+/* For callers, ENODEV means that the RDMA device was removed. */
 static int provider_error(int ret)
 {
 	return ret == -ENODEV ? -ESTALE : ret;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the table of objects. Each object is filled by a file of its own, or by
+ * Diagnostic provider: the table of objects. Each object has its own file, or is filled by
  * the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's
  * name and index.
  */

@@ -112,16 +112,16 @@ setup "a pod that shares the devices" pod-user pod \
 	from_bundle
 movable=$(movable_devices)
 if [ -n "$movable" ]; then
-	setup "a pod with adapters of its own" pod-user 'lend $movable && lend_interface' \
+	setup "a pod with its own adapters" pod-user 'lend $movable && lend_interface' \
 		"row erdma_0 address ok 'eth0 has an IPv4 address'" \
 		"own_gid erdma_0" \
 		from_recording
-	setup "a host whose pod has adapters of its own" root 'lend $movable && lend_interface' \
+	setup "a host whose pod has its own adapters" root 'lend $movable && lend_interface' \
 		"row erdma_1 address ok 'eth1 has an IPv4 address'" \
 		"own_gid efa_1" \
 		from_recording
 else
-	tap_skip "a pod with adapters of its own" "no device of these drivers can move to another network namespace"
+	tap_skip "a pod with its own adapters" "no device of these drivers can move to another network namespace"
 fi
 if [ -z "$modules" ]; then
 	setup "without the companion, traffic" root 'rmmod eadm && traffic 10.77.1.1'
