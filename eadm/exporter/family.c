@@ -46,7 +46,7 @@ bool model_has_collector(const char *name)
 	return is_usual(eadm_object_find(name)) || !strcmp(name, "diagnose");
 }
 
-/* Rows of devices, not from drivers, that count: what surrounds their queues. */
+/* Rows of devices, not from drivers, that count or describe: what surrounds their queues. */
 static bool surrounds(const struct eadm_object *object)
 {
 	const struct eadm_field *field, *name =
@@ -58,8 +58,9 @@ static bool surrounds(const struct eadm_object *object)
 		return false;
 	for (i = 0; i < eadm_object_fields(object); i++) {
 		field = eadm_object_field(object, i);
-		if (eadm_field_kind(field) == EADM_KIND_COUNTER &&
-		    eadm_field_metric(field) == EADM_METRIC_VALUE)
+		if (eadm_field_metric(field) == EADM_METRIC_INFO ||
+		    (eadm_field_kind(field) == EADM_KIND_COUNTER &&
+		     eadm_field_metric(field) == EADM_METRIC_VALUE))
 			return true;
 	}
 	return false;

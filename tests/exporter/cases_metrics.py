@@ -63,6 +63,18 @@ def unique(place):
     equal(got['eadm_process_qp_objects{device="cloud_0",comm="odd\ufffd"}'], 2)
 
 
+@case("GIDs of each port, and which of them to use")
+def gids(place):
+    text = once(place.capture("two"), "--objects", "gid")
+    promtool(text)
+    series = ('eadm_gid_info{{device="cloud_{0}",port="1",gid_index="{1}",gid="{2}",type="RoCE v2",'
+              'netdev="eth{0}",namespace="this",scope="{3}",usable="{4}"}}').format
+    equal({key: value for key, value in values(text).items() if key.startswith("eadm_gid")},
+          {name: 1 for n in (0, 1) for name in (
+              series(n, 0, f"fe80::5054:ff:feed:a0{n:02x}", "link-local", "same-link"),
+              series(n, 1, f"::ffff:10.77.{n}.1", "ipv4", "best"))})
+
+
 @case("objects of processes by pod and container; those whose process is unknown are counted")
 def pods(place):
     text = once(place.capture("pods"), "--pods")

@@ -5311,9 +5311,8 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* driver */
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277, .head_at = 284,
-		.help_at = 35297,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 277,
+		.c_name_at = 277, .head_at = 284, .help_at = 35297,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5322,9 +5321,8 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 35405,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
+		.c_name_at = 655, .head_at = 662, .help_at = 35405,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -5344,9 +5342,8 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 4697, .c_name_at = 4697,
-		.head_at = 4701, .help_at = 35587,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40, .name_at = 4697,
+		.c_name_at = 4697, .head_at = 4701, .help_at = 35587,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -6287,7 +6284,8 @@ static const struct eadm_field gid_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 28238,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 19772, .c_name_at = 19772,
+		.head_at = 827, .help_at = 28238,
 	},
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6303,29 +6301,33 @@ static const struct eadm_field gid_fields[] = {
 	{	/* type */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 6229,
-		.c_name_at = 6229, .head_at = 6234, .help_at = 41217,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 6229, .c_name_at = 6229,
+		.head_at = 6234, .help_at = 41217,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 41284,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
+		.help_at = 41284,
 	},
 	{	/* namespace */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41322, .c_name_at = 41322,
-		.head_at = 7344, .help_at = 41332, .names = &eadm_spec_enums[43],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 41322, .c_name_at = 41322, .head_at = 7344, .help_at = 41332,
+		.names = &eadm_spec_enums[43],
 	},
 	{	/* scope */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 41369, .c_name_at = 41369,
-		.head_at = 41375, .help_at = 41381, .names = &eadm_spec_enums[44],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
+		.name_at = 41369, .c_name_at = 41369, .head_at = 41375, .help_at = 41381,
+		.names = &eadm_spec_enums[44],
 	},
 	{	/* usable */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 41444, .c_name_at = 41444, .head_at = 41451, .help_at = 41458,
-		.names = &eadm_spec_enums[45],
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 41444, .c_name_at = 41444,
+		.head_at = 41451, .help_at = 41458, .names = &eadm_spec_enums[45],
 	},
 };
 

@@ -97,6 +97,11 @@ in_info() {
 				select(startswith($own)))"')"
 }
 check "gid: info names it, and why not the others" in_info
+exported() {
+	"${as_user[@]}" eadm exporter --once --objects gid |
+		grep -F "eadm_gid_info{device=\"$dev\",port=\"1\",gid_index=\"$own\"," | grep -q 'usable="best"} 1$'
+}
+check "gid: the exporter names it" exported
 # The bundle of a container, read on the host.
 in_bundle() {
 	"${in_pod[@]}" eadm bundle create -o "$work/gids.tar.zst" &&
