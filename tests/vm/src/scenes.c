@@ -308,6 +308,10 @@ static void slow(char **argv)
 	    ioctl(late.fd, UFFDIO_REGISTER, &reg) ||
 	    pthread_create(&thread, NULL, give_pages, &late))
 		fail("userfaultfd");
+	/* By which its process is known while the call lasts. */
+	cq = ibv_create_cq(ctx, 16, NULL, NULL, 0);
+	if (!cq || !make_qp(16))
+		fail("objects");
 	if (!ibv_reg_mr(pd, p, PAGE, RW))
 		fail("ibv_reg_mr");
 	stay();
