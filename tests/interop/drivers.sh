@@ -37,6 +37,20 @@ says_nothing() {
 	! dmesg | grep -E 'erdma [0-9a-f]{4}:.*(fail|error|timeout)|blocked for more'
 }
 
+# Bandwidth tests, then rping, by the same modules: an adapter that kept something of the first would
+# make the second hang.
+mixed() { # NAME TIMES
+	local n kinds=(ib_send_bw ib_write_bw ib_read_bw) tool
+
+	for ((n = 1; n <= $2; n++)); do
+		tool=${kinds[n % 3]}
+		pair "$1: $tool, turn $n" 18515 "$tool" -s 65536 -n 500 -R -F -- \
+			env LD_PRELOAD="$listener" "$tool" -s 65536 -n 500 -R -F "$a"
+		pair "$1: rping after it" 7174 \
+			rping -s -a "$a" -C 50 -- rping -c -a "$a" -I "$b" -C 50 -V
+	done
+}
+
 drive() { # NAME MODULE
 	if ! probe "$2" >"$work/log" 2>&1; then
 		result 1 "$1: probe" "$work/log"
@@ -56,6 +70,7 @@ drive() { # NAME MODULE
 	check "$1: probe again" probe "$2"
 	pair "$1: ib_send_lat" 18515 ib_send_lat -s 64 -n 50 -R -F -- \
 		env LD_PRELOAD="$listener" ib_send_lat -s 64 -n 50 -R -F "$a"
+	mixed "$1" "${EADM_TURNS:-20}"
 	check "$1: unload again" unload
 }
 
