@@ -20,11 +20,12 @@ struck() { # KNOB, of e0: so many times
 
 # ---- dumps by resource tracking, which any user may request
 
-# hold_begin OPTION...: objects of e0, until hold_end.
+# hold_begin OPTION...: objects of both adapters, until hold_end.
 hold_begin() {
 	rm -f "$work/hold.in"
 	mkfifo "$work/hold.in"
-	hold -d "$(device e0)" -u "$@" <"$work/hold.in" >"$work/hold" 2>&1 &
+	hold -d "$(device e0)" -u "$@" -- hold -d "$(device e1)" -u "$@" \
+		<"$work/hold.in" >"$work/hold" 2>&1 &
 	holder=$!
 	exec 7>"$work/hold.in"
 	until_true 60 grep -q ready "$work/hold"
@@ -35,22 +36,33 @@ hold_end() {
 	wait "$holder" || { cat "$work/hold"; return 1; }
 }
 
-QPS=250
+# Of both: more do not fit into the memory for send queues of one.
+QPS=1000
+
+room() { # QPS: of each adapter
+	local i
+
+	for i in e0 e1; do
+		{ echo 0 >"$config/$i/live" && echo "$1" >"$config/$i/max_qp" &&
+			echo 1 >"$config/$i/live"; } || return
+	done
+	until_true 30 active 2
+}
 
 all_qps() {
-	nobody rdma resource show qp link "$(device e0)" >"$work/qps" || return
+	nobody rdma resource show qp >"$work/qps" || return
 	same "$QPS" "$(grep -c 'type UD' "$work/qps")"
 }
 
-commands() { # of e0
-	cat "$config/e0/commands"
+commands() { # of both
+	cat "$config"/e[01]/commands
 }
 
 # Tables of rdma: QPs, CQs, MRs, PDs, contexts.
 resources() {
 	local what before status=0
 
-	hold_begin -q $QPS || return
+	hold_begin -q $((QPS / 2)) || return
 	before=$(commands)
 	all_qps || status=1
 	for what in cq mr pd ctx; do
@@ -65,7 +77,7 @@ resources_beside_hung_queue() {
 	local before status=0 waiter
 
 	before=$(struck cmd_drop)
-	hold_begin -q $QPS && fault cmd_drop count -1 || return
+	hold_begin -q $((QPS / 2)) && fault cmd_drop count -1 || return
 	stats >"$work/stats" 2>&1 &
 	waiter=$!
 	until_true 10 lost_more "$before" || status=1
@@ -254,6 +266,7 @@ check "both ports are active" until_true 30 active 2
 check "two processes reach one peer where AH numbers are unique inside a PD only" numbers_inside_pds
 check "and where they are unique" numbers_inside_adapter
 check "and after a reset" numbers_after_reset
+check "adapters with room for more QPs" room 512
 check "resource dumps of an unprivileged user cost no command" resources
 check "a process that queries a QP gets the adapter's answer" query_asks
 check "a time limit of 10 s" replug hint_cmd_timeout 10000
