@@ -6,7 +6,7 @@ scenes=build/tests/vm/src/scenes
 
 begin_scene() { # SCENE [ARGUMENT...]
 	mkfifo "$work/scene"
-	"$scenes" $dev "$@" <"$work/scene" >"$work/scene.out" 2>&1 &
+	"$scenes" "$dev" "$@" <"$work/scene" >"$work/scene.out" 2>&1 &
 	scene=$!
 	exec {input}>"$work/scene"
 	rm "$work/scene"
