@@ -447,7 +447,7 @@ messages_are_limited() {
 	eadm conf set debug=qp -d "$(device e0)" && dmesg --clear || return
 	hold -d "$(device e0)" -u -a 1000 -- true || return
 	eadm conf set debug=none -d "$(device e0)"
-	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: AH / { total++; if (++n[$2] > most) most = n[$2] }
+	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: / { total++; if (++n[$2] > most) most = n[$2] }
 		END { print total + 0, most + 0 }')
 	echo "$total messages, at most $most in a second"
 	[ "$total" -ge 100 ] && [ "$most" -le 200 ]
@@ -461,8 +461,8 @@ no_cm() {
 
 # ---- names that the kernel's own driver has, too
 
-# Counters of the network came with Linux 6.17.
-LATER="retrans_bytes retrans_pkts retrans_timeout_events unresponsive_remote_events impaired_remote_conn_events"
+# Of RDMA writes, and, with Linux 6.17, of the network: ours has them on every kernel.
+LATER="rdma_write_bytes rdma_write_recv_bytes rdma_write_wr_err rdma_write_wrs retrans_bytes retrans_pkts retrans_timeout_events unresponsive_remote_events impaired_remote_conn_events"
 
 names() { # FILE: of e0, whose driver is loaded
 	local ibdev
@@ -480,10 +480,9 @@ upstream_names() {
 
 	insmod "$upstream" && until_true 30 active 2 && names "$work/upstream" || status=1
 	rmmod efa && [ $status = 0 ] || return
-	grep -q retrans_bytes "$work/upstream" && return
 	for later in $LATER; do
-		echo "ports/1/hw_counters/$later"
-	done >>"$work/upstream"
+		grep -q "/$later\$" "$work/upstream" || echo "ports/1/hw_counters/$later" >>"$work/upstream"
+	done
 }
 
 same_names() {
