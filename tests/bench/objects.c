@@ -6,7 +6,8 @@
  *	objects [-n COUNT] [-r ROUNDS] [-m GIB] DEVICE
  *
  * Prints, for each kind of object, its name and what one that is created and
- * destroyed takes of CPU time, in nanoseconds: the median round. Threads of the
+ * destroyed takes of CPU time, in nanoseconds: the median round. QPs are RC with iWARP,
+ * otherwise those that EFA has. Threads of the
  * kernel that serve a virtual adapter are not in it. Regions have 4 KiB and up to
  * GIB (default: 0, up to 256 MiB) of memory that is there already.
  */
@@ -58,6 +59,14 @@ static struct ibv_qp_init_attr qp_attr(const struct bench *b, enum ibv_qp_type t
 static int pair_ud(struct bench *b)
 {
 	struct ibv_qp_init_attr attr = qp_attr(b, IBV_QPT_UD);
+	struct ibv_qp *qp = ibv_create_qp(b->pd, &attr);
+
+	return qp ? ibv_destroy_qp(qp) : -1;
+}
+
+static int pair_rc(struct bench *b)
+{
+	struct ibv_qp_init_attr attr = qp_attr(b, IBV_QPT_RC);
 	struct ibv_qp *qp = ibv_create_qp(b->pd, &attr);
 
 	return qp ? ibv_destroy_qp(qp) : -1;
@@ -189,9 +198,13 @@ int main(int argc, char **argv)
 	}
 	measure(&b, "pd", pair_pd, count, rounds);
 	measure(&b, "cq", pair_cq, count, rounds);
-	measure(&b, "qp-ud", pair_ud, count, rounds);
-	measure(&b, "qp-srd", pair_srd, count, rounds);
-	measure(&b, "ah", pair_ah, count, rounds);
+	if (b.ctx->device->transport_type == IBV_TRANSPORT_IWARP) {
+		measure(&b, "qp-rc", pair_rc, count, rounds);
+	} else {
+		measure(&b, "qp-ud", pair_ud, count, rounds);
+		measure(&b, "qp-srd", pair_srd, count, rounds);
+		measure(&b, "ah", pair_ah, count, rounds);
+	}
 	measure_regions(&b, most, rounds);
 	ibv_destroy_cq(b.cq);
 	ibv_dealloc_pd(b.pd);

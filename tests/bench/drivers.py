@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The guest's part of tests/bench/efa: two drivers take turns on two adapters.
+"""The guest's part of tests/bench/drivers: two drivers take turns on two adapters.
 
-Usage: efa.py OURS THEIRS ROUNDS    files of modules; at least two rounds
+Usage: drivers.py FAMILY OURS THEIRS ROUNDS    files of modules; at least two rounds
 
 All figures are CPU time: of the process that writes to "bind" for a probe, of
 the process that makes objects, and of both ends of a program's run, in the
@@ -15,22 +15,25 @@ import subprocess
 import sys
 import time
 
-DRIVER = "/sys/bus/pci/drivers/efa"
+FAMILY = sys.argv[1]
+DRIVER = f"/sys/bus/pci/drivers/{FAMILY}"
+DEVICES = [f"{FAMILY}_0", f"{FAMILY}_1"]
 VERBS = "/sys/class/infiniband"
 LIMIT = 60 * int(os.environ.get("EADM_PATIENCE", 1))
 CONTROLS = ("ib_send_bw", "fi_pingpong")
-RUNS = {
+# Name: port, command, devices of server and client.
+RUNS = {"efa": {
     "ibv_ud_pingpong -e": (18515, "ibv_ud_pingpong -e -g 0 -n 1000 -d {}", "efa_0", "efa_1"),
     "ib_send_bw": (18515, "ib_send_bw -c SRD -s 4096 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
     "fi_pingpong": (47592, "fi_pingpong -p efa -e rdm -I 100 -d {}", "efa_0-rdm", "efa_1-rdm"),
-}
+}, "erdma": {}}
 
 
 def wait_until(what, condition):
     end = time.monotonic() + LIMIT
     while not condition():
         if time.monotonic() > end:
-            sys.exit(f"efa.py: not within {LIMIT} s: {what}")
+            sys.exit(f"drivers.py: not within {LIMIT} s: {what}")
         time.sleep(0.01)
 
 
@@ -40,8 +43,8 @@ def read(path):
 
 
 def active():
-    return [name for name in sorted(os.listdir(VERBS)) if name.startswith("efa_")
-            and read(f"{VERBS}/{name}/ports/1/state") == "4: ACTIVE"] == ["efa_0", "efa_1"]
+    return [name for name in sorted(os.listdir(VERBS)) if name in DEVICES
+            and read(f"{VERBS}/{name}/ports/1/state") == "4: ACTIVE"] == DEVICES
 
 
 def listening(port):
@@ -59,7 +62,7 @@ def end(process):
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
-        sys.exit(f"efa.py: status {process.returncode}: {' '.join(process.args)}")
+        sys.exit(f"drivers.py: status {process.returncode}: {' '.join(process.args)}")
     return (usage.ru_utime + usage.ru_stime) * 1e6
 
 
@@ -91,7 +94,7 @@ def probe():
 
 
 def objects():
-    output = subprocess.run(["objects", "-n", "500", "-r", "3", "-m", "4", "efa_0"], check=True,
+    output = subprocess.run(["objects", "-n", "500", "-r", "3", "-m", "4", DEVICES[0]], check=True,
                             stdout=subprocess.PIPE, text=True).stdout
     return {words[0]: float(words[1]) / 1e3 for words in map(str.split, output.splitlines())}
 
@@ -102,9 +105,9 @@ def turn(module):
     figures = {"probe": probe()}
     wait_until("two active ports", active)
     figures |= objects()
-    for name, args in RUNS.items():
+    for name, args in RUNS[FAMILY].items():
         figures[name] = run(*args)
-    subprocess.run(["rmmod", "efa"], check=True)
+    subprocess.run(["rmmod", FAMILY], check=True)
     return figures
 
 
@@ -114,11 +117,11 @@ def spread(values):
 
 
 def main():
-    ours, theirs, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    ours, theirs, rounds = sys.argv[2], sys.argv[3], int(sys.argv[4])
     if rounds < 2:
-        sys.exit("efa.py: at least two rounds")
+        sys.exit("drivers.py: at least two rounds")
     os.environ["FI_EFA_ENABLE_SHM_TRANSFER"] = "0"
-    subprocess.run(["modprobe", "-a", "ib_uverbs"], check=True)
+    subprocess.run(["modprobe", "-a", "ib_uverbs", "rdma_ucm", "iw_cm"], check=True)
     seen = [[], []]
     for _ in range(rounds):
         for i, module in enumerate((ours, theirs)):
