@@ -491,6 +491,7 @@
 #define EADM_GID_USE_OTHER_NETNS	4
 #define EADM_GID_USE_NETDEV_DOWN	5
 #define EADM_GID_USE_NO_NETDEV	6
+#define EADM_GID_USE_NO_ADDRESS	7
 
 /* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0

@@ -528,6 +528,7 @@ static const struct eadm_spec_entry gid_use_entries[] = {
 	{ 4, "other-netns", "Its network interface is in another network namespace." },
 	{ 5, "netdev-down", "Its network interface is down." },
 	{ 6, "no-netdev", "The kernel shows no network interface for it." },
+	{ 7, "no-address", "It is no valid address of its network interface: peers cannot resolve it." },
 };
 
 static const struct eadm_spec_entry iwarp_state_entries[] = {
@@ -608,7 +609,7 @@ const struct eadm_spec_enum eadm_spec_enums[EADM_SPEC_ENUM_COUNT] = {
 	{ "srq-type", "Numbers of the verbs SRQ type.", false, 3, srq_type_entries },
 	{ "namespace", "Network namespace of a network interface, as seen by the reader.", false, 3, namespace_entries },
 	{ "gid-scope", "How far a GID that is an IP address reaches.", false, 3, gid_scope_entries },
-	{ "gid-use", "Whether a GID can be used in the network namespace of the reader, or why not.", false, 7, gid_use_entries },
+	{ "gid-use", "Whether a GID can be used in the network namespace of the reader, or why not.", false, 8, gid_use_entries },
 	{ "iwarp-state", "State of a QP in the adapter's own terms (iWARP).", false, 6, iwarp_state_entries },
 	{ "cc", "Congestion control.", false, 5, cc_entries },
 	{ "db-type", "How a user context reaches its doorbells.", false, 3, db_type_entries },
@@ -5202,25 +5203,25 @@ static const struct eadm_field verbs_fields[] = {
 	{	/* devices */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34620, .c_name_at = 34620, .head_at = 34628,
-		.help_at = 34636,
+		.len = 2048, .name_at = 34675, .c_name_at = 34675, .head_at = 34683,
+		.help_at = 34691,
 	},
 	{	/* configured */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 512, .name_at = 34698, .c_name_at = 34698, .head_at = 34709,
-		.help_at = 34720,
+		.len = 512, .name_at = 34753, .c_name_at = 34753, .head_at = 34764,
+		.help_at = 34775,
 	},
 	{	/* faults */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.len = 2048, .name_at = 6170, .c_name_at = 6170, .head_at = 6177, .help_at = 34772,
+		.len = 2048, .name_at = 6170, .c_name_at = 6170, .head_at = 6177, .help_at = 34827,
 	},
 	{	/* cm-devices */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 2048, .name_at = 34887, .c_name_at = 34898, .head_at = 34909,
-		.help_at = 34919,
+		.len = 2048, .name_at = 34942, .c_name_at = 34953, .head_at = 34964,
+		.help_at = 34974,
 	},
 };
 
@@ -5252,34 +5253,34 @@ static const struct eadm_field module_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33455, .help_at = 35026,
+		.head_at = 33455, .help_at = 35081,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 64,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
-		.head_at = 35042, .help_at = 33239,
+		.head_at = 35097, .help_at = 33239,
 	},
 	{	/* loaded */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35049, .c_name_at = 35049, .head_at = 35056, .help_at = 35063,
+		.name_at = 35104, .c_name_at = 35104, .head_at = 35111, .help_at = 35118,
 	},
 	{	/* version */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 64, .name_at = 35084, .c_name_at = 35084, .head_at = 35092, .help_at = 35100,
+		.len = 64, .name_at = 35139, .c_name_at = 35139, .head_at = 35147, .help_at = 35155,
 	},
 	{	/* origin */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 96, .name_at = 35133, .c_name_at = 35133, .head_at = 35140, .help_at = 35147,
+		.len = 96, .name_at = 35188, .c_name_at = 35188, .head_at = 35195, .help_at = 35202,
 	},
 	{	/* functions */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 35212,
-		.c_name_at = 35212, .head_at = 35222, .help_at = 35232,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .len = 256, .name_at = 35267,
+		.c_name_at = 35267, .head_at = 35277, .help_at = 35287,
 	},
 };
 
@@ -5312,108 +5313,108 @@ static const struct eadm_field setup_fields[] = {
 	{	/* driver */
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 277,
-		.c_name_at = 277, .head_at = 284, .help_at = 35297,
+		.c_name_at = 277, .head_at = 284, .help_at = 35352,
 	},
 	{	/* driver-version */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_VERSION, .base = 10,
-		.len = 64, .name_at = 35327, .c_name_at = 35342, .head_at = 35092, .help_at = 35357,
+		.len = 64, .name_at = 35382, .c_name_at = 35397, .head_at = 35147, .help_at = 35412,
 	},
 	{	/* netdev */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16, .name_at = 655,
-		.c_name_at = 655, .head_at = 662, .help_at = 35405,
+		.c_name_at = 655, .head_at = 662, .help_at = 35460,
 	},
 	{	/* netdev-mtu */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35428, .c_name_at = 35439, .head_at = 855, .unit_at = 859,
+		.name_at = 35483, .c_name_at = 35494, .head_at = 855, .unit_at = 859,
 		.help_at = 865,
 	},
 	{	/* netdev-ipv4 */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35450, .c_name_at = 35462, .head_at = 35474, .help_at = 35479,
+		.name_at = 35505, .c_name_at = 35517, .head_at = 35529, .help_at = 35534,
 	},
 	{	/* gid-index */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 4332, .c_name_at = 4342,
-		.head_at = 4352, .help_at = 35568,
+		.head_at = 4352, .help_at = 35623,
 	},
 	{	/* gid */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 40, .name_at = 4697,
-		.c_name_at = 4697, .head_at = 4701, .help_at = 35587,
+		.c_name_at = 4697, .head_at = 4701, .help_at = 35642,
 	},
 	{	/* uverbs */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35674,
-		.c_name_at = 35674, .head_at = 35681, .help_at = 35688,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 35729,
+		.c_name_at = 35729, .head_at = 35736, .help_at = 35743,
 	},
 	{	/* uverbs-error */
 		.slot = 14, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35768, .c_name_at = 35781, .head_at = 35794, .help_at = 35799,
+		.name_at = 35823, .c_name_at = 35836, .head_at = 35849, .help_at = 35854,
 	},
 	{	/* iommu */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.len = 32, .name_at = 35864, .c_name_at = 35864, .head_at = 35870, .help_at = 35876,
+		.len = 32, .name_at = 35974, .c_name_at = 35974, .head_at = 35980, .help_at = 35986,
 	},
 	{	/* netdev-ipv6 */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 35931, .c_name_at = 35943, .head_at = 35955, .help_at = 35960,
+		.name_at = 36041, .c_name_at = 36053, .head_at = 36065, .help_at = 36070,
 	},
 	{	/* gid-netdev */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36076,
-		.c_name_at = 36087, .head_at = 36098, .help_at = 36108,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36186,
+		.c_name_at = 36197, .head_at = 36208, .help_at = 36218,
 	},
 	{	/* subnet */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 36191,
-		.c_name_at = 36191, .head_at = 36198, .help_at = 36205,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 36301,
+		.c_name_at = 36301, .head_at = 36308, .help_at = 36315,
 	},
 	{	/* arp-answers */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 256, .cut = true, .name_at = 36324,
-		.c_name_at = 36336, .head_at = 36348, .help_at = 36359,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 256, .cut = true, .name_at = 36434,
+		.c_name_at = 36446, .head_at = 36458, .help_at = 36469,
 	},
 	{	/* arp-ignore */
 		.slot = 20, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36463, .c_name_at = 36474, .head_at = 36485, .help_at = 36495,
+		.name_at = 36573, .c_name_at = 36584, .head_at = 36595, .help_at = 36605,
 	},
 	{	/* arp-announce */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36589, .c_name_at = 36602, .head_at = 36615, .help_at = 36627,
+		.name_at = 36699, .c_name_at = 36712, .head_at = 36725, .help_at = 36737,
 	},
 	{	/* rp-filter */
 		.slot = 22, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 36733, .c_name_at = 36743, .head_at = 36753, .help_at = 36762,
+		.name_at = 36843, .c_name_at = 36853, .head_at = 36863, .help_at = 36872,
 	},
 	{	/* route-netdev */
 		.slot = 23, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 36898,
-		.c_name_at = 36911, .head_at = 36924, .help_at = 36933,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37008,
+		.c_name_at = 37021, .head_at = 37034, .help_at = 37043,
 	},
 	{	/* gid-type */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10, .len = 32,
-		.name_at = 37036, .c_name_at = 37045, .head_at = 37054, .help_at = 37062,
+		.name_at = 37146, .c_name_at = 37155, .head_at = 37164, .help_at = 37172,
 	},
 	{	/* gid-scope */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37135, .c_name_at = 37145,
-		.head_at = 37155, .help_at = 37164, .names = &eadm_spec_enums[44],
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37245, .c_name_at = 37255,
+		.head_at = 37265, .help_at = 37274, .names = &eadm_spec_enums[44],
 	},
 	{	/* gid-usable */
 		.slot = 26, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.name_at = 37206, .c_name_at = 37217, .head_at = 37228, .help_at = 37238,
+		.name_at = 37316, .c_name_at = 37327, .head_at = 37338, .help_at = 37348,
 		.names = &eadm_spec_enums[45],
 	},
 	{	/* gid-others */
@@ -5424,18 +5425,18 @@ static const struct eadm_field setup_fields[] = {
 	},
 	{	/* address-vlan */
 		.slot = 28, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37285,
-		.c_name_at = 37298, .head_at = 37311, .help_at = 37320,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37395,
+		.c_name_at = 37408, .head_at = 37421, .help_at = 37430,
 	},
 	{	/* bond */
 		.slot = 29, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37479,
-		.c_name_at = 37479, .head_at = 37484, .help_at = 37489,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 16, .name_at = 37589,
+		.c_name_at = 37589, .head_at = 37594, .help_at = 37599,
 	},
 	{	/* bond-standby */
 		.slot = 30, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37560, .c_name_at = 37573,
-		.head_at = 37586, .help_at = 37594,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 37670, .c_name_at = 37683,
+		.head_at = 37696, .help_at = 37704,
 	},
 };
 
@@ -5469,18 +5470,18 @@ static const struct eadm_field irq_fields[] = {
 	{	/* irq */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37666,
+		.name_at = 15341, .c_name_at = 15341, .head_at = 15345, .help_at = 37776,
 	},
 	{	/* role */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37691,
+		.name_at = 15266, .c_name_at = 15266, .head_at = 15271, .help_at = 37801,
 		.names = &eadm_spec_enums[5],
 	},
 	{	/* affinity */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37735,
-		.c_name_at = 37735, .head_at = 37744, .help_at = 37753,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 64, .name_at = 37845,
+		.c_name_at = 37845, .head_at = 37854, .help_at = 37863,
 	},
 };
 
@@ -5512,74 +5513,84 @@ static const struct eadm_field process_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37806,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 37916,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 7196, .c_name_at = 7196,
-		.head_at = 7201, .help_at = 37853,
+		.head_at = 7201, .help_at = 37963,
 	},
 	{	/* state */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37867,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 37977,
 		.names = &eadm_spec_enums[22],
 	},
 	{	/* wchan */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 37947, .c_name_at = 37947,
-		.head_at = 37953, .help_at = 37959,
+		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 38057, .c_name_at = 38057,
+		.head_at = 38063, .help_at = 38069,
 	},
 	{	/* frozen */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38001, .c_name_at = 38001,
-		.head_at = 38008, .help_at = 38015,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38111, .c_name_at = 38111,
+		.head_at = 38118, .help_at = 38125,
 	},
 	{	/* cgroup */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 38078, .c_name_at = 38078,
-		.head_at = 7292, .help_at = 38085,
+		.len = 512, .metric = EADM_SPEC_METRIC_INFO, .name_at = 38188, .c_name_at = 38188,
+		.head_at = 7292, .help_at = 38195,
 	},
 	{	/* memlock */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 28592, .c_name_at = 28592,
-		.head_at = 28600, .unit_at = 859, .help_at = 38164,
+		.head_at = 28600, .unit_at = 859, .help_at = 38274,
 	},
 	{	/* pinned */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 3637, .c_name_at = 3637,
-		.head_at = 3644, .unit_at = 859, .help_at = 38258,
+		.head_at = 3644, .unit_at = 859, .help_at = 38368,
 	},
 	{	/* locked */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38317, .c_name_at = 38317,
-		.head_at = 38324, .unit_at = 859, .help_at = 38331,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38427, .c_name_at = 38427,
+		.head_at = 38434, .unit_at = 859, .help_at = 38441,
 	},
 	{	/* ipc-lock */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 34249, .c_name_at = 34258,
-		.head_at = 34267, .help_at = 38366,
+		.head_at = 34267, .help_at = 38476,
 	},
 	{	/* pod */
 		.slot = 16, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38466, .c_name_at = 38466,
-		.head_at = 38470, .help_at = 38474,
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 38576, .c_name_at = 38576,
+		.head_at = 38580, .help_at = 38584,
 	},
 	{	/* container */
 		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38553, .c_name_at = 38553,
-		.head_at = 38563, .help_at = 38573,
+		.metric = EADM_SPEC_METRIC_INFO, .cut = true, .name_at = 38663, .c_name_at = 38663,
+		.head_at = 38673, .help_at = 38683,
+	},
+	{	/* open-files */
+		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38756, .c_name_at = 38767,
+		.head_at = 38778, .unit_at = 38788, .help_at = 38794,
+	},
+	{	/* max-open-files */
+		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 38882, .c_name_at = 38897,
+		.head_at = 38912, .unit_at = 38788, .help_at = 38921,
 	},
 };
 
 static const int16_t process_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
-	14, 15,
+	14, 15, 16, 17,
 };
 
 static const struct eadm_field port_counter_fields[] = {
@@ -5607,18 +5618,18 @@ static const struct eadm_field port_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38646,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38958,
 	},
 	{	/* name */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_INFO, .name_at = 33234, .c_name_at = 33234,
-		.head_at = 30043, .help_at = 38666,
+		.head_at = 30043, .help_at = 38978,
 	},
 	{	/* value */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38687,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 38999,
 	},
 };
 
@@ -5655,86 +5666,86 @@ static const struct eadm_field probe_fields[] = {
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 38731,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 39043,
 		.names = &eadm_spec_enums[34],
 	},
 	{	/* level */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38751, .c_name_at = 38751, .head_at = 19095, .help_at = 38757,
+		.name_at = 39063, .c_name_at = 39063, .head_at = 19095, .help_at = 39069,
 		.names = &eadm_spec_enums[35],
 	},
 	{	/* age */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 38792,
+		.help_at = 39104,
 	},
 	{	/* made */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 38814,
-		.help_at = 38822,
+		.name_at = 14393, .c_name_at = 14393, .head_at = 14398, .unit_at = 39126,
+		.help_at = 39134,
 	},
 	{	/* recorded */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38856, .c_name_at = 38856, .head_at = 38865, .unit_at = 38814,
-		.help_at = 38874,
+		.name_at = 39168, .c_name_at = 39168, .head_at = 39177, .unit_at = 39126,
+		.help_at = 39186,
 	},
 	{	/* lost */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 38814,
-		.help_at = 38907,
+		.name_at = 27312, .c_name_at = 27312, .head_at = 27317, .unit_at = 39126,
+		.help_at = 39219,
 	},
 	{	/* overwritten */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 38936, .c_name_at = 38936, .head_at = 38948, .unit_at = 38814,
-		.help_at = 38960,
+		.name_at = 39248, .c_name_at = 39248, .head_at = 39260, .unit_at = 39126,
+		.help_at = 39272,
 	},
 	{	/* pending */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 38999,
-		.help_at = 39005,
+		.name_at = 15452, .c_name_at = 15452, .head_at = 15460, .unit_at = 39311,
+		.help_at = 39317,
 	},
 	{	/* capacity */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 39039, .c_name_at = 39039, .head_at = 39048, .unit_at = 38814,
-		.help_at = 39057,
+		.name_at = 39351, .c_name_at = 39351, .head_at = 39360, .unit_at = 39126,
+		.help_at = 39369,
 	},
 	{	/* memory */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 30535, .c_name_at = 30535, .head_at = 30542, .unit_at = 859,
-		.help_at = 39086,
+		.help_at = 39398,
 	},
 	{	/* functions */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 35212, .c_name_at = 35212, .head_at = 35222, .unit_at = 35212,
-		.help_at = 39109,
+		.name_at = 35267, .c_name_at = 35267, .head_at = 35277, .unit_at = 35267,
+		.help_at = 39421,
 	},
 	{	/* missing */
 		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 1024, .name_at = 39157, .c_name_at = 39157, .head_at = 39165,
-		.help_at = 39173,
+		.len = 1024, .name_at = 39469, .c_name_at = 39469, .head_at = 39477,
+		.help_at = 39485,
 	},
 	{	/* blind */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_NEVER, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .name_at = 39319, .c_name_at = 39319, .head_at = 39325,
-		.help_at = 39331,
+		.len = 512, .name_at = 39631, .c_name_at = 39631, .head_at = 39637,
+		.help_at = 39643,
 	},
 	{	/* late-drivers */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 256, .name_at = 39351, .c_name_at = 39364, .head_at = 17637,
-		.help_at = 39377,
+		.len = 256, .name_at = 39663, .c_name_at = 39676, .head_at = 17637,
+		.help_at = 39689,
 	},
 };
 
@@ -5768,7 +5779,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* seq */
 		.slot = 6, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26422, .c_name_at = 26422,
-		.head_at = 26426, .help_at = 39461,
+		.head_at = 26426, .help_at = 39773,
 	},
 	{	/* time */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
@@ -5779,39 +5790,39 @@ static const struct eadm_field failure_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1533, .c_name_at = 1533, .head_at = 1537, .unit_at = 1541,
-		.help_at = 39492,
+		.help_at = 39804,
 	},
 	{	/* kind */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39509,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39821,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* id */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39522,
+		.name_at = 30237, .c_name_at = 30237, .head_at = 30240, .help_at = 39834,
 	},
 	{	/* cause */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39609,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39921,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* syndrome-raw */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 26653, .c_name_at = 26666,
-		.head_at = 9180, .help_at = 39629,
+		.head_at = 9180, .help_at = 39941,
 	},
 	{	/* error */
 		.slot = 13, .type = EADM_SPEC_TYPE_S32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39667, .c_name_at = 39667,
-		.head_at = 39673, .help_at = 39679,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39979, .c_name_at = 39979,
+		.head_at = 39985, .help_at = 39991,
 	},
 	{	/* async */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 39735,
+		.name_at = 29345, .c_name_at = 29345, .head_at = 20873, .help_at = 40047,
 		.names = &eadm_spec_enums[12],
 	},
 	{	/* async-raw */
@@ -5822,7 +5833,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* op */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 39788,
+		.name_at = 26502, .c_name_at = 26502, .head_at = 26505, .help_at = 40100,
 		.names = &eadm_spec_enums[11],
 	},
 	{	/* op-raw */
@@ -5832,13 +5843,13 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* times */
 		.slot = 18, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 39809, .c_name_at = 39809,
-		.head_at = 39815, .unit_at = 993, .help_at = 39821,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 40121, .c_name_at = 40121,
+		.head_at = 40127, .unit_at = 993, .help_at = 40133,
 	},
 	{	/* pid */
 		.slot = 19, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 39929,
+		.name_at = 7073, .c_name_at = 7073, .head_at = 7077, .help_at = 40241,
 	},
 	{	/* comm */
 		.slot = 20, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
@@ -5848,8 +5859,8 @@ static const struct eadm_field failure_fields[] = {
 	},
 	{	/* ended */
 		.slot = 21, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40026, .c_name_at = 40026,
-		.head_at = 40032, .help_at = 40038,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40338, .c_name_at = 40338,
+		.head_at = 40344, .help_at = 40350,
 	},
 	{	/* cgroup-id */
 		.slot = 22, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_ID,
@@ -5886,7 +5897,7 @@ static const struct eadm_field failure_fields[] = {
 	{	/* peer-qpn */
 		.slot = 28, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 28169, .c_name_at = 28178,
-		.head_at = 28187, .help_at = 40075,
+		.head_at = 28187, .help_at = 40387,
 	},
 };
 
@@ -5919,37 +5930,37 @@ static const struct eadm_field failure_total_fields[] = {
 	},
 	{	/* class */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40118, .c_name_at = 40118,
-		.head_at = 40124, .help_at = 40130,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40430, .c_name_at = 40430,
+		.head_at = 40436, .help_at = 40442,
 	},
 	{	/* kind */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39509,
+		.name_at = 30275, .c_name_at = 30275, .head_at = 9269, .help_at = 39821,
 		.names = &eadm_spec_enums[14],
 	},
 	{	/* cause */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39609,
+		.name_at = 28706, .c_name_at = 28706, .head_at = 9115, .help_at = 39921,
 		.names = &eadm_spec_enums[13],
 	},
 	{	/* count */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 40160,
-		.help_at = 40169,
+		.name_at = 30346, .c_name_at = 30346, .head_at = 30352, .unit_at = 40472,
+		.help_at = 40481,
 	},
 	{	/* last-time */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_TIME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40202, .c_name_at = 40212,
-		.head_at = 40222, .unit_at = 1541, .help_at = 40227,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 40514, .c_name_at = 40524,
+		.head_at = 40534, .unit_at = 1541, .help_at = 40539,
 	},
 	{	/* last-age */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40260, .c_name_at = 40269, .head_at = 1537, .unit_at = 1541,
-		.help_at = 40278,
+		.name_at = 40572, .c_name_at = 40581, .head_at = 1537, .unit_at = 1541,
+		.help_at = 40590,
 	},
 };
 
@@ -5982,7 +5993,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* ahn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 40330,
+		.name_at = 32713, .c_name_at = 32713, .head_at = 32717, .help_at = 40642,
 	},
 	{	/* pdn */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -5993,13 +6004,13 @@ static const struct eadm_field ah_fields[] = {
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
 		.show = EADM_SPEC_SHOW_ALWAYS, .form = EADM_SPEC_FORM_IP, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 28195, .c_name_at = 28204,
-		.head_at = 28213, .help_at = 40434,
+		.head_at = 28213, .help_at = 40746,
 	},
 	{	/* users */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 40455,
+		.help_at = 40767,
 	},
 	{	/* pid */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6036,7 +6047,7 @@ static const struct eadm_field ah_fields[] = {
 	{	/* pd-ahn */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 40542, .c_name_at = 40549, .head_at = 40556, .help_at = 40562,
+		.name_at = 40854, .c_name_at = 40861, .head_at = 40868, .help_at = 40874,
 	},
 };
 
@@ -6070,19 +6081,19 @@ static const struct eadm_field uar_fields[] = {
 	{	/* uarn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 40629, .c_name_at = 40629, .head_at = 40634, .help_at = 40639,
+		.name_at = 40941, .c_name_at = 40941, .head_at = 40946, .help_at = 40951,
 	},
 	{	/* qps */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1025, .c_name_at = 1025, .head_at = 1029, .unit_at = 993,
-		.help_at = 40668,
+		.help_at = 40980,
 	},
 	{	/* cqs */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 1089, .c_name_at = 1089, .head_at = 1093, .unit_at = 993,
-		.help_at = 40694,
+		.help_at = 41006,
 	},
 	{	/* pid */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6147,12 +6158,12 @@ static const struct eadm_field srq_fields[] = {
 	{	/* srqn */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 40720,
+		.name_at = 9552, .c_name_at = 9552, .head_at = 27635, .help_at = 41032,
 	},
 	{	/* type */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 40732,
+		.name_at = 6229, .c_name_at = 6229, .head_at = 6234, .help_at = 41044,
 		.names = &eadm_spec_enums[42],
 	},
 	{	/* pdn */
@@ -6163,7 +6174,7 @@ static const struct eadm_field srq_fields[] = {
 	{	/* cqn */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 13128, .c_name_at = 13128,
-		.head_at = 13132, .help_at = 40758,
+		.head_at = 13132, .help_at = 41070,
 	},
 	{	/* depth */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
@@ -6173,36 +6184,36 @@ static const struct eadm_field srq_fields[] = {
 	},
 	{	/* stride */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 40818, .c_name_at = 40818,
-		.head_at = 40825, .unit_at = 859, .help_at = 14924,
+		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 41130, .c_name_at = 41130,
+		.head_at = 41137, .unit_at = 859, .help_at = 14924,
 	},
 	{	/* limit */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 40832, .c_name_at = 40832, .head_at = 40838, .unit_at = 1386,
-		.help_at = 40844,
+		.name_at = 41144, .c_name_at = 41144, .head_at = 41150, .unit_at = 1386,
+		.help_at = 41156,
 	},
 	{	/* pi */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 30971, .c_name_at = 30971,
-		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 40923,
+		.head_at = 30974, .unit_at = 1386, .index_at = 6899, .help_at = 41235,
 	},
 	{	/* ci */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 13168, .c_name_at = 13168,
-		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 40978,
+		.head_at = 13171, .unit_at = 1386, .index_at = 6899, .help_at = 41290,
 	},
 	{	/* posted */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41027, .c_name_at = 41027, .head_at = 5541, .unit_at = 1386,
-		.help_at = 41034,
+		.name_at = 41339, .c_name_at = 41339, .head_at = 5541, .unit_at = 1386,
+		.help_at = 41346,
 	},
 	{	/* users */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 13752, .c_name_at = 13752, .head_at = 13758, .unit_at = 993,
-		.help_at = 41072,
+		.help_at = 41384,
 	},
 	{	/* user */
 		.slot = 17, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
@@ -6249,8 +6260,8 @@ static const struct eadm_field srq_fields[] = {
 	{	/* hw-limit */
 		.slot = 25, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_WIDE, .perm = EADM_SPEC_PERM_RAWIO, .base = 10,
-		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 41098, .c_name_at = 41107,
-		.head_at = 41116, .unit_at = 1386, .help_at = 41124,
+		.metric = EADM_SPEC_METRIC_VALUE, .hw = true, .name_at = 41410, .c_name_at = 41419,
+		.head_at = 41428, .unit_at = 1386, .help_at = 41436,
 	},
 };
 
@@ -6290,7 +6301,7 @@ static const struct eadm_field gid_fields[] = {
 	{	/* gid-index */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_NAME, .base = 10,
-		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 41185,
+		.name_at = 4332, .c_name_at = 4342, .head_at = 30766, .help_at = 41497,
 	},
 	{	/* gid */
 		.slot = 8, .type = EADM_SPEC_TYPE_BINARY, .kind = EADM_SPEC_KIND_ADDRESS,
@@ -6303,31 +6314,31 @@ static const struct eadm_field gid_fields[] = {
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 6229, .c_name_at = 6229,
-		.head_at = 6234, .help_at = 41217,
+		.head_at = 6234, .help_at = 41529,
 	},
 	{	/* netdev */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_INFO, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 41284,
+		.help_at = 41596,
 	},
 	{	/* namespace */
 		.slot = 11, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 41322, .c_name_at = 41322, .head_at = 7344, .help_at = 41332,
+		.name_at = 41634, .c_name_at = 41634, .head_at = 7344, .help_at = 41644,
 		.names = &eadm_spec_enums[43],
 	},
 	{	/* scope */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_INFO,
-		.name_at = 41369, .c_name_at = 41369, .head_at = 41375, .help_at = 41381,
+		.name_at = 41681, .c_name_at = 41681, .head_at = 41687, .help_at = 41693,
 		.names = &eadm_spec_enums[44],
 	},
 	{	/* usable */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
-		.metric = EADM_SPEC_METRIC_INFO, .name_at = 41444, .c_name_at = 41444,
-		.head_at = 41451, .help_at = 41458, .names = &eadm_spec_enums[45],
+		.metric = EADM_SPEC_METRIC_INFO, .name_at = 41756, .c_name_at = 41756,
+		.head_at = 41763, .help_at = 41770, .names = &eadm_spec_enums[45],
 	},
 };
 
@@ -6361,116 +6372,116 @@ static const struct eadm_field link_fields[] = {
 		.slot = 6, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 16,
 		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 655, .c_name_at = 655, .head_at = 662,
-		.help_at = 35405,
+		.help_at = 35460,
 	},
 	{	/* state */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 16, .name_at = 311,
-		.c_name_at = 311, .head_at = 317, .help_at = 41499,
+		.c_name_at = 311, .head_at = 317, .help_at = 41811,
 	},
 	{	/* downs */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41558, .c_name_at = 41558, .head_at = 41564, .unit_at = 8055,
-		.help_at = 41570,
+		.name_at = 41870, .c_name_at = 41870, .head_at = 41876, .unit_at = 8055,
+		.help_at = 41882,
 	},
 	{	/* rx-errors */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 25450, .c_name_at = 25460, .head_at = 41602, .unit_at = 10416,
-		.help_at = 41611,
+		.name_at = 25450, .c_name_at = 25460, .head_at = 41914, .unit_at = 10416,
+		.help_at = 41923,
 	},
 	{	/* rx-dropped */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41643, .c_name_at = 41654, .head_at = 41665, .unit_at = 10416,
-		.help_at = 41675,
+		.name_at = 41955, .c_name_at = 41966, .head_at = 41977, .unit_at = 10416,
+		.help_at = 41987,
 	},
 	{	/* rx-missed */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41734, .c_name_at = 41744, .head_at = 41754, .unit_at = 10416,
-		.help_at = 41763,
+		.name_at = 42046, .c_name_at = 42056, .head_at = 42066, .unit_at = 10416,
+		.help_at = 42075,
 	},
 	{	/* tx-errors */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 23752, .c_name_at = 23762, .head_at = 41824, .unit_at = 10416,
-		.help_at = 41833,
+		.name_at = 23752, .c_name_at = 23762, .head_at = 42136, .unit_at = 10416,
+		.help_at = 42145,
 	},
 	{	/* tx-dropped */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 41881, .c_name_at = 41892, .head_at = 41903, .unit_at = 10416,
-		.help_at = 41913,
+		.name_at = 42193, .c_name_at = 42204, .head_at = 42215, .unit_at = 10416,
+		.help_at = 42225,
 	},
 	{	/* pause-auto */
 		.slot = 14, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 41974, .c_name_at = 41985, .head_at = 41996, .help_at = 42006,
+		.name_at = 42286, .c_name_at = 42297, .head_at = 42308, .help_at = 42318,
 	},
 	{	/* pause-rx */
 		.slot = 15, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 42074, .c_name_at = 42083, .head_at = 42092, .help_at = 42100,
+		.name_at = 42386, .c_name_at = 42395, .head_at = 42404, .help_at = 42412,
 	},
 	{	/* pause-tx */
 		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 42130, .c_name_at = 42139, .head_at = 42148, .help_at = 42156,
+		.name_at = 42442, .c_name_at = 42451, .head_at = 42460, .help_at = 42468,
 	},
 	{	/* rx-pauses */
 		.slot = 17, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 42186, .c_name_at = 42196, .head_at = 42206, .unit_at = 10416,
-		.help_at = 42215,
+		.name_at = 42498, .c_name_at = 42508, .head_at = 42518, .unit_at = 10416,
+		.help_at = 42527,
 	},
 	{	/* tx-pauses */
 		.slot = 18, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 42246, .c_name_at = 42256, .head_at = 42266, .unit_at = 10416,
-		.help_at = 42275,
+		.name_at = 42558, .c_name_at = 42568, .head_at = 42578, .unit_at = 10416,
+		.help_at = 42587,
 	},
 	{	/* pfc */
 		.slot = 19, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 42302,
-		.c_name_at = 42302, .head_at = 42306, .help_at = 42310,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 32, .name_at = 42614,
+		.c_name_at = 42614, .head_at = 42618, .help_at = 42622,
 	},
 	{	/* rx-pfc */
 		.slot = 20, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 42376, .c_name_at = 42383, .head_at = 42390, .unit_at = 10416,
-		.help_at = 42396,
+		.name_at = 42688, .c_name_at = 42695, .head_at = 42702, .unit_at = 10416,
+		.help_at = 42708,
 	},
 	{	/* tx-pfc */
 		.slot = 21, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 42465, .c_name_at = 42472, .head_at = 42479, .unit_at = 10416,
-		.help_at = 42485,
+		.name_at = 42777, .c_name_at = 42784, .head_at = 42791, .unit_at = 10416,
+		.help_at = 42797,
 	},
 	{	/* roce-mode */
 		.slot = 22, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 42550,
-		.c_name_at = 42560, .head_at = 42570, .help_at = 42579,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 32, .name_at = 42862,
+		.c_name_at = 42872, .head_at = 42882, .help_at = 42891,
 	},
 	{	/* tos */
 		.slot = 23, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_WIDE, .setup = EADM_SPEC_SETUP_SPEED, .base = 10,
-		.name_at = 42657, .c_name_at = 42657, .head_at = 42661, .help_at = 42665,
+		.name_at = 42969, .c_name_at = 42969, .head_at = 42973, .help_at = 42977,
 	},
 	{	/* traffic-class */
 		.slot = 24, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 42750,
-		.c_name_at = 42764, .head_at = 42778, .help_at = 42785,
+		.setup = EADM_SPEC_SETUP_SPEED, .base = 10, .len = 64, .name_at = 43062,
+		.c_name_at = 43076, .head_at = 43090, .help_at = 43097,
 	},
 	{	/* unresolved */
 		.slot = 25, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_ADDRESS,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 42860,
-		.c_name_at = 42860, .head_at = 42871, .help_at = 42882,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .len = 512, .cut = true, .name_at = 43172,
+		.c_name_at = 43172, .head_at = 43183, .help_at = 43194,
 	},
 };
 
@@ -6504,46 +6515,46 @@ static const struct eadm_field health_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33455, .help_at = 42985,
+		.head_at = 33455, .help_at = 43297,
 	},
 	{	/* reporter */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43026, .c_name_at = 43026,
-		.head_at = 43035, .help_at = 43044,
+		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43338, .c_name_at = 43338,
+		.head_at = 43347, .help_at = 43356,
 	},
 	{	/* port */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 19772, .c_name_at = 19772,
-		.head_at = 827, .help_at = 43075,
+		.head_at = 827, .help_at = 43387,
 	},
 	{	/* state */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 43127,
+		.name_at = 311, .c_name_at = 311, .head_at = 317, .help_at = 43439,
 		.names = &eadm_spec_enums[18],
 	},
 	{	/* errors */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 40160,
-		.help_at = 43155,
+		.name_at = 13711, .c_name_at = 13711, .head_at = 13718, .unit_at = 40472,
+		.help_at = 43467,
 	},
 	{	/* recoveries */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
 		.name_at = 17747, .c_name_at = 17747, .head_at = 17758, .unit_at = 17747,
-		.help_at = 43184,
+		.help_at = 43496,
 	},
 	{	/* auto-recover */
 		.slot = 12, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43223, .c_name_at = 43236,
-		.head_at = 43249, .help_at = 43254,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43535, .c_name_at = 43548,
+		.head_at = 43561, .help_at = 43566,
 	},
 	{	/* last-dump-age */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_AGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43300, .c_name_at = 43314,
-		.head_at = 43328, .unit_at = 1541, .help_at = 43337,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43612, .c_name_at = 43626,
+		.head_at = 43640, .unit_at = 1541, .help_at = 43649,
 	},
 };
 
@@ -6576,34 +6587,34 @@ static const struct eadm_field qp_counter_fields[] = {
 	{	/* port */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_LABEL,
-		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38646,
+		.name_at = 19772, .c_name_at = 19772, .head_at = 827, .help_at = 38958,
 	},
 	{	/* counter */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43378, .c_name_at = 43378,
-		.head_at = 43386, .help_at = 43391,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43690, .c_name_at = 43690,
+		.head_at = 43698, .help_at = 43703,
 	},
 	{	/* mode */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43438, .c_name_at = 43438,
-		.head_at = 43443, .help_at = 43448, .names = &eadm_spec_enums[19],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43750, .c_name_at = 43750,
+		.head_at = 43755, .help_at = 43760, .names = &eadm_spec_enums[19],
 	},
 	{	/* qpns */
 		.slot = 9, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43475, .c_name_at = 43475,
-		.head_at = 43480, .help_at = 43485,
+		.len = 512, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 43787, .c_name_at = 43787,
+		.head_at = 43792, .help_at = 43797,
 	},
 	{	/* name */
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
 		.len = 64, .metric = EADM_SPEC_METRIC_LABEL, .name_at = 33234, .c_name_at = 33234,
-		.head_at = 30043, .help_at = 38666,
+		.head_at = 30043, .help_at = 38978,
 	},
 	{	/* value */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .metric = EADM_SPEC_METRIC_VALUE,
-		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 43505,
+		.name_at = 29563, .c_name_at = 29563, .head_at = 29569, .help_at = 43817,
 	},
 };
 
@@ -6636,37 +6647,37 @@ static const struct eadm_field cgroup_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33455, .help_at = 35026,
+		.head_at = 33455, .help_at = 35081,
 	},
 	{	/* path */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
-		.len = 320, .name_at = 43554, .c_name_at = 43554, .head_at = 7292, .help_at = 43559,
+		.len = 320, .name_at = 43866, .c_name_at = 43866, .head_at = 7292, .help_at = 43871,
 	},
 	{	/* own */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43638, .c_name_at = 43638,
-		.head_at = 43642, .help_at = 43646,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43950, .c_name_at = 43950,
+		.head_at = 43954, .help_at = 43958,
 	},
 	{	/* handles */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43686, .c_name_at = 43686,
-		.head_at = 43694, .unit_at = 993, .help_at = 43702,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43998, .c_name_at = 43998,
+		.head_at = 44006, .unit_at = 993, .help_at = 44014,
 	},
 	{	/* max-handles */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43766, .c_name_at = 43778,
-		.head_at = 43790, .unit_at = 993, .help_at = 43801,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44078, .c_name_at = 44090,
+		.head_at = 44102, .unit_at = 993, .help_at = 44113,
 	},
 	{	/* objects */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 993, .c_name_at = 993,
-		.head_at = 43847, .unit_at = 993, .help_at = 43855,
+		.head_at = 44159, .unit_at = 993, .help_at = 44167,
 	},
 	{	/* max-objects */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 43953, .c_name_at = 43965,
-		.head_at = 43977, .unit_at = 993, .help_at = 43988,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44265, .c_name_at = 44277,
+		.head_at = 44289, .unit_at = 993, .help_at = 44300,
 	},
 };
 
@@ -6698,14 +6709,14 @@ static const struct eadm_field function_fields[] = {
 	{	/* index */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_NEVER, .base = 10, .name_at = 15218, .c_name_at = 15218,
-		.head_at = 33455, .help_at = 35026,
+		.head_at = 33455, .help_at = 35081,
 	},
 	{	/* address */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
 		.setup = EADM_SPEC_SETUP_NAME, .base = 10, .len = 32,
-		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 44039, .c_name_at = 44039,
-		.head_at = 44047, .help_at = 381,
+		.metric = EADM_SPEC_METRIC_LABEL, .name_at = 44351, .c_name_at = 44351,
+		.head_at = 44359, .help_at = 381,
 	},
 	{	/* vendor-id */
 		.slot = 8, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
@@ -6721,24 +6732,24 @@ static const struct eadm_field function_fields[] = {
 		.slot = 10, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .setup = EADM_SPEC_SETUP_SERVICE, .base = 10,
 		.len = 32, .metric = EADM_SPEC_METRIC_INFO, .name_at = 277, .c_name_at = 277,
-		.head_at = 284, .help_at = 44055,
+		.head_at = 284, .help_at = 44367,
 	},
 	{	/* override */
 		.slot = 11, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 44103,
-		.c_name_at = 44103, .head_at = 44112, .help_at = 44121,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .len = 32, .name_at = 44415,
+		.c_name_at = 44415, .head_at = 44424, .help_at = 44433,
 	},
 	{	/* devices */
 		.slot = 12, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 128, .name_at = 34620, .c_name_at = 34620, .head_at = 34628,
-		.help_at = 44202,
+		.len = 128, .name_at = 34675, .c_name_at = 34675, .head_at = 34683,
+		.help_at = 44514,
 	},
 	{	/* module */
 		.slot = 13, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP,
-		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 44286,
-		.c_name_at = 44286, .head_at = 35042, .help_at = 44293,
+		.setup = EADM_SPEC_SETUP_SERVICE, .base = 10, .len = 64, .name_at = 44598,
+		.c_name_at = 44598, .head_at = 35097, .help_at = 44605,
 	},
 };
 
@@ -6770,58 +6781,76 @@ static const struct eadm_field verbs_user_fields[] = {
 	{	/* pid */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 7073, .c_name_at = 7073,
-		.head_at = 7077, .help_at = 44376,
+		.head_at = 7077, .help_at = 44688,
 	},
 	{	/* comm */
 		.slot = 7, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_PROCESS, .base = 10,
-		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37853,
+		.len = 32, .name_at = 7196, .c_name_at = 7196, .head_at = 7201, .help_at = 37963,
 	},
 	{	/* libraries */
 		.slot = 8, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_ALWAYS, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
-		.len = 64, .name_at = 44481, .c_name_at = 44481, .head_at = 44491, .help_at = 44501,
+		.len = 64, .name_at = 44793, .c_name_at = 44793, .head_at = 44803, .help_at = 44813,
 	},
 	{	/* files */
 		.slot = 9, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44548, .c_name_at = 44548,
-		.head_at = 44554, .unit_at = 44548, .help_at = 44560,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 38788, .c_name_at = 38788,
+		.head_at = 44860, .unit_at = 38788, .help_at = 44866,
 	},
 	{	/* sockets */
 		.slot = 10, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44600, .c_name_at = 44600,
-		.head_at = 44608, .unit_at = 44600, .help_at = 44616,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44906, .c_name_at = 44906,
+		.head_at = 44914, .unit_at = 44906, .help_at = 44922,
 	},
 	{	/* tx-bytes */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 44727, .unit_at = 859, .help_at = 44733,
+		.head_at = 45033, .unit_at = 859, .help_at = 45039,
 	},
 	{	/* rx-bytes */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_GAUGE,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 44784, .unit_at = 859, .help_at = 44790,
+		.head_at = 45090, .unit_at = 859, .help_at = 45096,
 	},
 	{	/* hidden */
 		.slot = 13, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 44827, .c_name_at = 44827,
-		.head_at = 44834, .unit_at = 44841, .help_at = 44851,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45133, .c_name_at = 45133,
+		.head_at = 45140, .unit_at = 45147, .help_at = 45157,
 	},
 	{	/* pod */
 		.slot = 14, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 40,
-		.name_at = 38466, .c_name_at = 38466, .head_at = 38470, .help_at = 38474,
+		.name_at = 38576, .c_name_at = 38576, .head_at = 38580, .help_at = 38584,
 	},
 	{	/* container */
 		.slot = 15, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
 		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10, .len = 72,
-		.cut = true, .name_at = 38553, .c_name_at = 38553, .head_at = 38563,
-		.help_at = 38573,
+		.cut = true, .name_at = 38663, .c_name_at = 38663, .head_at = 38673,
+		.help_at = 38683,
+	},
+	{	/* removed-files */
+		.slot = 16, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_GAUGE,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45205, .c_name_at = 45219,
+		.head_at = 45233, .unit_at = 38788, .help_at = 45241,
+	},
+	{	/* verbs-copies */
+		.slot = 17, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_DROP, .base = 10,
+		.len = 256, .cut = true, .name_at = 45310, .c_name_at = 45323, .head_at = 45336,
+		.help_at = 45343,
+	},
+	{	/* unmatched */
+		.slot = 18, .type = EADM_SPEC_TYPE_STRING, .kind = EADM_SPEC_KIND_NAME,
+		.show = EADM_SPEC_SHOW_WIDE, .redact = EADM_SPEC_REDACT_KEEP, .base = 10,
+		.len = 256, .cut = true, .name_at = 45398, .c_name_at = 45398, .head_at = 45408,
+		.help_at = 45418,
 	},
 };
 
 static const int16_t verbs_user_by_slot[] = {
 	-1, 0, 1, -1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
+	14, 15, 16,
 };
 
 static const struct eadm_field smc_fields[] = {
@@ -6852,53 +6881,53 @@ static const struct eadm_field smc_fields[] = {
 	},
 	{	/* rdma-clients */
 		.slot = 7, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44899, .c_name_at = 44912,
-		.head_at = 44925, .unit_at = 25651, .help_at = 44936,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45544, .c_name_at = 45557,
+		.head_at = 45570, .unit_at = 25651, .help_at = 45581,
 	},
 	{	/* rdma-servers */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 44976, .c_name_at = 44989,
-		.head_at = 45002, .unit_at = 25651, .help_at = 45013,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45621, .c_name_at = 45634,
+		.head_at = 45647, .unit_at = 25651, .help_at = 45658,
 	},
 	{	/* shared-clients */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45049, .c_name_at = 45064,
-		.head_at = 45079, .unit_at = 25651, .help_at = 45089,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45694, .c_name_at = 45709,
+		.head_at = 45724, .unit_at = 25651, .help_at = 45734,
 	},
 	{	/* shared-servers */
 		.slot = 10, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45138, .c_name_at = 45153,
-		.head_at = 45168, .unit_at = 25651, .help_at = 45178,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45783, .c_name_at = 45798,
+		.head_at = 45813, .unit_at = 25651, .help_at = 45823,
 	},
 	{	/* tcp-clients */
 		.slot = 11, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45223, .c_name_at = 45235,
-		.head_at = 45247, .unit_at = 25651, .help_at = 45257,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45868, .c_name_at = 45880,
+		.head_at = 45892, .unit_at = 25651, .help_at = 45902,
 	},
 	{	/* tcp-servers */
 		.slot = 12, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45297, .c_name_at = 45309,
-		.head_at = 45321, .unit_at = 25651, .help_at = 45331,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45942, .c_name_at = 45954,
+		.head_at = 45966, .unit_at = 25651, .help_at = 45976,
 	},
 	{	/* client-errors */
 		.slot = 13, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45375, .c_name_at = 45389,
-		.head_at = 45403, .unit_at = 25651, .help_at = 45413,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 46020, .c_name_at = 46034,
+		.head_at = 46048, .unit_at = 25651, .help_at = 46058,
 	},
 	{	/* server-errors */
 		.slot = 14, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 45475, .c_name_at = 45489,
-		.head_at = 45503, .unit_at = 25651, .help_at = 45513,
+		.show = EADM_SPEC_SHOW_WIDE, .base = 10, .name_at = 46120, .c_name_at = 46134,
+		.head_at = 46148, .unit_at = 25651, .help_at = 46158,
 	},
 	{	/* tx-bytes */
 		.slot = 15, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 19891, .c_name_at = 19900,
-		.head_at = 45579, .unit_at = 859, .help_at = 45586,
+		.head_at = 46224, .unit_at = 859, .help_at = 46231,
 	},
 	{	/* rx-bytes */
 		.slot = 16, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
 		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 20267, .c_name_at = 20276,
-		.head_at = 45608, .unit_at = 859, .help_at = 45615,
+		.head_at = 46253, .unit_at = 859, .help_at = 46260,
 	},
 };
 
@@ -6930,23 +6959,23 @@ static const struct eadm_field smc_fallback_fields[] = {
 	},
 	{	/* code */
 		.slot = 6, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_ID,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 45641, .c_name_at = 45641,
-		.head_at = 45646, .help_at = 45651,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 16, .name_at = 46286, .c_name_at = 46286,
+		.head_at = 46291, .help_at = 46296,
 	},
 	{	/* reason */
 		.slot = 7, .type = EADM_SPEC_TYPE_U32, .kind = EADM_SPEC_KIND_STATE,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45673, .c_name_at = 45673,
-		.head_at = 45680, .help_at = 33290, .names = &eadm_spec_enums[20],
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 46318, .c_name_at = 46318,
+		.head_at = 46325, .help_at = 33290, .names = &eadm_spec_enums[20],
 	},
 	{	/* clients */
 		.slot = 8, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45687, .c_name_at = 45687,
-		.head_at = 45695, .unit_at = 25651, .help_at = 45703,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 46332, .c_name_at = 46332,
+		.head_at = 46340, .unit_at = 25651, .help_at = 46348,
 	},
 	{	/* servers */
 		.slot = 9, .type = EADM_SPEC_TYPE_UINT, .kind = EADM_SPEC_KIND_COUNTER,
-		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 45785, .c_name_at = 45785,
-		.head_at = 45793, .unit_at = 25651, .help_at = 45801,
+		.show = EADM_SPEC_SHOW_ALWAYS, .base = 10, .name_at = 46430, .c_name_at = 46430,
+		.head_at = 46438, .unit_at = 25651, .help_at = 46446,
 	},
 };
 
@@ -7522,8 +7551,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 17,
-		.n_fields = 16,
+		.max_attr = 19,
+		.n_fields = 18,
 		.n_sets = 0,
 		.fields = process_fields,
 		.key = &process_fields[4],
@@ -7816,8 +7845,8 @@ const struct eadm_object eadm_spec_objects[EADM_SPEC_OBJ_COUNT] = {
 		.by_device = false,
 		.hw = false,
 		.hw_perm = EADM_SPEC_PERM_NONE,
-		.max_attr = 15,
-		.n_fields = 14,
+		.max_attr = 18,
+		.n_fields = 17,
 		.n_sets = 0,
 		.fields = verbs_user_fields,
 		.key = &verbs_user_fields[4],
@@ -9823,7 +9852,7 @@ const char eadm_spec_strings[] = "\0"
 	"rdma-cm-error\0"
 	"rdma_cm_error\0"
 	"RDMACM\0"
-	"Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno.\0"
+	"Whether this process may open /dev/infiniband/rdma_cm: 0, or a negative errno; -EXDEV when the file has the number of another device.\0"
 	"devices\0"
 	"DEVICES\0"
 	"RDMA devices that libibverbs lists; empty when it lists none.\0"
@@ -9868,7 +9897,7 @@ const char eadm_spec_strings[] = "\0"
 	"uverbs-error\0"
 	"uverbs_error\0"
 	"OPEN\0"
-	"Whether this process may open that file: 0, or a negative errno.\0"
+	"Whether this process may open that file: 0, or a negative errno; -EXDEV when the file has the number of another device.\0"
 	"iommu\0"
 	"IOMMU\0"
 	"How an IOMMU treats its DMA; empty when there is none.\0"
@@ -9954,6 +9983,15 @@ const char eadm_spec_strings[] = "\0"
 	"container\0"
 	"CONTAINER\0"
 	"ID of the container that it runs in, from the path of its control group.\0"
+	"open-files\0"
+	"open_files\0"
+	"OPENFILES\0"
+	"files\0"
+	"Files that it has open: each context, completion channel and channel of rdma_cm is one.\0"
+	"max-open-files\0"
+	"max_open_files\0"
+	"MAXFILES\0"
+	"Limit of open files (RLIMIT_NOFILE).\0"
 	"Number of the port.\0"
 	"Name of the counter.\0"
 	"What it has counted, in the units of sysfs.\0"
@@ -10179,7 +10217,6 @@ const char eadm_spec_strings[] = "\0"
 	"libraries\0"
 	"LIBRARIES\0"
 	"Libraries above verbs that it has loaded, too.\0"
-	"files\0"
 	"FILES\0"
 	"Files of RDMA devices that it has open.\0"
 	"sockets\0"
@@ -10193,6 +10230,17 @@ const char eadm_spec_strings[] = "\0"
 	"HIDDEN\0"
 	"processes\0"
 	"Only with PID 0: the number of these processes.\0"
+	"removed-files\0"
+	"removed_files\0"
+	"REMOVED\0"
+	"Of FILES, those of devices that were removed since they were opened.\0"
+	"verbs-copies\0"
+	"verbs_copies\0"
+	"COPIES\0"
+	"Files of libibverbs, when it has loaded more than one.\0"
+	"unmatched\0"
+	"UNMATCHED\0"
+	"Variables of its environment that name RDMA devices, GIDs or network interfaces of which none exists here, with their values.\0"
 	"rdma-clients\0"
 	"rdma_clients\0"
 	"RDMACLIENT\0"
