@@ -81,6 +81,7 @@ static const struct {
 	{ "other-netns", "another network namespace" },
 	{ "netdev-down", "interface is down" },
 	{ "no-netdev", "no interface" },
+	{ "no-address", "not an address of the interface" },
 };
 
 /* Add the indices of all others with this use: " 0 2 (link-local)". */
@@ -166,6 +167,24 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 	eadm_judge_next(j, next);
 }
 
+/* The kernel makes a GID of the MAC address, and of each address as soon as it is added. */
+static void accuse_no_address(struct judge *j, const struct diag_row *now,
+			      const struct diag_row *setup)
+{
+	bool link_local = diag_u64(setup, SETUP_GID_SCOPE) ==
+			  EADM_GID_SCOPE_LINK_LOCAL;
+
+	eadm_accuse(j, now, "port 1: no GID is usable: index %" PRIu64 ", %s, is not a valid address of %s",
+		    diag_u64(setup, SETUP_GID_INDEX), diag_text(setup, SETUP_GID),
+		    diag_text(setup, SETUP_GID_NETDEV));
+	eadm_judge_cause(j, link_local ?
+			 "IPv6 is disabled on the interface, or makes the link-local address of something else than the MAC address (addrgenmode)." :
+			 "Another host has the same address (dadfailed), or it was removed.");
+	eadm_judge_next(j, link_local ?
+			"ip address add ADDRESS dev {netdev}; ip -d link show {netdev}; sysctl net.ipv6.conf.{netdev}.disable_ipv6" :
+			"ip -6 address show dev {netdev} dadfailed; give one of the hosts another address");
+}
+
 static void accuse_unusable(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *setup)
 {
@@ -181,6 +200,8 @@ static void accuse_unusable(struct judge *j, const struct diag_row *now,
 			    netdev);
 		eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
 		eadm_judge_next(j, "use an adapter whose interface is here; with RoCE, an interface above it (macvlan, VLAN) is enough: eadm dump gid -d {dev}");
+	} else if (use == EADM_GID_USE_NO_ADDRESS) {
+		accuse_no_address(j, now, setup);
 	} else {
 		eadm_accuse(j, now, "port 1: no GID is usable: %s is down",
 			    *netdev ? netdev : "the network interface");

@@ -189,15 +189,16 @@ static void put_addresses(struct eadm_answer *answer, const char *netdev,
 			  bool subnet)
 {
 	bool ipv4 = false, ipv6 = false;
-	struct ifaddrs *all, *one;
+	struct ifaddrs *all = eadm_local_interfaces(answer->ctx), *one;
 
-	if (getifaddrs(&all))
+	if (!all)
 		return;
 	for (one = all; one; one = one->ifa_next) {
 		if (!one->ifa_addr || !eadm_local_is_of(one, netdev))
 			continue;
 		ipv4 |= one->ifa_addr->sa_family == AF_INET;
-		ipv6 |= is_global(one->ifa_addr);
+		ipv6 |= is_global(one->ifa_addr) &&
+			!(one->ifa_flags & EADM_IFA_DUPLICATE);
 	}
 	if (subnet)
 		eadm_local_subnet(answer, all, netdev);

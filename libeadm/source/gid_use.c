@@ -55,18 +55,29 @@ static bool is_made_of(const struct in6_addr *gid, const struct ifaddrs *one,
 	return is_mapped(gid, addr) || is_mapped(gid, one->ifa_dstaddr);
 }
 
+static bool is_v2(const struct eadm_gid *gid)
+{
+	return strstr(gid->type, "RoCE v2");
+}
+
 static void find_netdev(struct eadm_gid *gid, bool roce,
 			const struct ifaddrs *all)
 {
 	const struct ifaddrs *one;
-	bool here = false, own = false, up = false;
+	bool here = false, own = false, up = false, answers = false;
 
 	for (one = all; one; one = one->ifa_next) {
 		if (!one->ifa_addr || !eadm_local_is_of(one, gid->netdev))
 			continue;
 		here = true;
 		up |= one->ifa_flags & IFF_UP;
-		own |= is_made_of(&gid->gid, one, roce);
+		/* A bond answers for its members. */
+		answers |= one->ifa_flags & IFF_SLAVE;
+		if (!is_made_of(&gid->gid, one, roce))
+			continue;
+		own = true;
+		answers |= one->ifa_addr->sa_family != AF_PACKET &&
+			   !(one->ifa_flags & EADM_IFA_DUPLICATE);
 	}
 	/* Only with RoCE, GIDs are made of addresses by the kernel itself. */
 	if (own)
@@ -75,6 +86,12 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 		gid->namespace = EADM_NAMESPACE_ANOTHER;
 	if (here && !up)
 		gid->usable = EADM_GID_USE_NETDEV_DOWN;
+	/*
+	 * The link-local GID is made of the MAC address even where IPv6 is disabled or makes
+	 * its addresses otherwise; with RoCE v2, peers resolve it as any address.
+	 */
+	else if (own && roce && !answers && is_v2(gid))
+		gid->usable = EADM_GID_USE_NO_ADDRESS;
 	if (gid->namespace == EADM_NAMESPACE_ANOTHER)
 		gid->usable = EADM_GID_USE_OTHER_NETNS;
 }
@@ -94,11 +111,6 @@ static void find_netdevs(struct eadm_gids *gids, const struct ifaddrs *all)
 }
 
 /* ---- use ------------------------------------------------------------------------ */
-
-static bool is_v2(const struct eadm_gid *gid)
-{
-	return strstr(gid->type, "RoCE v2");
-}
 
 static bool has_usable_v2(const struct eadm_gids *gids)
 {

@@ -38,7 +38,7 @@ static void read_attributes(struct eadm_ctx *ctx, const char *device,
 		*gid->netdev = '\0';
 }
 
-static bool is_roce(struct eadm_ctx *ctx, const char *device, uint32_t port)
+bool eadm_local_is_roce(struct eadm_ctx *ctx, const char *device, uint32_t port)
 {
 	char layer[16], node[16];
 
@@ -50,15 +50,42 @@ static bool is_roce(struct eadm_ctx *ctx, const char *device, uint32_t port)
 	       !strcmp(layer, "Ethernet") && !strcmp(node, "1: CA");
 }
 
-static void judge(struct eadm_gids *gids)
+static void judge(const struct eadm_ctx *ctx, struct eadm_gids *gids)
 {
 	struct ifaddrs *all = NULL;
 
-	if (gids->n && getifaddrs(&all))
-		all = NULL;
+	if (gids->n)
+		all = eadm_local_interfaces(ctx);
 	eadm_gids_judge(gids, all);
 	if (all)
 		freeifaddrs(all);
+}
+
+/* False: the entry has none. */
+static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
+		       const char *text, struct eadm_gid *gid)
+{
+	if (!text[strspn(text, "0:")] ||
+	    inet_pton(AF_INET6, text, &gid->gid) != 1)
+		return false;
+	read_attributes(ctx, device, port, gid);
+	return true;
+}
+
+/* EADM_GID_USE_* of one entry of port 1, as if it were the only one; negative: it has no GID. */
+int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
+{
+	struct eadm_gid gid = { .index = index };
+	struct eadm_gids gids = { .gid = &gid, .n = 1, .roce = true };
+	char text[GID_TEXT];
+
+	if (!eadm_root_line(ctx, text, sizeof(text),
+			    "/sys/class/infiniband/%.64s/ports/1/gids/%u",
+			    device, index) ||
+	    !read_entry(ctx, device, 1, text, &gid))
+		return -1;
+	judge(ctx, &gids);
+	return gid.usable;
 }
 
 /*
@@ -68,26 +95,23 @@ static void judge(struct eadm_gids *gids)
 static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		      struct eadm_gids *gids)
 {
-	struct eadm_gid *gid;
+	struct eadm_gid gid;
 	char text[GID_TEXT];
-	struct in6_addr addr;
 	uint32_t i;
 
-	*gids = (struct eadm_gids){ .roce = is_roce(ctx, device, port) };
+	*gids = (struct eadm_gids){ .roce = eadm_local_is_roce(ctx, device, port) };
 	for (i = 0; i < MAX_GID_INDEX &&
 		    eadm_root_line(ctx, text, sizeof(text),
 				   "/sys/class/infiniband/%.64s/ports/%u/gids/%u",
 				   device, port, i); i++) {
-		if (!text[strspn(text, "0:")] ||
-		    inet_pton(AF_INET6, text, &addr) != 1)
+		gid = (struct eadm_gid){ .index = i };
+		if (!read_entry(ctx, device, port, text, &gid))
 			continue;
 		if (!grow(gids->gid, gids->n, gids->max))
 			break;
-		gid = &gids->gid[gids->n++];
-		*gid = (struct eadm_gid){ .index = i, .gid = addr };
-		read_attributes(ctx, device, port, gid);
+		gids->gid[gids->n++] = gid;
 	}
-	judge(gids);
+	judge(ctx, gids);
 	return i;
 }
 

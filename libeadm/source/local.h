@@ -32,6 +32,10 @@ struct ifaddrs;
 /* An address may be labelled with a name after that of its interface: "eth0:1". */
 void eadm_local_interface(const struct ifaddrs *one, char name[16]);
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
+/* No flag of interfaces: another host has the address, which the kernel does not use. */
+#define EADM_IFA_DUPLICATE	(1U << 31)
+/* Addresses of all interfaces in this network namespace; NULL: unknown. */
+struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx);
 
 /*
  * One reader for each kind of row. They put what exists and leave out what is
@@ -60,6 +64,10 @@ void eadm_local_gid_words(struct eadm_answer *answer,
 			  const struct eadm_device *dev);
 void eadm_local_chosen_gid(struct eadm_answer *answer,
 			  const struct eadm_device *dev);
+bool eadm_local_is_roce(struct eadm_ctx *ctx, const char *device, uint32_t port);
+int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index);
+bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, /* settings.c */
+			  char *buf, size_t size);
 eadm_local_reader eadm_local_link;	/* netdev.c */
 eadm_local_reader eadm_local_health;	/* devlink.c */
 eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */

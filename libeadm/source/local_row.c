@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <linux/if_addr.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,4 +149,52 @@ bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev)
 
 	eadm_local_interface(one, name);
 	return !strcmp(name, netdev);
+}
+
+/* Whether a line of the kernel's list of IPv6 addresses is about this one. */
+static bool is_line_of(const struct ifaddrs *one, const char *line,
+		       unsigned int *flags)
+{
+	const struct sockaddr_in6 *in6 =
+		(const struct sockaddr_in6 *)one->ifa_addr;
+	char digits[33], want[33], name[IFNAMSIZ];
+	unsigned int i;
+
+	if (!in6 || in6->sin6_family != AF_INET6 ||
+	    sscanf(line, "%32s %*x %*x %*x %x %15s", digits, flags, name) != 3 ||
+	    !eadm_local_is_of(one, name))
+		return false;
+	for (i = 0; i < sizeof(in6->sin6_addr); i++)
+		sprintf(want + 2 * i, "%02x", in6->sin6_addr.s6_addr[i]);
+	return !strcmp(digits, want);
+}
+
+static void mark_duplicates(const struct eadm_ctx *ctx, struct ifaddrs *all)
+{
+	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/net/if_inet6");
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	struct ifaddrs *one;
+	unsigned int flags;
+	char line[128];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		for (one = all; one; one = one->ifa_next)
+			if (is_line_of(one, line, &flags) &&
+			    flags & IFA_F_DADFAILED)
+				one->ifa_flags |= EADM_IFA_DUPLICATE;
+	}
+	if (file)
+		fclose(file);
+	else if (fd >= 0)
+		close(fd);
+}
+
+struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx)
+{
+	struct ifaddrs *all;
+
+	if (getifaddrs(&all))
+		return NULL;
+	mark_duplicates(ctx, all);
+	return all;
 }

@@ -9,6 +9,7 @@
 
 #include "eadm_nl.h"
 #include "source/gids.h"
+#include "source/local.h"
 #include "tap.h"
 
 #define V1 "IB/RoCE v1"
@@ -94,6 +95,7 @@ static bool are(const char *want)
 		[EADM_GID_USE_OTHER_NETNS] = 'o',
 		[EADM_GID_USE_NETDEV_DOWN] = 'd',
 		[EADM_GID_USE_NO_NETDEV] = 'n',
+		[EADM_GID_USE_NO_ADDRESS] = 'a',
 	};
 	char got[17] = "";
 	size_t i;
@@ -124,6 +126,7 @@ static void roce(void)
 	link("eth0", IFF_UP, 1);
 	ipv4("eth0", "10.0.0.1", NULL);
 	ipv6("eth0", "2001:db8::1");
+	ipv6("eth0", "fe80::5054:ff:fe00:1");
 	add("fe80::5054:ff:fe00:1", V1, "eth0");
 	add("fe80::5054:ff:fe00:1", V2, "eth0");
 	add("::ffff:10.0.0.1", V1, "eth0");
@@ -147,6 +150,31 @@ static void roce(void)
 	add("fe80::5054:ff:fe00:1", V1, "eth0");
 	add("::ffff:10.0.0.1", V1, "eth0");
 	ok(are("lB"), "RoCE v1 where there is no other version");
+}
+
+static void addresses(void)
+{
+	begin(true);
+	link("eth0", IFF_UP, 1);
+	add("fe80::5054:ff:fe00:1", V1, "eth0");
+	add("fe80::5054:ff:fe00:1", V2, "eth0");
+	ok(are("Ba") && spaces("tt"),
+	   "IPv6 is disabled: peers resolve RoCE v1 without it");
+	ipv6("eth0", "fe80::1234:5678:9abc:def0");
+	ok(are("Ba"), "a link-local address that is not made of the MAC address");
+	ipv6("eth0", "fe80::5054:ff:fe00:1");
+	ok(are("1B"), "and one that is");
+	add("2001:db8::1", V2, "eth0");
+	ipv6("eth0", "2001:db8::1");
+	list[n_list - 1].ifa_flags |= EADM_IFA_DUPLICATE;
+	ok(are("1Ba") && spaces("ttt"), "an address that another host has");
+	list[n_list - 1].ifa_flags &= ~EADM_IFA_DUPLICATE;
+	ok(are("1lB"), "and one that none has");
+
+	begin(true);
+	link("eth0", IFF_UP | IFF_SLAVE, 1);
+	add("fe80::5054:ff:fe00:1", V2, "eth0");
+	ok(are("B"), "the bond of a member has the addresses");
 }
 
 static void namespaces(void)
@@ -224,6 +252,7 @@ static void other_protocols(void)
 int main(void)
 {
 	roce();
+	addresses();
 	namespaces();
 	down();
 	other_protocols();
