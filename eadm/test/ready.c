@@ -139,6 +139,8 @@ int test_ready(struct test *test)
 	error = test->setup == &setup_cm ? open_error(NODES "rdma_cm") : 0;
 	if (error)
 		return cannot_open(cli, NODES "rdma_cm", error,
-				   "modprobe rdma_ucm, or use --no-cm");
+				   access("/sys/class/misc/rdma_cm", F_OK) ?
+				   "modprobe rdma_ucm, or use --no-cm" :
+				   "give the container this file, or use --no-cm");
 	return check_verbs(cli);
 }

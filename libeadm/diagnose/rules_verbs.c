@@ -55,6 +55,25 @@ static const struct diag_row *verbs_of(struct judge *j)
 	return rows->n ? rows->row : NULL;
 }
 
+/* The files of a container stay as they are when devices of the host change. */
+static const char other_device[] =
+	"has the device number of another device: libraries cannot open it";
+static const char other_cause[] =
+	"Devices were removed and added since the file was made, as when drivers are reloaded beside running containers.";
+static const char other_next[] =
+	"start the container again; udevadm trigger on a host";
+
+/* The module makes the file, but not in containers. */
+static void lacks_cm_file(struct judge *j)
+{
+	if (!diag_u64(eadm_judge_module(j, "rdma_ucm"), MOD_LOADED)) {
+		eadm_judge_next(j, "modprobe rdma_ucm");
+		return;
+	}
+	eadm_judge_cause(j, "The module rdma_ucm is loaded: the container was started without the file, or udev did not make it.");
+	eadm_judge_next(j, "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host");
+}
+
 static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
@@ -70,7 +89,11 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 	if (error == ENOENT) {
 		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist: no connections through rdma_cm");
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_next(j, "modprobe rdma_ucm");
+		lacks_cm_file(j);
+	} else if (error == EXDEV) {
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm %s", other_device);
+		eadm_judge_cause(j, other_cause);
+		eadm_judge_next(j, other_next);
 	} else {
 		eadm_accuse(j, now, "/dev/infiniband/rdma_cm: %s%s",
 			    strerror(error), error == EPERM ?
@@ -114,7 +137,7 @@ static bool has_file(struct judge *j, const struct diag_row *dev)
 	int error = eadm_judge_errno(setup, SETUP_UVERBS_ERROR);
 
 	return *diag_text(setup, SETUP_UVERBS) && error != ENOENT &&
-	       error != ENXIO && error != ENODEV;
+	       error != ENXIO && error != ENODEV && error != EXDEV;
 }
 
 static void lacks_provider(struct judge *j, const struct diag_row *dev,
@@ -261,6 +284,12 @@ static void cannot_open(struct judge *j, const struct diag_row *dev,
 	find_others(j, dev, &others);
 	if (error == ENOENT) {
 		lacks_file(j, dev, node, &others);
+		return;
+	}
+	if (error == EXDEV) {
+		eadm_accuse(j, dev, "/dev/infiniband/%s %s", node, other_device);
+		eadm_judge_cause(j, other_cause);
+		eadm_judge_next(j, other_next);
 		return;
 	}
 	put_consequence(j, dev, &others, then, sizeof(then));

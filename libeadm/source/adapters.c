@@ -132,7 +132,8 @@ static void put_uverbs(struct eadm_answer *answer, const char *device,
 		closedir(dir);
 	eadm_local_put(answer, EADM_A_SETUP_UVERBS, node);
 	if (*node && open)
-		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node);
+		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node,
+				      "infiniband_verbs");
 }
 
 static void put_iommu(struct eadm_answer *answer, const char *device)

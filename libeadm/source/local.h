@@ -25,7 +25,7 @@ void eadm_local_put_u64(struct eadm_answer *answer, uint16_t attr,
 void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 			   const char *text);
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
-			   const char *name);
+			   const char *name, const char *class);
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len);
 void eadm_local_sort_words(char *buf);
 struct ifaddrs;

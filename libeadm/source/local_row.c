@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/root.h"
@@ -84,16 +86,35 @@ void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 		eadm_message_put_u32(&answer->out, attr, value);
 }
 
+/* Libraries refuse a file with another number than sysfs has for the device. */
+static bool is_of_another(const struct eadm_ctx *ctx, int fd, const char *name,
+			  const char *class)
+{
+	unsigned int major, minor;
+	struct stat file;
+	char line[32];
+
+	return !fstat(fd, &file) && S_ISCHR(file.st_mode) &&
+	       eadm_root_line(ctx, line, sizeof(line),
+			      "/sys/class/%.32s/%.63s/dev", class, name) &&
+	       sscanf(line, "%u:%u", &major, &minor) == 2 &&
+	       file.st_rdev != makedev(major, minor);
+}
+
 /*
  * Whether a file below /dev/infiniband can be opened: 0, or a negative errno. Only
  * opening it shows what the file's mode does not: that there is no such device.
+ * @class: of the device in sysfs
  */
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
-			   const char *name)
+			   const char *name, const char *class)
 {
 	int fd = eadm_root_open(answer->ctx, O_RDWR, "/dev/infiniband/%.64s",
 				name);
 	int32_t error = fd < 0 ? -errno : 0;
+
+	if (fd >= 0 && is_of_another(answer->ctx, fd, name, class))
+		error = -EXDEV;
 
 	if (fd >= 0)
 		close(fd);

@@ -359,7 +359,8 @@ void eadm_local_verbs(struct eadm_answer *answer,
 	globfree(&found);
 	eadm_message_put_u32(&answer->out, EADM_A_VERBS_INSTALLED, installed);
 	put_providers(answer, installed, said, ended);
-	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm");
+	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm",
+			      "misc");
 	/* An incomplete list would accuse devices that it lacks. */
 	complete = said && has_line(said, EADM_CHILD_END);
 	if (complete && has_line(said, "+listed"))
