@@ -247,7 +247,9 @@ enum diag_kind {
 	F(USER_PID, "pid") F(USER_COMM, "comm")				\
 	F(USER_LIBRARIES, "libraries") F(USER_FILES, "files")		\
 	F(USER_SOCKETS, "sockets") F(USER_TX, "tx-bytes")		\
-	F(USER_RX, "rx-bytes") F(USER_HIDDEN, "hidden")
+	F(USER_RX, "rx-bytes") F(USER_HIDDEN, "hidden")			\
+	F(USER_REMOVED, "removed-files") F(USER_COPIES, "verbs-copies")	\
+	F(USER_UNMATCHED, "unmatched")
 
 #define DIAG_FALLBACK_FIELDS(F)						\
 	F(FALLBACK_CODE, "code") F(FALLBACK_CLIENTS, "clients")		\
@@ -419,6 +421,7 @@ struct diag_owner {
 	bool has_limit;		/* the rest is known */
 	bool ipc_lock;		/* the limit does not apply to registration */
 	uint64_t memlock, pinned; /* bytes */
+	uint64_t files, max_files; /* open; 0: unknown */
 };
 
 /* Memory regions that a process created and destroyed, as recorded by the probe. */

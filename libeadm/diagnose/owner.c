@@ -38,6 +38,11 @@ static bool take(struct diag_pool *pool, const struct eadm_record *row,
 		owner->pinned = eadm_record_attr_u64(row, EADM_A_PROCESS_PINNED);
 		owner->ipc_lock = eadm_record_attr_u64(row, EADM_A_PROCESS_IPC_LOCK);
 	}
+	if (eadm_record_attr_has(row, EADM_A_PROCESS_OPEN_FILES) &&
+	    eadm_record_attr_has(row, EADM_A_PROCESS_MAX_OPEN_FILES)) {
+		owner->files = eadm_record_attr_u64(row, EADM_A_PROCESS_OPEN_FILES);
+		owner->max_files = eadm_record_attr_u64(row, EADM_A_PROCESS_MAX_OPEN_FILES);
+	}
 	return owner->wchan && owner->group;
 }
 

@@ -57,7 +57,7 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_port[], eadm_rules_given_up[], eadm_rules_link[], eadm_rules_probe[],
 	eadm_rules_side[], eadm_rules_limits[], eadm_rules_verbs[],
 	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
-	eadm_rules_smc[];
+	eadm_rules_smc[], eadm_rules_user[];
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 

@@ -96,6 +96,26 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_CTX, now, CTX_PID);
 }
 
+/* ---- open files ------------------------------------------------------------------- */
+
+static void look_files(struct judge *j, const struct diag_row *now,
+		       const struct diag_row *then)
+{
+	const struct diag_owner *owner;
+
+	(void)then;
+	owner = diag_u64(now, CTX_PID) ?
+		eadm_diag_owner(eadm_judge_now(j), diag_u64(now, CTX_PID)) : NULL;
+	if (!owner || !owner->max_files ||
+	    owner->files < NEARLY(owner->max_files) || !is_first_of(j, now))
+		return;
+	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has %" PRIu64 " of %" PRIu64 " files open (RLIMIT_NOFILE)%s",
+		    diag_text(now, CTX_COMM), owner->pid, owner->files,
+		    owner->max_files, owner->files < owner->max_files ? "" :
+		    ": opening a device, a completion channel or a connection fails with EMFILE");
+	eadm_cite(j, DIAG_CTX, now, CTX_PID);
+}
+
 /* ---- why memory could not be registered ------------------------------------------ */
 
 /* Registrations that the adapter refused since the earlier snapshot; the last of them. */
@@ -223,6 +243,14 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.next = "LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
 		.alike = "A process with CAP_IPC_LOCK, to which the limit does not apply; a process whose buffers fit just below its limit: therefore a notice.",
 		.look = look_pinned,
+	}, {
+		.name = "open-files-near", .kind = DIAG_CTX,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "A process is near its limit of open files.",
+		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file, beside its sockets.",
+		.next = "LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
+		.alike = "A process with many files below a high limit; one that needs no more: therefore a notice.",
+		.look = look_files,
 	},
 	{ 0 }
 };

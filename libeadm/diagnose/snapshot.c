@@ -525,14 +525,18 @@ static int read_cgroups(struct reader *r)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* Without devices, no process and no socket uses them; a capture of an earlier version has none. */
-static int read_users(struct reader *r)
+/*
+ * Without devices, processes may still hold removed ones: those who judge the setup see why
+ * there is none. A capture of an earlier version has none.
+ */
+static int read_users(struct reader *r, unsigned int rules)
 {
+	bool devices = r->snapshot->rows[DIAG_DEV].n, state = rules & EADM_RULES_STATE;
 	int ret = 0;
 
-	if (r->snapshot->rows[DIAG_DEV].n)
+	if (devices ? state : rules & EADM_RULES_SETUP)
 		ret = read_kind(r, DIAG_USER, false);
-	if (r->snapshot->rows[DIAG_DEV].n && ret != -ENOMEM)
+	if (devices && state && ret != -ENOMEM)
 		ret = read_kind(r, DIAG_FALLBACK, false);
 	return ret == -ENOMEM ? ret : 0;
 }
@@ -590,8 +594,8 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	sort(&snapshot->rows[DIAG_DEV]);
 	if (!ret && !r->brief)
 		ret = read_cgroups(r);
-	if (!ret && opts->rules & EADM_RULES_STATE && !opts->device)
-		ret = read_users(r);
+	if (!ret && !opts->device)
+		ret = read_users(r, opts->rules);
 	if (!ret && opts->rules & EADM_RULES_SETUP)
 		ret = read_setup(r);
 	if (opts->rules & EADM_RULES_STATE)

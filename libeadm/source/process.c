@@ -252,6 +252,32 @@ static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 	       !from && !to && count == UINT32_MAX;
 }
 
+/* The files can be counted with permission only. */
+static void put_open_files(struct eadm_answer *answer, const char *number,
+			   const char *limits)
+{
+	static const char name[] = "\nMax open files";
+	const struct dirent *entry;
+	uint32_t files = 0;
+	uint64_t max;
+	char path[32];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/fd", number);
+	dir = eadm_root_dir(answer->ctx, path);
+	if (!dir || !number_after(limits, name, 10, &max)) {
+		if (dir)
+			closedir(dir);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		files += *entry->d_name != '.';
+	closedir(dir);
+	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_OPEN_FILES, files);
+	eadm_message_put_u32(&answer->out, EADM_A_PROCESS_MAX_OPEN_FILES,
+			     max > UINT32_MAX ? UINT32_MAX : max);
+}
+
 static void put_limits(struct eadm_answer *answer, const char *number)
 {
 	static const char name[] = "Max locked memory";
@@ -259,8 +285,12 @@ static void put_limits(struct eadm_answer *answer, const char *number)
 	const char *at;
 	uint64_t value;
 
-	if (read_file(answer->ctx, text, sizeof(text), "/proc/", number,
-		      "/limits") && (at = strstr(text, name))) {
+	if (!read_file(answer->ctx, text, sizeof(text), "/proc/", number,
+		       "/limits"))
+		*text = '\0';
+	put_open_files(answer, number, text);
+	at = strstr(text, name);
+	if (at) {
 		at += strlen(name);
 		at += strspn(at, " ");
 		value = strtoull(at, NULL, 10);
@@ -296,7 +326,8 @@ static const uint16_t group_parts[] = {
 };
 static const uint16_t limit_parts[] = {
 	EADM_A_PROCESS_MEMLOCK, EADM_A_PROCESS_PINNED, EADM_A_PROCESS_LOCKED,
-	EADM_A_PROCESS_IPC_LOCK,
+	EADM_A_PROCESS_IPC_LOCK, EADM_A_PROCESS_OPEN_FILES,
+	EADM_A_PROCESS_MAX_OPEN_FILES,
 };
 
 static bool wants_any(const struct eadm_query *query, const uint16_t *parts,

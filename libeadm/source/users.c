@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "ask.h"
@@ -106,10 +108,27 @@ static int by_inode(const void *a, const void *b)
 /* ---- processes ------------------------------------------------------------------- */
 
 struct user {
-	char libraries[64];
-	uint32_t files, sockets;
+	char libraries[64], copies[256];
+	uint32_t files, sockets, removed;
+	unsigned long inode;	/* of the first libibverbs */
+	bool twice;
 	uint64_t tx, rx;
 };
+
+/* "ADDRESSES rights offset device inode    path", once for each part that is loaded. */
+static void add_copy(const char *line, struct user *user)
+{
+	const char *path = strchr(line, '/');
+	unsigned long inode;
+
+	if (sscanf(line, "%*s %*s %*s %*s %lu", &inode) != 1)
+		return;
+	user->twice |= user->inode && user->inode != inode;
+	if (!user->inode)
+		user->inode = inode;
+	eadm_local_add_word(user->copies, sizeof(user->copies), path,
+			    strcspn(path, " \n"));
+}
 
 /* 1: it has libibverbs loaded; 0: it does not, or has ended; or a negative errno. */
 static int read_maps(const struct eadm_ctx *ctx, const char *pid,
@@ -134,8 +153,10 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		return fd < 0 && errno == EACCES ? -EACCES : 0;
 	}
 	while (getline(&line, &size, file) > 0) {
-		if (strstr(line, "/libibverbs.so"))
+		if (strstr(line, "/libibverbs.so")) {
 			found = 1;
+			add_copy(line, user);
+		}
 		for (i = 0; i < EADM_ARRAY_SIZE(above); i++)
 			if (strstr(line, above[i].file))
 				eadm_local_add_word(user->libraries,
@@ -148,15 +169,33 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 	return found;
 }
 
+/*
+ * Whether the device of an open file was removed: it is unknown, or its file has been
+ * made again. Without that, the file may have been deleted by hand.
+ */
+static bool is_removed(const struct eadm_ctx *ctx, int dir, const char *entry,
+		       const char *target)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(target), end = strlen(deleted);
+	struct stat file;
+
+	if (fstatat(dir, entry, &file, 0) || !S_ISCHR(file.st_mode) ||
+	    eadm_root_access(ctx, F_OK, "/sys/dev/char"))
+		return false;
+	if (eadm_root_access(ctx, F_OK, "/sys/dev/char/%u:%u",
+			     major(file.st_rdev), minor(file.st_rdev)))
+		return true;
+	return len > end && !strcmp(target + len - end, deleted) &&
+	       !eadm_root_access(ctx, F_OK, "%.*s", (int)(len - end), target);
+}
+
 static void add_file(const struct sockets *sockets, const char *target,
 		     struct user *user)
 {
-	static const char uverbs[] = "/dev/infiniband/uverbs";
 	struct moved key = { 0 }, *socket;
 	unsigned long inode;
 
-	if (!strncmp(target, uverbs, strlen(uverbs)))
-		user->files++;
 	if (!sockets->n || sscanf(target, "socket:[%lu]", &inode) != 1)
 		return;
 	key.inode = inode;
@@ -173,6 +212,7 @@ static void add_file(const struct sockets *sockets, const char *target,
 static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 		       const struct sockets *sockets, struct user *user)
 {
+	static const char uverbs[] = "/dev/infiniband/uverbs";
 	const struct dirent *entry;
 	char path[64], target[64];
 	ssize_t len;
@@ -188,6 +228,11 @@ static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 		if (len <= 0)
 			continue;
 		target[len] = '\0';
+		if (!strncmp(target, uverbs, strlen(uverbs))) {
+			user->files++;
+			user->removed += is_removed(ctx, dirfd(dir),
+						    entry->d_name, target);
+		}
 		add_file(sockets, target, user);
 	}
 	closedir(dir);
@@ -197,7 +242,7 @@ static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 static void put_user(struct eadm_answer *answer, const char *pid,
 		     const struct user *user)
 {
-	char comm[32] = "";
+	char comm[32] = "", unmatched[256];
 	size_t at;
 
 	if (!eadm_root_line(answer->ctx, comm, sizeof(comm),
@@ -215,6 +260,13 @@ static void put_user(struct eadm_answer *answer, const char *pid,
 	eadm_local_put_u64(answer, EADM_A_VERBS_USER_RX_BYTES, user->rx);
 	eadm_local_put_container(answer, pid, EADM_A_VERBS_USER_POD,
 				 EADM_A_VERBS_USER_CONTAINER);
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_REMOVED_FILES,
+			     user->removed);
+	if (user->twice)
+		eadm_local_put(answer, EADM_A_VERBS_USER_VERBS_COPIES,
+			       user->copies);
+	if (eadm_local_unmatched(answer->ctx, pid, unmatched, sizeof(unmatched)))
+		eadm_local_put(answer, EADM_A_VERBS_USER_UNMATCHED, unmatched);
 	eadm_message_end(&answer->out, at);
 }
 

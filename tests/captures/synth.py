@@ -637,7 +637,11 @@ def sick_links(m, late):
     m.around += [("smc", [smc(6 + late)]),
                  ("smc-fallback", [fallback(0x03030000, 2 + late, 0), fallback(0x03010000, 4, 0),
                                    fallback(0x030F1234, 1, 2)])]
-    m.around.append(("verbs-user", [on_tcp(4810, "train", 900 * (1 << 20) * late, libraries="nccl")]))
+    m.around.append(("verbs-user", [
+        on_tcp(4810, "train", 900 * (1 << 20) * late, libraries="nccl"),
+        on_tcp(4813, "survivor", 0, files=2, **{"removed-files": 1}),
+        on_tcp(4814, "moved", 0, unmatched="NCCL_IB_HCA=mlx5_0 NCCL_IB_GID_INDEX=9"),
+        on_tcp(4815, "mixed", 0, **{"verbs-copies": "/usr/lib/libibverbs.so.1.14 /opt/lib/libibverbs.so.1"})]))
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
     # A QP for whose peer, perhaps, there is no neighbour.
     m.add("qp", QUEUES, {"qpn": 30, "type": "rc", "state": "init", "pid": 4711, "comm": "ib_write_bw",
@@ -683,7 +687,8 @@ def sick_failures(m, late):
     for qpn in (50, 51):
         m.add("qp", 7, conn(qpn, port=50 + qpn, pid=4802, comm="rping"), age=(100 + 2 * late) * SEC)
     m.processes[4802] = {"state": "stopped", "wchan": "do_signal_stop", "frozen": 0,
-                         "cgroup": "/user.slice/session-1.scope", **pinned(8192, 8190)}
+                         "cgroup": "/user.slice/session-1.scope", **pinned(8192, 8190),
+                         "open-files": 1024, "max-open-files": 1024}
     m.processes[4711] = {"state": "sleeping", "frozen": 0, "cgroup": "/system.slice/job.service",
                          **pinned(8192, 4096)}
     m.add("ctx", 7, ctx(0), ctxn=1, pid=4802, comm="rping")
@@ -743,7 +748,7 @@ def well():
         # Busy with QPs, beside its connections for control; idle; and with little to say.
         m.around.append(("verbs-user", [
             on_tcp(4711, "ib_write_bw", 900 * (1 << 20) * late, files=1), on_tcp(4811, "idle", 0),
-            on_tcp(4812, "little", 9000 * late)]))
+            on_tcp(4812, "little", 9000 * late, files=2, unmatched="", **{"removed-files": 0})]))
         # Connections of SMC sockets to programs that have none.
         m.around += [("smc", [smc(40 + late)]), ("smc-fallback", [fallback(0x03010000, 40 + late, 0)])]
         # A destroy that was refused keeps some memory; the adapter serves.
@@ -818,7 +823,8 @@ def well():
         past(5, "command", "refused", 20, id=77, op="dereg-mr", error=-5)
         # In the kernel at one sample, and asleep at the other. Beyond its limit of pinned memory,
         # which a capability lifts.
-        m.processes[4711] = {"frozen": 0, "cgroup": "/job", **pinned(64, 8192, ipc_lock=1), **(
+        m.processes[4711] = {"frozen": 0, "cgroup": "/job", **pinned(64, 8192, ipc_lock=1),
+                             "open-files": 1024, "max-open-files": 1048576, **(
             {"state": "running"} if late else
             {"state": "uninterruptible", "wchan": "folio_wait_bit"})}
         m.write(cap, late)

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Rules about processes that have libibverbs loaded: their devices, settings and libraries. */
+#include <inttypes.h>
+
+#include "rules.h"
+
+#define BOTH	(EADM_RULES_STATE | EADM_RULES_SETUP)
+
+static void cite(struct judge *j, const struct diag_row *now, unsigned int field)
+{
+	eadm_cite(j, DIAG_USER, now, USER_PID);
+	eadm_cite(j, DIAG_USER, now, field);
+}
+
+static void look_removed(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	uint64_t removed = diag_u64(now, USER_REMOVED);
+
+	(void)then;
+	if (!removed)
+		return;
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has %" PRIu64 " %s of RDMA devices open that were removed",
+		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), removed,
+		    eadm_plural(removed, "file", "files"));
+	cite(j, now, USER_FILES);
+	eadm_cite(j, DIAG_USER, now, USER_REMOVED);
+}
+
+static void look_settings(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then)
+{
+	const char *unmatched = diag_text(now, USER_UNMATCHED);
+
+	(void)then;
+	if (!*unmatched)
+		return;
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") was started with settings that match nothing here: %s",
+		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), unmatched);
+	cite(j, now, USER_UNMATCHED);
+}
+
+static void look_copies(struct judge *j, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	const char *copies = diag_text(now, USER_COPIES);
+
+	(void)then;
+	if (!*copies)
+		return;
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has more than one libibverbs loaded: %s",
+		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), copies);
+	cite(j, now, USER_COPIES);
+}
+
+const struct eadm_rule eadm_rules_user[] = {
+	{
+		.name = "removed-device", .kind = DIAG_USER, .groups = BOTH,
+		.check = "removed",
+		.severity = EADM_SEVERITY_WARNING,
+		.help = "A process has a file of an RDMA device open that was removed.",
+		.cause = "The device was removed, or its driver was loaded again, while the process used it. Until the process closes the file, some drivers cannot be unloaded.",
+		.next = "start the process again: it cannot use the device any more; eadm dump verbs-user",
+		.alike = "A file in /dev that was deleted while its device exists. In a container with files made by its runtime, a device that was added again with the same number is not noticed.",
+		.look = look_removed,
+	}, {
+		.name = "settings", .kind = DIAG_USER,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "The environment of a process selects devices, GIDs or network interfaces of which none exists.",
+		.cause = "The settings are of another host: devices and interfaces are named otherwise, as after udev renamed them, or the GID has another index here.",
+		.next = "eadm list; eadm dump gid; ip link; correct or remove the variables where the job is started",
+		.alike = "A list for several hosts, of which one name exists here; exclusions (^) and patterns; a process in another network namespace; a program that changes its own environment. A job that does not use the library reads the variable in vain: therefore a notice.",
+		.look = look_settings,
+	}, {
+		.name = "two-libibverbs", .kind = DIAG_USER,
+		.severity = EADM_SEVERITY_NOTICE,
+		.help = "A process has more than one file of libibverbs loaded.",
+		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has a list of devices and providers of its version only; objects of one cannot be used in the other.",
+		.next = "ldd of the program and of its plugins; LD_LIBRARY_PATH, so that one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
+		.alike = "One file that is mapped in several parts, or by a symbolic link.",
+		.look = look_copies,
+	},
+	{ 0 }
+};
