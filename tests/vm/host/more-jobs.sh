@@ -84,6 +84,10 @@ renamed() {
 	diagnosed notice settings "python3 (PID $job) was started with settings that match nothing here: NCCL_IB_HCA=$dev"
 }
 check "a device that was renamed since" renamed
+explained() { # TEXT FINDING
+	ends 0 eadm explain "$1" && said "here: $2"
+}
+check "explain names it as a cause" explained "NCCL INFO NET/IB : No device found." "notice settings"
 renamed_recorded() {
 	eadm record -n 1 "$work/renamed.pcapng" &&
 		same settings "$(eadm --from "$work/renamed.pcapng" diagnose --json | jq -r '.rows[].rule')"
@@ -124,6 +128,8 @@ no_file_left() {
 		diagnosed notice open-files-near "its process ib_send_bw (PID $server) has $files of $files files open (RLIMIT_NOFILE): opening a device, a completion channel or a connection fails with EMFILE"
 }
 check "no file is left" no_file_left
+check "explain names it as a cause" \
+	explained "Fail to create comp channel for CQ: Too many open files [24]" "notice open-files-near"
 few_left() {
 	prlimit --pid "$server" --nofile=$((2 * $(open_files "$server"))) && diagnosed
 }
@@ -149,6 +155,7 @@ removed_while_open() {
 		said "ib_send_bw \(PID $client\) has 1 file of RDMA devices open"
 }
 check "check names the processes that hold it" removed_while_open
+check "explain names it as a cause" explained "modprobe: FATAL: Module rdma_rxe is in use." "warning removed-device"
 stop_job
 check "without them, it is removed" wait "$removal"
 rm -f /dev/infiniband/away
