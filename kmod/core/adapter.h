@@ -83,6 +83,8 @@ struct eadm_counters {
  * @room_ms: how long recovery waits for room in the queue
  * @op_class: EADM_CMD_OP_* by the adapter's number of an operation
  * @cause_class: EADM_CAUSE_* by the syndrome of an answer
+ * @answered: whether there may be something for @process; without the lock. May be NULL without
+ *	@spin_ns
  * @has_room: whether a command can be submitted
  * @submit: put a command into the queue, which has room. Calls eadm_cmd_submitted()
  * @process: consume what the adapter has completed. Calls eadm_cmd_answered() and
@@ -109,6 +111,7 @@ struct eadm_queue_ops {
 	u32 room_ms;
 	u32 (*op_class)(u32 op);
 	u32 (*cause_class)(u32 syndrome);
+	bool (*answered)(struct eadm_adapter *ad);
 	bool (*has_room)(struct eadm_adapter *ad);
 	void (*submit)(struct eadm_adapter *ad, struct eadm_cmd *cmd, bool polled);
 	void (*process)(struct eadm_adapter *ad);

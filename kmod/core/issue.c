@@ -278,7 +278,8 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 
 	do {
 		cpu_relax();
-		if (process(ad, cmd))
+		if (completion_done(&cmd->done) ||
+		    (ad->ops->queue->answered(ad) && process(ad, cmd)))
 			return true;
 	} while (!need_resched() && local_clock() < end);
 	spin_lock_irq(&ad->lock);

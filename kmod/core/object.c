@@ -5,53 +5,63 @@
  * them; who destroys one waits until the last reference is dropped.
  */
 
+#include <linux/nospec.h>
+#include <linux/slab.h>
+
 #include "adapter.h"
 
-static void table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
+/* Has a reserved number. */
+static struct eadm_object reserved;
+
+/**
+ * eadm_table_init() - initialise a table without numbers
+ * @t: the table
+ * @ad: the adapter
+ * @type: EADM_OBJ_*
+ */
+void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
 {
+	spin_lock_init(&t->lock);
 	t->ad = ad;
 	t->type = type;
-	t->next = 1;
-	t->min = 1;
-	t->max = 0;
 	atomic_set(&t->count, 0);
 }
 
 /**
- * eadm_table_init() - initialise an empty table of numbers that the driver chooses
- * @t: the table
- * @ad: the adapter
- * @type: EADM_OBJ_*
+ * eadm_table_alloc() - give a table its numbers
+ * @t: the table, which has none
+ * @first: smallest number that the driver chooses, not 0; @size if the adapter chooses all
+ * @size: all numbers are below; at least 1
  *
- * Numbers are from 1 to @t->max, which is 0 here.
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
-void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
+int eadm_table_alloc(struct eadm_table *t, u32 first, u32 size)
 {
-	xa_init_flags(&t->xa, XA_FLAGS_ALLOC1 | XA_FLAGS_LOCK_IRQ);
-	table_init(t, ad, type);
-}
+	struct eadm_leaf __rcu **leaves;
 
-/**
- * eadm_table_init_theirs() - initialise an empty table of numbers that the adapter chooses
- * @t: the table
- * @ad: the adapter
- * @type: EADM_OBJ_*
- *
- * From @t->min to @t->max there may be numbers of the driver's besides, see eadm_table_add().
- */
-void eadm_table_init_theirs(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
-{
-	xa_init_flags(&t->xa, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_IRQ);
-	table_init(t, ad, type);
+	leaves = kvcalloc(DIV_ROUND_UP(size, EADM_LEAF_OBJS), sizeof(*leaves), GFP_KERNEL);
+	if (!leaves)
+		return -ENOMEM;
+	spin_lock_irq(&t->lock);
+	t->leaves = leaves;
+	t->first = first;
+	t->next = first;
+	/* Pairs with eadm_table_peek(), which takes no lock. */
+	smp_store_release(&t->size, size);
+	spin_unlock_irq(&t->lock);
+	return 0;
 }
 
 /**
  * eadm_table_destroy() - free an empty table
- * @t: the table
+ * @t: the table, initialised or zeroed
  */
 void eadm_table_destroy(struct eadm_table *t)
 {
-	xa_destroy(&t->xa);
+	if (t->idle)
+		kfree(rcu_dereference_raw(*t->idle));
+	kvfree(t->leaves);
 }
 
 /**
@@ -82,6 +92,117 @@ static void wait_unused(struct eadm_object *obj)
 	wait_for_completion(&obj->unused);
 }
 
+static struct eadm_leaf __rcu **leaf_of(struct eadm_table *t, u32 id)
+{
+	return &t->leaves[id / EADM_LEAF_OBJS];
+}
+
+static struct eadm_leaf *leaf_get(struct eadm_table *t, u32 id)
+{
+	return rcu_dereference_protected(*leaf_of(t, id), lockdep_is_held(&t->lock));
+}
+
+/* What a number below the table's size has: an object, &reserved, or NULL. */
+static struct eadm_object *holder_of(struct eadm_table *t, u32 id)
+{
+	struct eadm_leaf *leaf = leaf_get(t, id);
+
+	return leaf ? leaf->objs[id % EADM_LEAF_OBJS] : NULL;
+}
+
+/* Gives a number's leaf its memory. The lock is released meanwhile if it has none. */
+static int fill_leaf(struct eadm_table *t, u32 id)
+	__must_hold(&t->lock)
+{
+	struct eadm_leaf *leaf;
+
+	if (leaf_get(t, id))
+		return 0;
+	spin_unlock_irq(&t->lock);
+	leaf = kzalloc(sizeof(*leaf), GFP_KERNEL);
+	spin_lock_irq(&t->lock);
+	if (!leaf)
+		return -ENOMEM;
+	if (leaf_get(t, id))
+		kfree(leaf);
+	else
+		rcu_assign_pointer(*leaf_of(t, id), leaf);
+	return 0;
+}
+
+/* One leaf without objects is kept, the last one: but if objects were added to it since. */
+static void leave_idle(struct eadm_table *t, struct eadm_leaf __rcu **place)
+{
+	struct eadm_leaf *leaf = NULL;
+
+	lockdep_assert_held(&t->lock);
+	if (t->idle && t->idle != place)
+		leaf = rcu_dereference_protected(*t->idle, lockdep_is_held(&t->lock));
+	if (leaf && !leaf->used) {
+		RCU_INIT_POINTER(*t->idle, NULL);
+		kfree_rcu(leaf, rcu);
+	}
+	t->idle = place;
+}
+
+/* Its leaf has memory. */
+static void put_in(struct eadm_table *t, u32 id, struct eadm_object *obj)
+{
+	struct eadm_leaf *leaf = leaf_get(t, id);
+	struct eadm_object **place = &leaf->objs[id % EADM_LEAF_OBJS];
+
+	if (!*place)
+		leaf->used++;
+	/* Pairs with the dependency of READ_ONCE() in eadm_table_peek(): the object is complete. */
+	smp_store_release(place, obj);
+}
+
+static void take_out(struct eadm_table *t, u32 id)
+{
+	struct eadm_leaf *leaf = leaf_get(t, id);
+
+	WRITE_ONCE(leaf->objs[id % EADM_LEAF_OBJS], NULL);
+	if (!--leaf->used)
+		leave_idle(t, leaf_of(t, id));
+}
+
+/* The first free number of at least @id, passing over full leaves; the table's size: none. */
+static u32 find_free(struct eadm_table *t, u32 id)
+{
+	struct eadm_leaf *leaf;
+
+	while (id < t->size) {
+		leaf = leaf_get(t, id);
+		if (!leaf || !leaf->objs[id % EADM_LEAF_OBJS])
+			return id;
+		if (leaf->used == EADM_LEAF_OBJS)
+			id = roundup(id + 1, EADM_LEAF_OBJS);
+		else
+			id++;
+	}
+	return t->size;
+}
+
+/* Puts an object into the next free number. */
+static int put_next(struct eadm_table *t, u32 *id, struct eadm_object *obj)
+{
+	int ret;
+
+	spin_lock_irq(&t->lock);
+	do {
+		*id = find_free(t, t->next);
+		if (*id == t->size)
+			*id = find_free(t, t->first);
+		ret = *id == t->size ? -ENOSPC : fill_leaf(t, *id);
+	} while (!ret && holder_of(t, *id));
+	if (!ret) {
+		put_in(t, *id, obj);
+		t->next = *id + 1;
+	}
+	spin_unlock_irq(&t->lock);
+	return ret;
+}
+
 /**
  * eadm_table_reserve() - take a free number
  * @t: the table
@@ -94,24 +215,28 @@ static void wait_unused(struct eadm_object *obj)
  */
 int eadm_table_reserve(struct eadm_table *t, u32 *id)
 {
-	int ret = xa_alloc_cyclic_irq(&t->xa, id, NULL, XA_LIMIT(t->min, t->max), &t->next,
-				      GFP_KERNEL);
-
-	if (ret == -EBUSY)
-		return -ENOSPC;
-	return min(ret, 0);
+	return put_next(t, id, &reserved);
 }
 
 /**
  * eadm_table_release() - free a number
  * @t: the table
- * @id: the number
+ * @id: the number, reserved
  *
  * Context: process.
  */
 void eadm_table_release(struct eadm_table *t, u32 id)
 {
-	xa_erase_irq(&t->xa, id);
+	spin_lock_irq(&t->lock);
+	take_out(t, id);
+	spin_unlock_irq(&t->lock);
+}
+
+static void replace(struct eadm_table *t, u32 id, struct eadm_object *obj)
+{
+	spin_lock_irq(&t->lock);
+	put_in(t, id, obj);
+	spin_unlock_irq(&t->lock);
 }
 
 /**
@@ -124,8 +249,7 @@ void eadm_table_release(struct eadm_table *t, u32 id)
  */
 void eadm_table_publish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
-	/* A reserved number already has its slot in the array: this allocates nothing. */
-	xa_store_irq(&t->xa, id, obj, GFP_KERNEL);
+	replace(t, id, obj);
 	count(t, 1);
 }
 
@@ -140,8 +264,7 @@ void eadm_table_publish(struct eadm_table *t, u32 id, struct eadm_object *obj)
  */
 void eadm_table_unpublish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
-	/* In an allocating array, storing NULL keeps the number reserved. */
-	xa_store_irq(&t->xa, id, NULL, GFP_KERNEL);
+	replace(t, id, &reserved);
 	count(t, -1);
 	wait_unused(obj);
 }
@@ -157,24 +280,10 @@ void eadm_table_unpublish(struct eadm_table *t, u32 id, struct eadm_object *obj)
  */
 int eadm_table_add(struct eadm_table *t, u32 *id, struct eadm_object *obj)
 {
-	int ret = eadm_table_reserve(t, id);
+	int ret = put_next(t, id, obj);
 
 	if (!ret)
-		eadm_table_publish(t, *id, obj);
-	return ret;
-}
-
-/* A number without memory in the array can be stored only after the lock was dropped. */
-static int put_in(struct eadm_table *t, u32 id, struct eadm_object *obj)
-{
-	struct eadm_object *other;
-	int ret = -EBUSY;
-
-	xa_lock_irq(&t->xa);
-	other = xa_load(&t->xa, id);
-	if (!other || READ_ONCE(other->ending) || eadm_object_is_dead(t->ad, other))
-		ret = xa_err(__xa_store(&t->xa, id, obj, GFP_NOWAIT | __GFP_NOWARN));
-	xa_unlock_irq(&t->xa);
+		count(t, 1);
 	return ret;
 }
 
@@ -188,19 +297,23 @@ static int put_in(struct eadm_table *t, u32 id, struct eadm_object *obj)
  * driver has removed it: the new object takes its place.
  *
  * Context: process.
- * Return: 0; -ENOMEM; -EBUSY when the number is in use.
+ * Return: 0; -ENOMEM; -EBUSY when the number is in use; -EIO when the table has no such number.
  */
 int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
+	struct eadm_object *other;
 	int ret;
 
-	/* The object that was there may be removed in between, and its memory with it. */
-	do {
-		ret = xa_reserve_irq(&t->xa, id, GFP_KERNEL);
-		if (ret)
-			return ret;
-		ret = put_in(t, id, obj);
-	} while (ret == -ENOMEM);
+	if (id >= t->size)
+		return -EIO;
+	spin_lock_irq(&t->lock);
+	ret = fill_leaf(t, id);
+	other = ret ? NULL : holder_of(t, id);
+	if (other && !READ_ONCE(other->ending) && !eadm_object_is_dead(t->ad, other))
+		ret = -EBUSY;
+	if (!ret)
+		put_in(t, id, obj);
+	spin_unlock_irq(&t->lock);
 	if (!ret)
 		count(t, 1);
 	return ret;
@@ -217,13 +330,39 @@ int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
  */
 void eadm_table_remove(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
-	xa_lock_irq(&t->xa);
+	spin_lock_irq(&t->lock);
 	/* Another object may have taken its place. */
-	if (xa_load(&t->xa, id) == obj)
-		__xa_erase(&t->xa, id);
-	xa_unlock_irq(&t->xa);
+	if (holder_of(t, id) == obj)
+		take_out(t, id);
+	spin_unlock_irq(&t->lock);
 	count(t, -1);
 	wait_unused(obj);
+}
+
+/**
+ * eadm_table_peek() - find an object without a reference
+ * @t: the table
+ * @id: its number; any value
+ *
+ * For data paths. An object that this may find is freed only after an RCU grace period.
+ *
+ * Context: any, in an RCU read-side critical section.
+ * Return: the object or NULL.
+ */
+struct eadm_object *eadm_table_peek(struct eadm_table *t, u32 id)
+{
+	struct eadm_object *obj;
+	struct eadm_leaf *leaf;
+	u32 size;
+
+	/* Pairs with eadm_table_alloc(): numbers have leaves. */
+	size = smp_load_acquire(&t->size);
+	if (id >= size)
+		return NULL;
+	id = array_index_nospec(id, size);
+	leaf = rcu_dereference(*leaf_of(t, id));
+	obj = leaf ? READ_ONCE(leaf->objs[id % EADM_LEAF_OBJS]) : NULL;
+	return obj == &reserved ? NULL : obj;
 }
 
 /**
@@ -239,12 +378,33 @@ struct eadm_object *eadm_table_get(struct eadm_table *t, u32 id)
 	struct eadm_object *obj;
 	unsigned long flags;
 
-	xa_lock_irqsave(&t->xa, flags);
-	obj = xa_load(&t->xa, id);
+	spin_lock_irqsave(&t->lock, flags);
+	rcu_read_lock();
+	obj = eadm_table_peek(t, id);
+	rcu_read_unlock();
+	/* It cannot be removed before the lock is released. */
 	if (obj)
 		eadm_object_get(obj);
-	xa_unlock_irqrestore(&t->xa, flags);
+	spin_unlock_irqrestore(&t->lock, flags);
 	return obj;
+}
+
+/* The first number of at least @id with an object, passing over leaves without one. */
+static u32 find_used(struct eadm_table *t, u32 id)
+{
+	struct eadm_object *obj;
+
+	while (id < t->size) {
+		if (!leaf_get(t, id)) {
+			id = roundup(id + 1, EADM_LEAF_OBJS);
+			continue;
+		}
+		obj = holder_of(t, id);
+		if (obj && obj != &reserved)
+			return id;
+		id++;
+	}
+	return t->size;
 }
 
 /**
@@ -257,17 +417,19 @@ struct eadm_object *eadm_table_get(struct eadm_table *t, u32 id)
  */
 struct eadm_object *eadm_table_next(struct eadm_table *t, u64 *id)
 {
-	unsigned long index = *id, flags;
-	struct eadm_object *obj;
+	struct eadm_object *obj = NULL;
+	unsigned long flags;
+	u32 found;
 
-	if (*id > U32_MAX)
-		return NULL;
-	xa_lock_irqsave(&t->xa, flags);
-	obj = xa_find(&t->xa, &index, U32_MAX, XA_PRESENT);
-	if (obj)
+	spin_lock_irqsave(&t->lock, flags);
+	if (*id < t->size) {
+		found = find_used(t, *id);
+		obj = found < t->size ? holder_of(t, found) : NULL;
+	}
+	if (obj) {
 		eadm_object_get(obj);
-	xa_unlock_irqrestore(&t->xa, flags);
-	if (obj)
-		*id = index;
+		*id = found;
+	}
+	spin_unlock_irqrestore(&t->lock, flags);
 	return obj;
 }

@@ -4,8 +4,9 @@
 #define EADM_OBJECT_H
 
 #include <linux/completion.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
-#include <linux/xarray.h>
+#include <linux/spinlock.h>
 
 struct eadm_adapter;
 
@@ -31,29 +32,49 @@ struct eadm_object {
 	bool told;
 };
 
+/* So many that a leaf fills a page of 4 KiB. */
+#define EADM_LEAF_OBJS		509
+
+/**
+ * struct eadm_leaf - objects whose numbers follow each other
+ * @rcu: to free it
+ * @used: how many of @objs are not NULL
+ * @objs: by the remainder of their number; a reserved number has an object that is none
+ */
+struct eadm_leaf {
+	struct rcu_head rcu;
+	u32 used;
+	struct eadm_object *objs[EADM_LEAF_OBJS];
+};
+
 /**
  * struct eadm_table - numbers of one kind of object and their owners
- * @xa: struct eadm_object by number; a reserved number finds nothing
+ * @lock: guards everything that changes after eadm_table_alloc(), but @count
  * @ad: the adapter
- * @next: where the cyclic search for a free number continues; under xa_lock
- * @min: smallest number that the driver chooses
- * @max: largest one; 0 if the adapter chooses all
+ * @leaves: by the quotient of the number; NULL if none of the leaf's numbers is in use
+ * @idle: a leaf without objects that is kept, or NULL: objects that come and go allocate none
+ * @size: all numbers are below
+ * @first: smallest number that the driver chooses; @size if it chooses none
+ * @next: where the cyclic search for a free number continues
  * @count: how many objects there are
  * @type: EADM_OBJ_*
  */
 struct eadm_table {
-	struct xarray xa;
+	/* Guards all that changes; interrupts are off. */
+	spinlock_t lock;
 	struct eadm_adapter *ad;
+	struct eadm_leaf __rcu **leaves;
+	struct eadm_leaf __rcu **idle;
+	u32 size;
+	u32 first;
 	u32 next;
-	u32 min;
-	u32 max;
 	atomic_t count;
 	u8 type;
 };
 
 void eadm_object_init(struct eadm_object *obj, u32 epoch);
 void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type);
-void eadm_table_init_theirs(struct eadm_table *t, struct eadm_adapter *ad, u8 type);
+int eadm_table_alloc(struct eadm_table *t, u32 first, u32 size);
 void eadm_table_destroy(struct eadm_table *t);
 int eadm_table_reserve(struct eadm_table *t, u32 *id);
 void eadm_table_release(struct eadm_table *t, u32 id);
@@ -62,6 +83,7 @@ void eadm_table_unpublish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 int eadm_table_add(struct eadm_table *t, u32 *id, struct eadm_object *obj);
 int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj);
 void eadm_table_remove(struct eadm_table *t, u32 id, struct eadm_object *obj);
+struct eadm_object *eadm_table_peek(struct eadm_table *t, u32 id);
 struct eadm_object *eadm_table_get(struct eadm_table *t, u32 id);
 struct eadm_object *eadm_table_next(struct eadm_table *t, u64 *id);
 

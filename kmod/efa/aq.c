@@ -237,13 +237,18 @@ static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
  */
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 {
+	struct efa_aq *q = &dev->aq;
 	int ret;
 
 	cmd->base.op = cmd->req.hdr.opcode;
 	cmd->base.request = &cmd->req;
-	cmd->orphan = cmd->mem ? efa_orphan_alloc() : NULL;
+	cmd->orphan = NULL;
+	if (cmd->mem)
+		cmd->orphan = xchg(&q->spare, NULL) ?: efa_orphan_alloc();
 	ret = eadm_cmd_exec(&dev->adapter, &cmd->base);
-	efa_orphan_put(cmd->orphan);
+	/* Only a lost command needs it. */
+	if (cmd->orphan && cmpxchg(&q->spare, NULL, cmd->orphan))
+		efa_orphan_put(cmd->orphan);
 	return ret;
 }
 
@@ -390,6 +395,8 @@ void efa_aq_free(struct efa_dev *dev)
 	struct efa_aq *q = &dev->aq;
 
 	flush_work(&q->free_done);
+	efa_orphan_put(q->spare);
+	q->spare = NULL;
 	eadm_recorder_free(&cmds->rec);
 	eadm_ring_free(&dev->adapter, &q->cq);
 	eadm_ring_free(&dev->adapter, &q->sq);

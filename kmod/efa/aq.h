@@ -95,7 +95,7 @@ struct efa_aq_slot {
 };
 
 /**
- * struct efa_aq - the admin queue; all of it under the adapter's lock
+ * struct efa_aq - the admin queue; all of it but @spare under the adapter's lock
  * @sq: command ring
  * @cq: completion ring
  * @pi: commands submitted since the last reset
@@ -107,6 +107,8 @@ struct efa_aq_slot {
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
  * @free_done: frees these, and memory that late answers have released
+ * @spare: a record that the last command with memory did not need, or NULL; whoever takes it
+ *	exchanges it
  */
 struct efa_aq {
 	struct eadm_ring sq;
@@ -119,6 +121,7 @@ struct efa_aq {
 	struct list_head parked;
 	struct list_head done;
 	struct work_struct free_done;
+	struct efa_orphan *spare;
 };
 
 extern const struct eadm_queue_ops efa_queue_ops;

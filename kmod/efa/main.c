@@ -7,19 +7,25 @@
 #include "eadm_version.h"
 #include "efa.h"
 
-static void tables_init(struct efa_dev *dev)
+static int tables_init(struct efa_dev *dev)
 {
-	eadm_table_init_theirs(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
-	eadm_table_init_theirs(&dev->adapter.cqs, &dev->adapter, EADM_OBJ_CQ);
-	eadm_table_init(&dev->adapter.mrs, &dev->adapter, EADM_OBJ_MR);
-	eadm_table_init_theirs(&dev->adapter.pds, &dev->adapter, EADM_OBJ_PD);
-	eadm_table_init_theirs(&dev->ahs, &dev->adapter, EADM_OBJ_AH);
-	eadm_table_init(&dev->adapter.ctxs, &dev->adapter, EADM_OBJ_CTX);
-	eadm_table_init_theirs(&dev->uars, &dev->adapter, EADM_OBJ_UAR);
-	dev->adapter.mrs.max = EFA_MAX_OWN_NUMBER;
-	dev->adapter.ctxs.max = EFA_MAX_OWN_NUMBER;
-	dev->ahs.min = U16_MAX + 1;
-	dev->ahs.max = EFA_MAX_OWN_NUMBER;
+	struct eadm_adapter *ad = &dev->adapter;
+	const u32 theirs = U16_MAX + 1, all = EFA_MAX_OWN_NUMBER + 1;
+
+	eadm_table_init(&ad->qps, ad, EADM_OBJ_QP);
+	eadm_table_init(&ad->cqs, ad, EADM_OBJ_CQ);
+	eadm_table_init(&ad->mrs, ad, EADM_OBJ_MR);
+	eadm_table_init(&ad->pds, ad, EADM_OBJ_PD);
+	eadm_table_init(&dev->ahs, ad, EADM_OBJ_AH);
+	eadm_table_init(&ad->ctxs, ad, EADM_OBJ_CTX);
+	eadm_table_init(&dev->uars, ad, EADM_OBJ_UAR);
+	return eadm_table_alloc(&ad->qps, theirs, theirs) ||
+	       eadm_table_alloc(&ad->cqs, theirs, theirs) ||
+	       eadm_table_alloc(&ad->mrs, 1, all) ||
+	       eadm_table_alloc(&ad->pds, theirs, theirs) ||
+	       eadm_table_alloc(&dev->ahs, theirs, all) ||
+	       eadm_table_alloc(&ad->ctxs, 1, all) ||
+	       eadm_table_alloc(&dev->uars, theirs, theirs) ? -ENOMEM : 0;
 }
 
 static int pci_start(struct efa_dev *dev)
@@ -199,13 +205,16 @@ err_recovery:
 	return ret;
 }
 
-static void dev_init(struct efa_dev *dev, struct pci_dev *pdev)
+static int dev_init(struct efa_dev *dev, struct pci_dev *pdev)
 {
+	int ret;
+
 	dev->pdev = pdev;
 	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = EFA_PORT;
-	tables_init(dev);
 	efa_recent_init(dev);
+	ret = tables_init(dev);
+	return ret ? ret : eadm_adapter_alloc(&dev->adapter);
 }
 
 static void dev_free(struct efa_dev *dev)
@@ -254,8 +263,7 @@ static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	dev = ib_alloc_device(efa_dev, ibdev);
 	if (!dev)
 		return -ENOMEM;
-	dev_init(dev, pdev);
-	ret = eadm_adapter_alloc(&dev->adapter);
+	ret = dev_init(dev, pdev);
 	if (ret)
 		goto err_dev;
 	ret = pci_start(dev);

@@ -191,6 +191,17 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 		complete_cmd(dev, slot, syndrome, resp, now);
 }
 
+/* Whether the completion ring has an entry; another CPU may be about to consume it. */
+static bool answered(struct eadm_adapter *ad)
+{
+	struct erdma_cmdq *q = &adapter_to_erdma(ad)->cmdq;
+	const struct erdma_cqe *ring = q->cq.va;
+	u32 ci = READ_ONCE(q->cq_ci), hdr;
+
+	hdr = be32_to_cpu(READ_ONCE(ring[ci % ERDMA_CMDQ_DEPTH].hdr));
+	return erdma_hw_owned(hdr & ERDMA_CQE_OWNER, ci, ERDMA_CMDQ_DEPTH);
+}
+
 /* Consumes the entries of the completion ring, at most one ring full. */
 static void process(struct eadm_adapter *ad)
 {
@@ -209,7 +220,7 @@ static void process(struct eadm_adapter *ad)
 			break;
 		/* Read the rest of the entry after its owner bit. */
 		dma_rmb();
-		q->cq_ci++;
+		WRITE_ONCE(q->cq_ci, q->cq_ci + 1);
 		any = true;
 		process_cqe(dev, hdr, cqe);
 	}
@@ -410,6 +421,7 @@ const struct eadm_queue_ops erdma_queue_ops = {
 	.room_ms = RECOVERY_TIMEOUT_MS,
 	.op_class = erdma_op_class,
 	.cause_class = erdma_cmd_cause_class,
+	.answered = answered,
 	.has_room = has_room,
 	.submit = submit,
 	.process = process,

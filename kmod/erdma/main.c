@@ -67,13 +67,15 @@ static void tables_init(struct erdma_dev *dev)
 	eadm_table_init(&dev->adapter.ctxs, &dev->adapter, EADM_OBJ_CTX);
 }
 
-static void tables_limit(struct erdma_dev *dev)
+static int tables_alloc(struct erdma_dev *dev)
 {
-	dev->adapter.qps.max = dev->caps.max_qp - 1;
-	dev->adapter.cqs.max = dev->caps.max_cq - 1;
-	dev->adapter.mrs.max = dev->caps.max_mr - 1;
-	dev->adapter.pds.max = ERDMA_MAX_PD - 1;
-	dev->adapter.ctxs.max = ERDMA_MAX_CONTEXT;
+	struct eadm_adapter *ad = &dev->adapter;
+
+	return eadm_table_alloc(&ad->qps, 1, dev->caps.max_qp) ||
+	       eadm_table_alloc(&ad->cqs, 1, dev->caps.max_cq) ||
+	       eadm_table_alloc(&ad->mrs, 1, dev->caps.max_mr) ||
+	       eadm_table_alloc(&ad->pds, 1, ERDMA_MAX_PD) ||
+	       eadm_table_alloc(&ad->ctxs, 1, ERDMA_MAX_CONTEXT + 1) ? -ENOMEM : 0;
 }
 
 static int pci_start(struct erdma_dev *dev)
@@ -339,7 +341,9 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = adapter_start(dev);
 	if (ret)
 		goto err_queues;
-	tables_limit(dev);
+	ret = tables_alloc(dev);
+	if (ret)
+		goto err_adapter;
 	ret = consumers_start(dev);
 	if (ret)
 		goto err_adapter;

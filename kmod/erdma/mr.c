@@ -185,7 +185,7 @@ void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag)
 	struct erdma_mr *mr;
 
 	rcu_read_lock();
-	obj = xa_load(&dev->adapter.mrs.xa, FIELD_GET(ERDMA_STAG_INDEX, stag));
+	obj = eadm_table_peek(&dev->adapter.mrs, FIELD_GET(ERDMA_STAG_INDEX, stag));
 	mr = obj ? container_of(obj, struct erdma_mr, obj) : NULL;
 	if (mr && mr->type == ERDMA_MR_FRMR)
 		WRITE_ONCE(mr->valid, false);
