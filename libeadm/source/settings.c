@@ -139,6 +139,20 @@ static bool is_matched(struct eadm_ctx *ctx, const struct setting *setting,
 	return !is_list(value) || names_one(ctx, setting, value);
 }
 
+/* NCCL uses no RDMA, so that what selects it is without effect. */
+static bool is_off(FILE *file)
+{
+	char *variable = NULL;
+	bool off = false;
+	size_t room = 0;
+
+	while (!off && getdelim(&variable, &room, '\0', file) > 0)
+		off = !strcmp(variable, "NCCL_IB_DISABLE=1");
+	free(variable);
+	rewind(file);
+	return off;
+}
+
 static void judge(struct eadm_ctx *ctx, const char *variable, char *buf,
 		  size_t size)
 {
@@ -175,6 +189,7 @@ bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, char *buf,
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char *variable = NULL;
 	size_t room = 0;
+	bool off;
 
 	*buf = '\0';
 	if (!file) {
@@ -182,8 +197,11 @@ bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, char *buf,
 			close(fd);
 		return false;
 	}
-	while (getdelim(&variable, &room, '\0', file) > 0)
-		judge(ctx, variable, buf, size);
+	off = is_off(file);
+	while (getdelim(&variable, &room, '\0', file) > 0) {
+		if (!off || strncmp(variable, "NCCL_IB_", strlen("NCCL_IB_")) != 0)
+			judge(ctx, variable, buf, size);
+	}
 	free(variable);
 	fclose(file);
 	return true;
