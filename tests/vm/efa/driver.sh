@@ -447,10 +447,11 @@ messages_are_limited() {
 	eadm conf set debug=qp -d "$(device e0)" && dmesg --clear || return
 	hold -d "$(device e0)" -u -a 1000 -- true || return
 	eadm conf set debug=none -d "$(device e0)"
-	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: / { total++; if (++n[$2] > most) most = n[$2] }
+	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: AH / { total++; if (++n[$2] > most) most = n[$2] }
 		END { print total + 0, most + 0 }')
 	echo "$total messages, at most $most in a second"
-	[ "$total" -ge 100 ] && [ "$most" -le 200 ]
+	# A hundred in an interval, in which the tests before may have caused some.
+	[ "$total" -ge 90 ] && [ "$most" -le 200 ]
 }
 
 no_cm() {
