@@ -192,6 +192,31 @@ static enum rank rank_of(const struct eadm_field *field,
 	}
 }
 
+/* Of most rows and fields: before anything is made into text. */
+static bool is_unchanged(const struct eadm_record *a, const struct eadm_record *b,
+			 const struct eadm_field *field)
+{
+	size_t m = 0, n = 0;
+	const void *p, *q;
+	uint64_t x, y;
+
+	switch (eadm_field_type(field)) {
+	case EADM_TYPE_U64:
+		return !eadm_record_u64(a, field, &x) &&
+		       !eadm_record_u64(b, field, &y) && x == y;
+	case EADM_TYPE_STRING:
+		p = eadm_record_string(a, field);
+		q = eadm_record_string(b, field);
+		return p && q && !strcmp(p, q);
+	case EADM_TYPE_BYTES:
+		p = eadm_record_bytes(a, field, &m);
+		q = eadm_record_bytes(b, field, &n);
+		return p && q && m == n && !memcmp(p, q, n);
+	default:
+		return false;
+	}
+}
+
 static void put_change(struct diff *diff, const struct eadm_record *a,
 		       const struct eadm_record *b,
 		       const struct eadm_field *field)
@@ -230,15 +255,21 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 	       field != diff->name;
 }
 
+/* Fields that either row has, in their order: both walks lead through one array of fields. */
 static void put_changes(struct diff *diff, const struct eadm_record *a,
 			const struct eadm_record *b)
 {
+	const struct eadm_field *its = eadm_record_next(a, NULL);
+	const struct eadm_field *other = eadm_record_next(b, NULL);
 	const struct eadm_field *field;
-	unsigned int i;
 
-	for (i = 0; i < eadm_object_fields(diff->object); i++) {
-		field = eadm_object_field(diff->object, i);
-		if (is_compared(diff, field))
+	while (its || other) {
+		field = !its || (other && other < its) ? other : its;
+		if (its == field)
+			its = eadm_record_next(a, its);
+		if (other == field)
+			other = eadm_record_next(b, other);
+		if (is_compared(diff, field) && !is_unchanged(a, b, field))
 			put_change(diff, a, b, field);
 	}
 }
