@@ -54,13 +54,15 @@ int eadm_table_alloc(struct eadm_table *t, u32 first, u32 size)
 }
 
 /**
- * eadm_table_destroy() - free an empty table
- * @t: the table, initialised or zeroed
+ * eadm_table_destroy() - free a table without objects
+ * @t: the table, initialised or zeroed; numbers of memory that was leaked may be reserved
  */
 void eadm_table_destroy(struct eadm_table *t)
 {
-	if (t->idle)
-		kfree(rcu_dereference_raw(*t->idle));
+	u32 i;
+
+	for (i = 0; i < DIV_ROUND_UP(t->size, EADM_LEAF_OBJS); i++)
+		kfree(rcu_dereference_raw(t->leaves[i]));
 	kvfree(t->leaves);
 }
 
@@ -121,13 +123,12 @@ static int fill_leaf(struct eadm_table *t, u32 id)
 	spin_unlock_irq(&t->lock);
 	leaf = kzalloc(sizeof(*leaf), GFP_KERNEL);
 	spin_lock_irq(&t->lock);
-	if (!leaf)
-		return -ENOMEM;
-	if (leaf_get(t, id))
+	if (leaf_get(t, id)) {
 		kfree(leaf);
-	else
-		rcu_assign_pointer(*leaf_of(t, id), leaf);
-	return 0;
+		return 0;
+	}
+	rcu_assign_pointer(*leaf_of(t, id), leaf);
+	return leaf ? 0 : -ENOMEM;
 }
 
 /* One leaf without objects is kept, the last one: but if objects were added to it since. */
@@ -183,18 +184,25 @@ static u32 find_free(struct eadm_table *t, u32 id)
 	return t->size;
 }
 
+/* From where the last one was found on; the table's size: none. */
+static u32 find_next_free(struct eadm_table *t)
+{
+	u32 id = find_free(t, t->next);
+
+	return id < t->size ? id : find_free(t, t->first);
+}
+
 /* Puts an object into the next free number. */
 static int put_next(struct eadm_table *t, u32 *id, struct eadm_object *obj)
 {
-	int ret;
+	int ret = 0;
 
 	spin_lock_irq(&t->lock);
-	do {
-		*id = find_free(t, t->next);
-		if (*id == t->size)
-			*id = find_free(t, t->first);
-		ret = *id == t->size ? -ENOSPC : fill_leaf(t, *id);
-	} while (!ret && holder_of(t, *id));
+	/* While a leaf gets its memory others may go on: then the search begins where they are. */
+	while ((*id = find_next_free(t)) < t->size && !leaf_get(t, *id) && !ret)
+		ret = fill_leaf(t, *id);
+	if (*id == t->size)
+		ret = -ENOSPC;
 	if (!ret) {
 		put_in(t, *id, obj);
 		t->next = *id + 1;
@@ -309,7 +317,8 @@ int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
 	spin_lock_irq(&t->lock);
 	ret = fill_leaf(t, id);
 	other = ret ? NULL : holder_of(t, id);
-	if (other && !READ_ONCE(other->ending) && !eadm_object_is_dead(t->ad, other))
+	if (other == &reserved ||
+	    (other && !READ_ONCE(other->ending) && !eadm_object_is_dead(t->ad, other)))
 		ret = -EBUSY;
 	if (!ret)
 		put_in(t, id, obj);

@@ -393,7 +393,7 @@ void erdma_cmdq_reset(struct eadm_adapter *ad, int status)
 	*q->cq_rec.va = 0;
 	q->sq_pi = 0;
 	q->sq_ci = 0;
-	q->cq_ci = 0;
+	WRITE_ONCE(q->cq_ci, 0);
 	q->cmdsn = 0;
 	q->answered = 0;
 	q->armed = false;
