@@ -107,8 +107,8 @@ struct efa_aq_slot {
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
  * @free_done: frees these, and memory that late answers have released
- * @spare: a record that the last command with memory did not need, or NULL; whoever takes it
- *	exchanges it
+ * @spare: a record that the last command with memory did not need, or NULL; without the
+ *	lock, by atomic exchange
  */
 struct efa_aq {
 	struct eadm_ring sq;

@@ -69,24 +69,25 @@ static void look_cgroup(struct judge *j, const struct diag_row *now,
 
 /* ---- pinned memory ----------------------------------------------------------------- */
 
-/* The first context of a process represents all of them. */
-static bool is_first_of(struct judge *j, const struct diag_row *ctx)
+/* The first context of a process represents all of them: NULL of the others, and if unknown. */
+static const struct diag_owner *owner_by_first(struct judge *j, const struct diag_row *ctx)
 {
-	return eadm_diag_first(eadm_judge_now(j), DIAG_CTXS_OF_PID, 0,
-			       diag_u64(ctx, CTX_PID)) == ctx;
+	uint64_t pid = diag_u64(ctx, CTX_PID);
+
+	if (!pid || eadm_diag_first(eadm_judge_now(j), DIAG_CTXS_OF_PID, 0, pid) != ctx)
+		return NULL;
+	return eadm_diag_owner(eadm_judge_now(j), pid);
 }
 
 static void look_pinned(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
-	const struct diag_owner *owner;
+	const struct diag_owner *owner = owner_by_first(j, now);
 
 	(void)then;
-	owner = diag_u64(now, CTX_PID) ?
-		eadm_diag_owner(eadm_judge_now(j), diag_u64(now, CTX_PID)) : NULL;
 	if (!owner || !owner->has_limit || owner->ipc_lock ||
 	    owner->memlock == UINT64_MAX || !owner->memlock ||
-	    owner->pinned < NEARLY(owner->memlock) || !is_first_of(j, now))
+	    owner->pinned < NEARLY(owner->memlock))
 		return;
 	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has pinned %" PRIu64 " KiB; its limit (RLIMIT_MEMLOCK) is %" PRIu64 " KiB%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->pinned / 1024,
@@ -101,13 +102,11 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 static void look_files(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
 {
-	const struct diag_owner *owner;
+	const struct diag_owner *owner = owner_by_first(j, now);
 
 	(void)then;
-	owner = diag_u64(now, CTX_PID) ?
-		eadm_diag_owner(eadm_judge_now(j), diag_u64(now, CTX_PID)) : NULL;
 	if (!owner || !owner->max_files ||
-	    owner->files < NEARLY(owner->max_files) || !is_first_of(j, now))
+	    owner->files < NEARLY(owner->max_files))
 		return;
 	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has %" PRIu64 " of %" PRIu64 " files open (RLIMIT_NOFILE)%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->files,

@@ -8,12 +8,9 @@ CHECK_PROCESSES=1000
 check_host() {
 	local i never
 
-	modprobe rdma_rxe
 	for ((i = 0; i < CHECK_DEVICES; i++)); do
-		ip link add check$i type dummy
+		rxe_add check$i
 		ip address add 10.81.$i.1/24 dev check$i
-		ip link set check$i up
-		rdma link add rxe_check$i type rxe netdev check$i
 	done
 	# Each holder writes a line when it has what it holds, and waits for the end of its input.
 	mkfifo "$temp/never"
@@ -49,7 +46,6 @@ bench_check() {
 	kill "${holders[@]}"
 	wait "${holders[@]}" || true
 	for ((i = 0; i < CHECK_DEVICES; i++)); do
-		rdma link delete rxe_check$i
-		ip link delete check$i
+		rxe_delete check$i
 	done
 }

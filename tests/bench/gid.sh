@@ -8,11 +8,8 @@ GIDS=256
 gid_devices() {
 	local i n
 
-	modprobe rdma_rxe
 	for ((i = 0; i < GID_DEVICES; i++)); do
-		ip link add gid$i type dummy
-		ip link set gid$i up
-		rdma link add rxe_gid$i type rxe netdev gid$i
+		rxe_add gid$i
 		# The first is made of the MAC address.
 		for ((n = 1; n < GIDS; n++)); do
 			echo "address add 10.80.$i.$n/16 dev gid$i"
@@ -41,7 +38,6 @@ bench_gid() {
 	report "loop of cat / eadm dump gid, $GID_DEVICES x $GIDS GIDs" \
 		"$(value "$temp/gid" theirs 1)" "$(value "$temp/gid" ours 1)" us ">= 10"
 	for ((i = 0; i < GID_DEVICES; i++)); do
-		rdma link delete rxe_gid$i
-		ip link delete gid$i
+		rxe_delete gid$i
 	done
 }

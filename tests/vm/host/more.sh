@@ -136,7 +136,7 @@ check "the address is back" eval 'ip address add "$addr/24" dev v0 && until_true
 
 # ---- user and PID namespaces ----------------------------------------------------------
 
-# root in a namespace of its own has all capabilities, which limits do not heed.
+# Root of a user namespace has all capabilities there, but limits apply to it all the same.
 rootless() { # KIB COMMAND...
 	prlimit --memlock=$(($1 << 10)) "${as_user[@]}" unshare -Ur "${@:2}"
 }
