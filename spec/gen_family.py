@@ -204,8 +204,8 @@ class HwHeader:
     def text(self):
         guard = f"{self.prefix}_HW_H"
         self.lines = ["/*", f" * {self.family.raw['title']}: registers, commands and descriptors.",
-                      ' * "hw 4.6" is section 4.6 of the hardware interface document. Bits are positions',
-                      " * in CPU order, after conversion.", " */",
+                      f' * "hw 4.6" is section 4.6 of docs/hw/{self.family.name}.md. Bits are positions in CPU order,',
+                      " * after conversion.", " */",
                       f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __KERNEL__",
                       "#include <linux/bits.h>", "#include <linux/build_bug.h>",
                       "#include <linux/types.h>", "#endif"]

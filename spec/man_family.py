@@ -125,9 +125,9 @@ def family_page(family, note):
         f"eadm\\-{family.name} \\- {roff(family.raw['title'])} as eadm knows it",
         ".SH DESCRIPTION",
         "What the numbers and bytes of this family of adapters mean: the names in bold print are",
-        "those that eadm shows, those in capitals the adapter's. Sections of the hardware",
-        "interface document are given as \\(lqhw 4.7\\(rq. What is not described here, such as an",
-        "opcode of newer firmware, eadm shows as a number or not at all.",
+        "those that eadm shows, those in capitals the adapter's. \\(lqhw 4.7\\(rq is section 4.7 of",
+        f"the interface document, docs/hw/{family.name}.md of the sources. What is not described here,",
+        "such as an opcode of newer firmware, eadm shows as a number or not at all.",
         *names(family), *numbers(family), *registers(family), *layouts(family),
         *([".SH COUNTERS", f"See hw {counters['see']}.", roff(", ".join(counters["names"]) + ".")]
           if counters else []),

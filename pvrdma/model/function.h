@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The state of an adapter. "hw 4.6" is section 4.6 of the interface document. */
+/* The state of an adapter. "hw 4.6" is section 4.6 of docs/hw/pvrdma.md. */
 #ifndef MODEL_FUNCTION_H
 #define MODEL_FUNCTION_H
 
