@@ -33,9 +33,12 @@ check "unprobed: diagnose names it with its owner" forced
 end_scene
 
 begin_scene slow 600000
-# It waits for its page in the call.
-blocked() {
+# It waits for its page in the call, and not just for the disk.
+in_call() {
 	[ "$(awk '{ print $3 }' "/proc/$scene/stat")" = D ]
+}
+blocked() {
+	in_call && pause 1 && in_call
 }
 if until_true 30 blocked; then
 	held() {
