@@ -105,6 +105,15 @@ EADM_API int eadm_open_file(struct eadm_ctx *ctx, const char *path)
 	return fd < 0 ? fd : eadm_file_new(ctx, fd, &ctx->src);
 }
 
+EADM_API int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other)
+{
+	if (ctx->src)
+		return eadm_fail(ctx, -EBUSY, "the context is open already");
+	if (!other->src)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	return eadm_file_share(ctx, other->src, &ctx->src);
+}
+
 EADM_API bool eadm_is_live(const struct eadm_ctx *ctx)
 {
 	return ctx->live;

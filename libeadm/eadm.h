@@ -195,6 +195,21 @@ int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
 int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 
 /**
+ * eadm_open_shared() - read from the capture that another context reads
+ * @ctx: a context that is not open
+ * @other: a context opened by eadm_open_file(), which may be closed first
+ *
+ * The capture is not opened or indexed again, and @ctx begins at its first
+ * snapshot. Both contexts share a buffer: use them in one thread at a time, as
+ * if they were one context.
+ *
+ * Return: 0; -EBUSY if @ctx is already open; -EINVAL if @other does not read a
+ * capture, or is recording; -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other);
+
+/**
  * eadm_is_live() - whether the source of a context is this machine
  * @ctx: the context
  *

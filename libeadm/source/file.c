@@ -1,190 +1,39 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The source that reads a capture. Opening it reads the requests only; answers are
- * read when they are asked for, so that memory use does not depend on their length.
- */
+/* The source that answers from a capture. */
 #include <errno.h>
-#include <linux/genetlink.h>
 #include <linux/netlink.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/bytes.h"
+#include "capture_index.h"
 #include "file.h"
-#include "grow.h"
 #include "message.h"
 #include "model/attr.h"
-#include "pcapng.h"
 #include "query.h"
 #include "swap.h"
 
-#define INDEX_WINDOW	4096
 #define STREAM_WINDOW	(256 * 1024)
-#define MAX_REQUESTS	1000000
 
-/* A recorded request. */
-struct file_request {
-	struct pcapng_state after;	/* where its answer begins */
-	unsigned int snapshot;
-	uint32_t seq;
-	uint16_t proto, type;
-	uint8_t cmd;
-	bool dump;
-	bool used;		/* its answer has already been given */
-	uint8_t n_args;
-	size_t args, args_len;	/* position and length of its attributes */
-};
-
-struct file_snapshot {
-	uint64_t time;		/* of its first request, 0: unknown */
-	size_t first;		/* index of its first request */
-};
-
-/*
- * Snapshots count from 1; what comes before the first one has number 0. A
- * foreign capture has only number 0. Rows about the machine at number 0 apply
- * to all snapshots, except those that have their own.
- */
 struct file_source {
 	struct eadm_source src;
-	int fd;
-	unsigned int snapshot, n_snapshots;
-	struct file_snapshot *snapshots;	/* indexed by number */
-	size_t max_snapshots;
-	struct file_request *requests;
-	size_t n_requests, max_requests;
-	struct eadm_bytes args;		/* attributes of all requests */
-	bool asks_early;		/* a device was requested outside of any snapshot */
-	char broken[192];	/* why reading ended early, or "" */
+	struct eadm_capture_index *index;
+	unsigned int snapshot;
+	bool *used;		/* for each request: its answer has already been given */
 };
 
 struct file_stream {
 	struct eadm_stream stream;
 	struct eadm_ctx *ctx;
+	struct eadm_capture_index *index;
 	struct pcapng in;
 	uint16_t proto;
-	bool complete;
 	struct eadm_bytes turned;	/* a packet converted from the other byte order */
 };
 
 static struct file_source *to_file(struct eadm_source *src)
 {
 	return (struct file_source *)src;
-}
-
-/* ---- the index -------------------------------------------------------------- */
-
-static int begin_snapshot(struct file_source *file, unsigned int number)
-{
-
-	if (number >= MAX_REQUESTS)
-		return -EFBIG;
-	if (!grow(file->snapshots, number, file->max_snapshots))
-		return -ENOMEM;
-	file->snapshots[number] = (struct file_snapshot){ .first = file->n_requests };
-	file->n_snapshots = number;
-	return 0;
-}
-
-/* Keep the attributes as they are in the message; a broken one matches nothing. */
-static void add_args(struct file_source *file, struct file_request *req,
-		     struct eadm_attrs attrs)
-{
-	struct eadm_attrs all = attrs;
-	const struct nlattr *attr;
-	int ret;
-
-	while ((ret = eadm_attr_next(&attrs, &attr)) > 0)
-		req->n_args += req->n_args < UINT8_MAX;
-	if (ret || req->n_args > EADM_MAX_ARGS) {
-		req->type = 0;
-		return;
-	}
-	req->args = file->args.len;
-	req->args_len = all.left;
-	eadm_bytes_put(&file->args, all.pos, all.left);
-	eadm_message_align(&file->args, req->args);
-}
-
-static int add_request(struct file_source *file, const struct pcapng *in,
-		       const struct pcapng_item *item)
-{
-	_Alignas(8) unsigned char buf[EADM_REQUEST_MAX];
-	const struct nlmsghdr *nlh = (const void *)buf;
-	struct file_request *req;
-	size_t hdr = 0, n = item->there;
-
-	if (n < NLMSG_HDRLEN)
-		return 0;
-	if (n > sizeof(buf))
-		n = sizeof(buf);
-	memset(buf, 0, sizeof(buf));
-	memcpy(buf, item->data, n);
-	if (eadm_swap_needed(buf, item->len))
-		eadm_swap(item->proto, buf, n);
-	if (!(nlh->nlmsg_flags & NLM_F_REQUEST) ||
-	    nlh->nlmsg_type < NLMSG_MIN_TYPE || nlh->nlmsg_len > n)
-		return 0;
-	if (file->n_requests >= MAX_REQUESTS)
-		return -EFBIG;
-	if (!grow(file->requests, file->n_requests, file->max_requests))
-		return -ENOMEM;
-	if (!file->snapshots[file->n_snapshots].time)
-		file->snapshots[file->n_snapshots].time = item->time;
-	req = &file->requests[file->n_requests++];
-	*req = (struct file_request){
-		.after = in->st,
-		.snapshot = file->n_snapshots,
-		.seq = nlh->nlmsg_seq,
-		.proto = item->proto,
-		.type = nlh->nlmsg_type,
-		.dump = (nlh->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP,
-	};
-	if (item->proto != NETLINK_RDMA) {
-		req->cmd = buf[NLMSG_HDRLEN];
-		hdr = GENL_HDRLEN;
-	}
-	file->asks_early |= !req->snapshot && req->proto != EADM_LOCAL_PROTO;
-	add_args(file, req, eadm_attr_msg(nlh, hdr));
-	return file->args.fail ? -ENOMEM : 0;
-}
-
-static int make_index(struct file_source *file)
-{
-	struct pcapng_item item;
-	struct pcapng in;
-	int ret;
-
-	ret = begin_snapshot(file, 0);
-	if (ret)
-		return eadm_fail(file->src.ctx, ret, "out of memory");
-	eadm_pcapng_init(&in, file->fd, NULL, INDEX_WINDOW);
-	while ((ret = eadm_pcapng_next(&in, EADM_REQUEST_MAX, &item)) > 0) {
-		if (item.what == PCAPNG_IS_SNAPSHOT)
-			ret = begin_snapshot(file, file->n_snapshots + 1);
-		else
-			ret = add_request(file, &in, &item);
-		if (ret)
-			break;
-	}
-	/* What precedes the damage is still good. */
-	if (ret == -EBADMSG && file->n_requests) {
-		snprintf(file->broken, sizeof(file->broken), "%s", in.err);
-		ret = 0;
-	}
-	if (ret == -EFBIG)
-		eadm_fail(file->src.ctx, ret, "a capture with too many parts");
-	else if (ret == -ENOMEM)
-		eadm_fail(file->src.ctx, ret, "out of memory");
-	else if (ret < 0)
-		eadm_fail(file->src.ctx, ret, "%s", in.err);
-	else if (!file->n_requests)
-		ret = eadm_fail(file->src.ctx, -EBADMSG,
-				"a capture without a request");
-	eadm_pcapng_release(&in);
-	return ret < 0 ? ret : 0;
 }
 
 /* ---- answers ------------------------------------------------------------------ */
@@ -210,8 +59,8 @@ static bool same_arg(const struct nlattr *have, const struct eadm_arg *want)
 	}
 }
 
-static bool has_arg(const struct file_source *file,
-		    const struct file_request *req, const struct eadm_arg *want)
+static bool has_arg(const struct eadm_capture_index *index,
+		    const struct eadm_recorded *req, const struct eadm_arg *want)
 {
 	struct eadm_attrs attrs = { .left = req->args_len };
 	const struct nlattr *attr;
@@ -219,7 +68,7 @@ static bool has_arg(const struct file_source *file,
 	/* Without arguments, there is no memory to point into. */
 	if (!req->args_len)
 		return false;
-	attrs.pos = file->args.p + req->args;
+	attrs.pos = index->args.p + req->args;
 	while (eadm_attr_next(&attrs, &attr) > 0) {
 		if (same_arg(attr, want))
 			return true;
@@ -232,8 +81,8 @@ static bool has_arg(const struct file_source *file,
  * another request. Narrowing flags select parts of a row: without any, the row
  * has all parts, else only those selected.
  */
-static int matches(const struct file_source *file,
-		   const struct file_request *have,
+static int matches(const struct eadm_capture_index *index,
+		   const struct eadm_recorded *have,
 		   const struct eadm_query *want)
 {
 	unsigned int i, same = 0, narrow = 0, parts = 0, lacking = 0;
@@ -244,7 +93,7 @@ static int matches(const struct file_source *file,
 	for (i = 0; i < want->n_args; i++) {
 		bool part = want->args[i].narrow && want->args[i].type == EADM_ARG_FLAG;
 
-		if (has_arg(file, have, &want->args[i])) {
+		if (has_arg(index, have, &want->args[i])) {
 			same++;
 			parts += part;
 		} else if (want->args[i].narrow) {
@@ -266,26 +115,27 @@ static int matches(const struct file_source *file,
  * times, each lookup gets the next answer, in recorded order; after the last
  * one, the last again.
  */
-static struct file_request *find_request(struct file_source *file,
+static struct eadm_recorded *find_request(struct file_source *file,
 					 const struct eadm_query *query,
 					 unsigned int snapshot)
 {
-	struct file_request *found = NULL, *req;
+	const struct eadm_capture_index *index = file->index;
+	struct eadm_recorded *found = NULL, *req;
 	int match, best = 0;
 	size_t i;
 
-	for (i = file->snapshots[snapshot].first;
-	     i < file->n_requests && file->requests[i].snapshot == snapshot;
+	for (i = index->snapshots[snapshot].first;
+	     i < index->n_requests && index->requests[i].snapshot == snapshot;
 	     i++) {
-		req = &file->requests[i];
-		match = matches(file, req, query);
+		req = &index->requests[i];
+		match = matches(index, req, query);
 		if (match < best || !match)
 			continue;
 		if (match == best && match < 2)
 			continue;
 		found = req;
 		best = match;
-		if (best == 2 && !req->used)
+		if (best == 2 && !file->used[i])
 			break;
 	}
 	return found;
@@ -341,7 +191,8 @@ static void file_end(struct eadm_stream *stream)
 {
 	struct file_stream *s = (struct file_stream *)stream;
 
-	eadm_pcapng_release(&s->in);
+	eadm_capture_index_return(s->index, &s->in);
+	eadm_capture_index_put(s->index);
 	free(s->turned.p);
 	free(s);
 }
@@ -355,28 +206,30 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 		      struct eadm_stream **stream)
 {
 	struct file_source *file = to_file(src);
-	struct file_request *found = find_request(file, query, file->snapshot);
+	struct eadm_recorded *found = find_request(file, query, file->snapshot);
 	struct file_stream *s;
 
 	if (!found && query->proto == EADM_LOCAL_PROTO)
 		found = find_request(file, query, 0);
-	if (!found && file->broken[0])
+	if (!found && file->index->broken[0])
 		return eadm_fail(src->ctx, -ENODATA,
 				 "not in this part of the capture: %s",
-				 file->broken);
+				 file->index->broken);
 	if (!found)
 		return eadm_fail(src->ctx, -ENODATA,
 				 "the capture does not have it");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
-	found->used = true;
+	file->used[found - file->index->requests] = true;
 	s->stream.ops = &file_stream_ops;
 	s->stream.seq = found->seq;
 	s->stream.fd = -1;
 	s->ctx = src->ctx;
 	s->proto = found->proto;
-	eadm_pcapng_init(&s->in, file->fd, &found->after, STREAM_WINDOW);
+	s->index = file->index;
+	s->index->users++;
+	eadm_capture_index_lend(s->index, &s->in, &found->after, STREAM_WINDOW);
 	*stream = &s->stream;
 	return 0;
 }
@@ -394,19 +247,20 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 /* Rewinds the snapshot: its answers are given again from the first. */
 static void go_to(struct file_source *file, unsigned int snapshot)
 {
+	const struct eadm_capture_index *index = file->index;
 	size_t i;
 
 	file->snapshot = snapshot;
-	for (i = file->snapshots[snapshot].first;
-	     i < file->n_requests && file->requests[i].snapshot == snapshot; i++)
-		file->requests[i].used = false;
+	for (i = index->snapshots[snapshot].first;
+	     i < index->n_requests && index->requests[i].snapshot == snapshot; i++)
+		file->used[i] = false;
 }
 
 static int file_snapshot_next(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
 
-	if (file->snapshot >= file->n_snapshots)
+	if (file->snapshot >= file->index->n_snapshots)
 		return 0;
 	go_to(file, file->snapshot + 1);
 	return 1;
@@ -416,25 +270,28 @@ static unsigned int file_snapshots(const struct eadm_source *src)
 {
 	const struct file_source *file = (const struct file_source *)src;
 
-	return file->n_snapshots ? file->n_snapshots : 1;
+	return file->index->n_snapshots ? file->index->n_snapshots : 1;
 }
 
 /* The internal number of a snapshot that callers count from 0. */
 static unsigned int number_of(const struct file_source *file,
 			      unsigned int index)
 {
-	return file->n_snapshots ? index + 1 : index;
+	return file->index->n_snapshots ? index + 1 : index;
 }
 
 static int file_snapshot_time(const struct eadm_source *src, unsigned int index,
 			      uint64_t *ns)
 {
 	const struct file_source *file = (const struct file_source *)src;
+	uint64_t time;
 
-	if (index >= file_snapshots(src) ||
-	    !file->snapshots[number_of(file, index)].time)
+	if (index >= file_snapshots(src))
 		return -ENOENT;
-	*ns = file->snapshots[number_of(file, index)].time;
+	time = file->index->snapshots[number_of(file, index)].time;
+	if (!time)
+		return -ENOENT;
+	*ns = time;
 	return 0;
 }
 
@@ -452,10 +309,8 @@ static void file_close(struct eadm_source *src)
 {
 	struct file_source *file = to_file(src);
 
-	free(file->args.p);
-	free(file->requests);
-	free(file->snapshots);
-	close(file->fd);
+	eadm_capture_index_put(file->index);
+	free(file->used);
 	free(file);
 }
 
@@ -469,28 +324,45 @@ static const struct eadm_source_ops file_ops = {
 	.close = file_close,
 };
 
-/* @fd: a seekable capture; closed here in any case. */
-int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
+/* Takes over a reference to @index, even on failure. */
+static int new_source(struct eadm_ctx *ctx, struct eadm_capture_index *index,
+		      struct eadm_source **src)
 {
 	struct file_source *file = calloc(1, sizeof(*file));
-	int ret;
+	bool *used = calloc(index->n_requests, sizeof(*used));
 
-	if (!file) {
-		close(fd);
+	if (!file || !used) {
+		free(used);
+		free(file);
+		eadm_capture_index_put(index);
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	}
 	file->src.ops = &file_ops;
 	file->src.ctx = ctx;
-	file->fd = fd;
-	ret = make_index(file);
-	if (ret) {
-		file_close(&file->src);
-		return ret;
-	}
-	/* Requests of a foreign capture belong to no snapshot. */
-	if (file->n_snapshots && file->asks_early)
-		eadm_log(ctx, "requests before the first snapshot are left out");
-	file->snapshot = file->n_snapshots ? 1 : 0;
+	file->index = index;
+	file->used = used;
+	file->snapshot = index->n_snapshots ? 1 : 0;
 	*src = &file->src;
 	return 0;
+}
+
+/* @fd: a seekable capture; closed here in any case. */
+int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
+{
+	struct eadm_capture_index *index;
+	int ret = eadm_capture_index_open(ctx, fd, &index);
+
+	return ret ? ret : new_source(ctx, index, src);
+}
+
+/* Reads the same capture from its beginning. @other: -EINVAL if it is no capture. */
+int eadm_file_share(struct eadm_ctx *ctx, struct eadm_source *other,
+		    struct eadm_source **src)
+{
+	struct file_source *file = to_file(other);
+
+	if (other->ops != &file_ops)
+		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	file->index->users++;
+	return new_source(ctx, file->index, src);
 }

@@ -7,5 +7,7 @@
 
 int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 	EADM_MUST_CHECK;
+int eadm_file_share(struct eadm_ctx *ctx, struct eadm_source *other,
+		    struct eadm_source **src) EADM_MUST_CHECK;
 
 #endif /* EADM_FILE_H */

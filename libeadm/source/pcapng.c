@@ -9,25 +9,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_MIN	12U	/* type, length, trailing length */
 #define EPB_FIXED	20U
 #define SPB_FIXED	4U
 
-void eadm_pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
-		      size_t window)
+void eadm_pcapng_init(struct pcapng *p, int fd, uint64_t size,
+		      const struct pcapng_state *st, size_t window)
 {
-	*p = (struct pcapng){ .fd = fd, .window = window };
+	*p = (struct pcapng){ .fd = fd, .end = size, .window = window };
 	if (st)
 		p->st = *st;
 }
 
 void eadm_pcapng_release(struct pcapng *p)
 {
-	free(p->buf);
-	p->buf = NULL;
+	free(p->buf.p);
+	p->buf = (struct pcapng_buf){ 0 };
 }
 
 static uint32_t get32(const unsigned char *p, bool swap)
@@ -59,34 +58,29 @@ static int bad(struct pcapng *p, const char *what)
  */
 static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 {
+	struct pcapng_buf *b = &p->buf;
 	uint64_t pos = p->st.pos, left;
-	struct stat st;
 	size_t size;
 	ssize_t got;
 
-	if (pos >= p->at && pos + want <= p->at + p->len) {
+	if (pos >= b->at && pos + want <= b->at + b->len) {
 		*there = want;
-		return p->buf + (pos - p->at);
+		return b->p + (pos - b->at);
 	}
 	/* Not more than the file has: lengths may be wrong, and most files are small. */
-	if (fstat(p->fd, &st)) {
-		*there = 0;
-		return NULL;
-	}
-	left = (uint64_t)st.st_size > pos ? st.st_size - pos : 0;
+	left = p->end > pos ? p->end - pos : 0;
 	size = want > p->window ? want : p->window;
 	if (size > left)
 		size = left;
-	if (!grow_to(p->buf, size, p->size)) {
+	b->len = 0;
+	if (!grow_to(b->p, size, b->size)) {
 		errno = ENOMEM;
 		*there = 0;
 		return NULL;
 	}
-	p->at = pos;
-	p->len = 0;
-	while (p->len < size) {
-		got = pread(p->fd, p->buf + p->len, size - p->len,
-			    pos + p->len);
+	b->at = pos;
+	while (b->len < size) {
+		got = pread(p->fd, b->p + b->len, size - b->len, pos + b->len);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
@@ -95,10 +89,10 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 		}
 		if (!got)
 			break;
-		p->len += got;
+		b->len += got;
 	}
-	*there = p->len < want ? p->len : want;
-	return p->buf;
+	*there = b->len < want ? b->len : want;
+	return b->p;
 }
 
 static int read_error(struct pcapng *p)

@@ -55,13 +55,19 @@ struct pcapng_state {
 	struct pcapng_if ifs[PCAPNG_MAX_IFS];
 };
 
+/* A part of the file in memory. */
+struct pcapng_buf {
+	unsigned char *p;
+	size_t size, len;
+	uint64_t at;		/* offset of p[0] in the file */
+};
+
 struct pcapng {
 	int fd;
+	uint64_t end;		/* size of the file */
 	struct pcapng_state st;
 	size_t window;		/* bytes to read at a time */
-	unsigned char *buf;
-	size_t size, len;
-	uint64_t at;		/* offset of buf[0] */
+	struct pcapng_buf buf;
 	char err[160];
 };
 
@@ -76,8 +82,8 @@ struct pcapng_item {
 	uint16_t proto;
 };
 
-void eadm_pcapng_init(struct pcapng *p, int fd, const struct pcapng_state *st,
-		      size_t window);
+void eadm_pcapng_init(struct pcapng *p, int fd, uint64_t size,
+		      const struct pcapng_state *st, size_t window);
 void eadm_pcapng_release(struct pcapng *p);
 int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item);
 int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,

@@ -172,7 +172,7 @@ static void simple_packet(void)
 	add_section(&b);
 	add_block(&b, PCAPNG_SPB, body, sizeof(body));
 	fd = open(path_of(&b), O_RDONLY);
-	eadm_pcapng_init(&in, fd, NULL, 4096);
+	eadm_pcapng_init(&in, fd, b.n, NULL, 4096);
 	ok(eadm_pcapng_next(&in, EADM_REQUEST_MAX, &item) == 1 &&
 		   item.len == 1024 && item.there == EADM_REQUEST_MAX,
 	   "of a simple packet as much is in memory as was asked for");
@@ -506,6 +506,58 @@ static void moments(void)
 	clear(&b);
 }
 
+static int rows_left(struct eadm_dump *dump)
+{
+	const struct eadm_record *rec;
+	int ret, n = 0;
+
+	while ((ret = eadm_dump_next(dump, &rec)) > 0)
+		n++;
+	return ret ? ret : n;
+}
+
+/* Contexts that share a capture do not read it again, and do not disturb each other. */
+static void shared(void)
+{
+	struct bytes b = capture("two.pcapng");
+	struct eadm_ctx *first = eadm_new(), *second = eadm_new();
+	const struct eadm_object *qp = eadm_object_find("qp");
+	const char *path = path_of(&b);
+	struct eadm_dump *one, *two;
+	const struct eadm_record *rec;
+	int fd, n;
+
+	ok(eadm_open_shared(second, first) == -EINVAL,
+	   "a context that is not open has no capture to share");
+	n = eadm_open_file(first, path) ? -1 : count(first, "qp");
+	ok(!truncate(path, 0) && !eadm_open_shared(second, first) && n > 1 &&
+		   count(second, "qp") == n && count(first, "qp") == n,
+	   "a shared capture is read once, by both contexts");
+	ok(eadm_open_shared(second, first) == -EBUSY,
+	   "an open context shares no other capture");
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, b.p, b.n) != (ssize_t)b.n)
+		abort();
+	close(fd);
+	eadm_dump_open(first, qp, NULL, &one);
+	eadm_dump_next(one, &rec);
+	eadm_dump_open(second, qp, NULL, &two);
+	ok(rows_left(two) == n && rows_left(one) == n - 1,
+	   "dumps of two contexts take turns with the buffer");
+	eadm_dump_close(one);
+	eadm_free(first);
+	eadm_dump_close(two);
+	ok(count(second, "qp") == n, "the capture stays open for the last context");
+	eadm_free(second);
+	second = eadm_new();
+	first = eadm_new();
+	eadm_open_live(first);
+	ok(eadm_open_shared(second, first) == -EINVAL, "this machine is no capture");
+	eadm_free(first);
+	eadm_free(second);
+	clear(&b);
+}
+
 int main(int argc, char **argv)
 {
 	captures = argc > 1 ? argv[1] : ".";
@@ -524,6 +576,7 @@ int main(int argc, char **argv)
 	copies();
 	clock_set();
 	moments();
+	shared();
 	close_path();
 	return done();
 }
