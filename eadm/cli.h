@@ -206,9 +206,10 @@ struct program {
 	const struct command *const *commands;	/* NULL-terminated */
 	/*
 	 * Runs a whole command line, one of many in a process or the only one;
-	 * returns the status.
+	 * returns the status. @opened: a context that has the capture of --from
+	 * open already, or NULL.
 	 */
-	int (*run_line)(int argc, char **argv);
+	int (*run_line)(int argc, char **argv, struct eadm_ctx *opened);
 };
 
 struct cli {
@@ -219,6 +220,7 @@ struct cli {
 	int argc;		/* the command line; for a raw command what follows it */
 	char **argv;
 	struct eadm_ctx *ctx;
+	struct eadm_ctx *opened;	/* see struct program */
 	unsigned int snapshot;	/* number of the capture's snapshot that is shown, from 0 */
 	struct writer *writer;
 	bool json;		/* format of errors before there is a writer */

@@ -82,10 +82,10 @@ static void help(const struct cli *cli)
 		print_overview(cli->program);
 }
 
-static int run_line(int argc, char **argv)
+static int run_line(int argc, char **argv, struct eadm_ctx *opened)
 {
 	struct cli cli = { .program = &eadm_program, .verb = "",
-			   .argc = argc, .argv = argv };
+			   .argc = argc, .argv = argv, .opened = opened };
 	int status;
 
 	if (argc == 1) {
@@ -122,5 +122,5 @@ int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	error_init();
-	return run_line(argc, argv);
+	return run_line(argc, argv, NULL);
 }

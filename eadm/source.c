@@ -51,6 +51,12 @@ int close_save(struct cli *cli, int status)
 	return status ? status : STATUS_FAILED;
 }
 
+static int open_file(struct cli *cli, const char *from)
+{
+	return cli->opened ? eadm_open_shared(cli->ctx, cli->opened) :
+			     eadm_open_file(cli->ctx, from);
+}
+
 int open_source(struct cli *cli)
 {
 	const char *from = cli->args.opt[OPT_FROM];
@@ -76,7 +82,7 @@ int open_source(struct cli *cli)
 	if (from && peer)
 		return fail(cli, STATUS_USAGE, "--peer", "not with --from");
 	eadm_set_peers(cli->ctx, !cli->args.opt[OPT_NO_PEERS]);
-	ret = from ? eadm_open_file(cli->ctx, from) :
+	ret = from ? open_file(cli, from) :
 	      peer ? eadm_open_peer(cli->ctx, peer) : eadm_open_live(cli->ctx);
 	if (!ret && cli->args.opt[OPT_AT])
 		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],

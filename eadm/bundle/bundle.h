@@ -58,6 +58,7 @@ struct bundle {
 	uint64_t max_size;
 	uint64_t begin;
 	int capture;			/* memory with the capture; -1: none */
+	struct eadm_ctx *opened;	/* in the worker: has the capture open; or NULL */
 	struct part *parts;
 	unsigned int n_parts, max_parts;
 	struct worker worker;

@@ -168,6 +168,19 @@ struct rendering {
 	const char *command, *object;	/* object: or NULL */
 };
 
+/* Once for all renderings; if it fails, each of them reports why. */
+static struct eadm_ctx *opened_capture(struct bundle *b, const char *path)
+{
+	if (b->opened)
+		return b->opened;
+	b->opened = eadm_new();
+	if (b->opened && eadm_open_file(b->opened, path)) {
+		eadm_free(b->opened);
+		b->opened = NULL;
+	}
+	return b->opened;
+}
+
 static int collect_rendering(struct bundle *b, const void *arg)
 {
 	const struct rendering *r = arg;
@@ -181,7 +194,8 @@ static int collect_rendering(struct bundle *b, const void *arg)
 	argv[n++] = r->command;
 	if (r->object)
 		argv[n++] = r->object;
-	return b->cli->program->run_line(n, (char **)argv);
+	return b->cli->program->run_line(n, (char **)argv,
+					 opened_capture(b, path));
 }
 
 static int render(struct bundle *b, const struct rendering *r)
