@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#define BLOCK (64 * 1024)
+
 struct eadm_bundle_writer {
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
@@ -80,12 +82,15 @@ static int write_error(struct eadm_bundle_writer *p)
 			 err > 0 ? strerror(err) : why ? why : "not written");
 }
 
+/* A member and its digest, computed block by block while the block is in the cache. */
 static int put_member(struct eadm_bundle_writer *p, const char *name,
-		      const void *data,
-		      size_t len)
+		      const void *data, size_t len, char *digest)
 {
 	const struct eadm_archive *lib = p->lib;
 	char path[sizeof(EADM_BUNDLE_TOP) + EADM_MEMBER_MAX];
+	uint8_t sha[SHA256_DIGEST_SIZE];
+	struct sha256_ctx state;
+	size_t done, n;
 
 	snprintf(path, sizeof(path), "%s%s", EADM_BUNDLE_TOP, name);
 	lib->entry_clear(p->entry);
@@ -96,8 +101,15 @@ static int put_member(struct eadm_bundle_writer *p, const char *name,
 	lib->entry_set_mtime(p->entry, time(NULL), 0);
 	if (lib->write_header(p->a, p->entry) < ARCHIVE_WARN)
 		return write_error(p);
-	if (len && lib->write_data(p->a, data, len) != (ssize_t)len)
-		return write_error(p);
+	lib->nt_sha256_init(&state);
+	for (done = 0; done < len; done += n) {
+		n = len - done < BLOCK ? len - done : BLOCK;
+		lib->nt_sha256_update(&state, n, (const uint8_t *)data + done);
+		if (lib->write_data(p->a, (const char *)data + done, n) != (ssize_t)n)
+			return write_error(p);
+	}
+	lib->nt_sha256_digest(&state, sizeof(sha), sha);
+	eadm_digest_text(sha, digest);
 	p->unpacked += len;
 	return 0;
 }
@@ -107,8 +119,6 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 				    const void *data, size_t len, char *digest)
 {
 	char text[EADM_DIGEST_TEXT];
-	uint8_t sha[SHA256_DIGEST_SIZE];
-	struct sha256_ctx state;
 	int ret;
 
 	if (p->error)
@@ -118,13 +128,9 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 				 "%s is not a valid member name", name);
 	if (p->members == EADM_MEMBERS_MAX)
 		return eadm_fail(p->ctx, -EFBIG, "too many members");
-	ret = put_member(p, name, data, len);
+	ret = put_member(p, name, data, len, text);
 	if (ret)
 		return ret;
-	p->lib->nt_sha256_init(&state);
-	p->lib->nt_sha256_update(&state, len, data);
-	p->lib->nt_sha256_digest(&state, sizeof(sha), sha);
-	eadm_digest_text(sha, text);
 	eadm_bytes_put(&p->sums, text, strlen(text));
 	eadm_bytes_put(&p->sums, "  ", 2);
 	eadm_bytes_put(&p->sums, name, strlen(name));
@@ -146,10 +152,11 @@ EADM_API uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *p)
 
 EADM_API int eadm_bundle_writer_close(struct eadm_bundle_writer *p, bool keep)
 {
+	char text[EADM_DIGEST_TEXT];
 	int ret = p->error;
 
 	if (keep && !ret)
-		ret = put_member(p, EADM_BUNDLE_SUMS, p->sums.p, p->sums.len);
+		ret = put_member(p, EADM_BUNDLE_SUMS, p->sums.p, p->sums.len, text);
 	if (!keep || ret)
 		p->lib->write_fail(p->a);
 	else if (p->lib->write_close(p->a) != ARCHIVE_OK)
