@@ -9,6 +9,7 @@
 #include "family/family.h"
 #include "read/entry.h"
 #include "source/file.h"
+#include "source/keep.h"
 #include "source/live.h"
 #include "source/peer/peer.h"
 
@@ -39,6 +40,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 		eadm_capture_close(ctx, false);
 	if (ctx->src)
 		ctx->src->ops->close(ctx->src);
+	eadm_keep_forget(ctx);
 	eadm_archive_free(ctx->archive);
 	free(ctx->devices.dev);
 	free(ctx->root);
@@ -124,6 +126,7 @@ EADM_API int eadm_snapshot_next(struct eadm_ctx *ctx)
 	if (!ctx->src)
 		return 0;
 	eadm_scan_drop(ctx);
+	eadm_keep_forget(ctx);
 	ctx->comms.round++;
 	return ctx->src->ops->snapshot_next(ctx->src);
 }
@@ -146,6 +149,7 @@ EADM_API int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index)
 	int ret = index ? -ENOENT : 0;
 
 	eadm_scan_drop(ctx);
+	eadm_keep_forget(ctx);
 	ctx->comms.round++;
 	if (ctx->src)
 		ret = ctx->src->ops->snapshot_go(ctx->src, index);

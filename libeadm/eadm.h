@@ -285,6 +285,19 @@ int eadm_scan(struct eadm_ctx *ctx);
 void eadm_scan_drop(struct eadm_ctx *ctx);
 
 /**
+ * eadm_keep_answers() - answer repeated requests from memory
+ * @ctx: an open context without a dump
+ * @on: keep answers from now on; false forgets them
+ *
+ * For several dumps and a diagnosis that describe the same time: a request is sent
+ * once, and its rows keep the time of the first answer. After an answer that was
+ * slow to come, those before it are forgotten. Neither errors nor large answers are
+ * kept. Moving to another snapshot forgets all.
+ * Since: 0.1
+ */
+void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
+
+/**
  * eadm_device_name() - name of a device in the list that is kept
  * @ctx: the context
  * @index: from 0

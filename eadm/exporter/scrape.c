@@ -213,11 +213,13 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	if (t->list != list && eadm_scan(t->ctx))
 		eadm_scan_drop(t->ctx);
 	t->list = list;
+	eadm_keep_answers(t->ctx, true);
 	for (i = 0; i < model->n_collectors; i++) {
 		collect(t->ctx, model, i, t->device, &t->scraper->opts.budget,
 			&t->memory, &t->work);
 		publish(t, i, scrape);
 	}
+	eadm_keep_answers(t->ctx, false);
 }
 
 /* Whether all targets asked have answered; called with the lock. */

@@ -12,6 +12,7 @@ struct eadm_archive;
 struct eadm_capture;
 struct eadm_device;
 struct eadm_filter;
+struct eadm_kept;
 struct eadm_source;
 
 /* The list of devices, and whether the companion is available. */
@@ -47,6 +48,8 @@ struct eadm_ctx {
 	struct eadm_capture *capture;	/* being written; NULL: none */
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
 	struct eadm_filter *filter;	/* of captures; NULL: none */
+	struct eadm_kept *kept;		/* see eadm_keep_answers() */
+	bool keeps;
 	struct eadm_devices devices;
 	struct eadm_comms comms;
 	unsigned int timeout_ms;

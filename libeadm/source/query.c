@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "keep.h"
 #include "model/attr.h"
 #include "model/generated/fields.h"
 #include "query.h"
@@ -35,9 +36,12 @@ int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 	*reply = (struct eadm_reply){ .ctx = ctx, .query = *query };
 	if (!ctx->src)
 		return eadm_fail(ctx, -EINVAL, "the context is not open");
+	if (eadm_keep_find(ctx, query, &reply->stream))
+		return 0;
+	reply->kept = eadm_keep_begin(ctx, query);
 	ret = ctx->src->ops->query(ctx->src, query, &reply->stream);
 	if (ret)
-		reply->done = true;
+		eadm_reply_close(reply);
 	return ret;
 }
 
@@ -99,6 +103,7 @@ static int kernel_error(struct eadm_reply *reply, int error,
 	const char *sentence = ext_ack(attrs, EADM_ERROR_SENTENCE);
 
 	reply->done = true;
+	reply->whole = !error;
 	/* A value that is no errno means a broken message. */
 	if (error > 0 || error < -4095)
 		return eadm_fail(reply->ctx, -EBADMSG,
@@ -138,8 +143,10 @@ static int got_done(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	const int *error = NLMSG_DATA(nlh);
 
 	reply->done = true;
-	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*error)))
+	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*error))) {
+		reply->whole = true;
 		return 0;
+	}
 	return kernel_error(reply, *error,
 			    eadm_attr_msg(nlh, sizeof(*error)));
 }
@@ -151,6 +158,8 @@ static int next_chunk(struct eadm_reply *reply)
 
 	ret = stream->ops->next(stream, &reply->chunk);
 	reply->pos = 0;
+	if (ret > 0 && reply->kept)
+		eadm_keep_chunk(reply->kept, &reply->chunk);
 	if (ret > 0)
 		return 1;
 	reply->chunk.len = 0;
@@ -209,7 +218,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 					      "an answer of type %u",
 					      nlh->nlmsg_type);
 		if (!(nlh->nlmsg_flags & NLM_F_MULTI) && !reply->endless)
-			reply->done = true;
+			reply->done = reply->whole = true;
 		*msg = nlh;
 		return 1;
 	}
@@ -217,6 +226,10 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 
 void eadm_reply_close(struct eadm_reply *reply)
 {
+	if (reply->kept)
+		eadm_keep_end(reply->ctx, reply->kept,
+			      reply->whole && !reply->inconsistent);
+	reply->kept = NULL;
 	if (reply->stream)
 		reply->stream->ops->end(reply->stream);
 	reply->stream = NULL;

@@ -47,6 +47,7 @@ struct eadm_query {
 	struct eadm_arg args[EADM_MAX_ARGS];
 };
 
+struct eadm_kept;
 struct nlmsghdr;
 
 /* A request in flight, in memory of its user. */
@@ -57,6 +58,8 @@ struct eadm_reply {
 	struct eadm_chunk chunk;
 	size_t pos;
 	bool done;
+	bool whole;		/* it ended without an error */
+	struct eadm_kept *kept;	/* a copy is made for eadm_keep_answers(); or NULL */
 	bool endless;		/* see eadm_reply_listen() */
 	bool inconsistent;
 };

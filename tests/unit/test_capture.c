@@ -558,6 +558,63 @@ static void shared(void)
 	clear(&b);
 }
 
+static uint64_t first_name(struct eadm_ctx *ctx)
+{
+	const struct eadm_object *dev = eadm_object_find("dev");
+	const struct eadm_record *rec;
+	struct eadm_dump *dump;
+	const char *name = NULL;
+	uint64_t last = 0;
+
+	if (eadm_dump_open(ctx, dev, NULL, &dump))
+		return 0;
+	if (eadm_dump_next(dump, &rec) > 0)
+		name = eadm_record_string(rec, eadm_object_find_field(dev, "dev-name"));
+	if (name)
+		last = name[strlen(name) - 1];
+	while (eadm_dump_next(dump, &rec) > 0)
+		;
+	eadm_dump_close(dump);
+	return last;
+}
+
+/* A device whose name is another one in each answer. */
+static void kept(void)
+{
+	struct bytes b = { 0 }, none = { 0 }, name = { 0 }, row = { 0 };
+	struct eadm_ctx *ctx = eadm_new();
+	uint16_t family = 0x20;
+	char device[] = "cloud_0";
+
+	add_section(&b);
+	add_attr(&name, CTRL_ATTR_FAMILY_NAME, "eadm", 5);
+	add_attr(&row, CTRL_ATTR_FAMILY_ID, &family, sizeof(family));
+	add_exchange(&b, GENL_ID_CTRL, 0, CTRL_CMD_GETFAMILY, &name, &row);
+	for (; device[6] < '8'; device[6]++) {
+		row.n = 0;
+		add_attr32(&row, EADM_A_COMMON_DEV_INDEX, 0);
+		add_attr(&row, EADM_A_COMMON_DEV_NAME, device, sizeof(device));
+		add_exchange(&b, family, NLM_F_DUMP, EADM_CMD_DEV_GET, &none, &row);
+	}
+	if (eadm_open_file(ctx, path_of(&b)))
+		abort();
+	ok(first_name(ctx) < first_name(ctx), "a repeated request is sent again");
+	eadm_keep_answers(ctx, true);
+	family = first_name(ctx);
+	ok(family && first_name(ctx) == family && first_name(ctx) == family,
+	   "a kept answer is given again");
+	eadm_snapshot_go(ctx, 0);
+	ok(first_name(ctx) == '0' && first_name(ctx) == '0',
+	   "an answer of another snapshot is not");
+	eadm_keep_answers(ctx, false);
+	ok(first_name(ctx) > '0' && first_name(ctx) < first_name(ctx),
+	   "nor is any when answers are no longer kept");
+	eadm_free(ctx);
+	clear(&row);
+	clear(&name);
+	clear(&b);
+}
+
 int main(int argc, char **argv)
 {
 	captures = argc > 1 ? argv[1] : ".";
@@ -577,6 +634,7 @@ int main(int argc, char **argv)
 	clock_set();
 	moments();
 	shared();
+	kept();
 	close_path();
 	return done();
 }
