@@ -47,3 +47,10 @@ def header(lines, spdx, comment="c", note=DO_NOT_EDIT):
 def roff(text):
     text = text.replace("\\", "\\\\").replace("-", "\\-")
     return "\\&" + text if text[:1] in (".", "'") else text
+
+
+def c_array(what, values):
+    """A constant table, 16 values to a line."""
+    rows = [values[i:i + 16] for i in range(0, len(values), 16)]
+    return ["", f"static const {what}[] = {{",
+            *("\t" + ", ".join(str(v) for v in row) + "," for row in rows), "};"]

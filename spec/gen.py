@@ -15,7 +15,7 @@ import sys
 
 import yaml
 
-from emit import DO_NOT_EDIT, SpecError, c_const, c_name, c_string, header, packed, roff
+from emit import DO_NOT_EDIT, SpecError, c_array, c_const, c_name, c_string, header, packed, roff
 from gen_explain import explain_files
 from gen_family import OTHER, family_files, family_man
 from json_schema import json_schema
@@ -749,9 +749,15 @@ def spec_field(spec, strings, field, family=None):
     return [f"\t{{\t/* {field.name} */", *packed(items, 2), "\t},"]
 
 
+def plain_size(field):
+    """Fields from the adapter are only decoded when asked for."""
+    sizes = {"u32": 4, "s32": 4, "u64": 8, "uint": 8}
+    return "NONE" if field.hw else sizes.get(field.type, "NONE")
+
+
 def gen_fields_c(spec):
     strings = Strings()
-    lines = ['#include "fields.h"']
+    lines = ['#include "fields.h"', "", "#define NONE\tUINT16_MAX"]
     for enum in spec.enums.values():
         lines += ["", f"static const struct eadm_spec_entry {c_name(enum.name)}_entries[] = {{"]
         for name, value, doc in sorted(enum.entries, key=lambda e: e[1]):
@@ -772,10 +778,9 @@ def gen_fields_c(spec):
                 lines += spec_field(spec, strings, field, part.family.name)
         places = {f.slot: i for i, f in enumerate(obj.every)}
         numbers = [places.get(i, -1) for i in range(obj.slots + 1)]
-        rows = [numbers[i:i + 16] for i in range(0, len(numbers), 16)]
-        lines += ["};", "", f"static const int16_t {obj.c}_by_slot[] = {{"]
-        lines += ["\t" + ", ".join(str(n) for n in row) + "," for row in rows]
-        lines.append("};")
+        lines += ["};", *c_array(f"int16_t {obj.c}_by_slot", numbers)]
+        lines += c_array(f"uint16_t {obj.c}_plain",
+                         [plain_size(obj.every[n]) if n >= 0 else "NONE" for n in numbers])
         if obj.sets:
             lines += ["", f"static const struct eadm_spec_set {obj.c}_sets[] = {{"]
             lines += [f"\t{{ {c_string(p.family.name)}, {NEST + p.family.number}, {p.base}, "
@@ -803,7 +808,8 @@ def gen_fields_c(spec):
                   *([f"\t\t.sets = {obj.c}_sets,"] if obj.sets else []),
                   f"\t\t.fields = {obj.c}_fields,",
                   f"\t\t.key = &{obj.c}_fields[{obj.fields.index(obj.key)}],",
-                  f"\t\t.by_slot = {obj.c}_by_slot,", "\t},"]
+                  f"\t\t.by_slot = {obj.c}_by_slot,", f"\t\t.plain = {obj.c}_plain,",
+                  "\t},"]
     lines.append("};")
     return header(lines + strings.lines(), "LGPL-2.1-or-later")
 

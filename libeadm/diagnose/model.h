@@ -466,6 +466,7 @@ struct diag_fields {
 	unsigned int n, n_named;
 	const struct eadm_field *field[64];
 	unsigned char slot[256];	/* indexed by position in the object; n: none */
+	uint64_t wanted[4];	/* bits of the attributes that have a slot */
 	unsigned int n_all;
 	const struct eadm_field *dev_index, *dev_name;
 };

@@ -7,6 +7,7 @@
 #include "grow.h"
 #include "reader.h"
 #include "family/family.h"
+#include "model/record.h"
 
 /* ---- memory ----------------------------------------------------------------- */
 
@@ -73,11 +74,20 @@ static struct diag_row *add_row(struct diag_rows *rows)
 	return row;
 }
 
-static bool take_value(struct reader *r, const struct eadm_record *record,
-		       const struct eadm_value *v, union diag_value *to)
+static bool take_text(struct reader *r, const struct eadm_record *record,
+		      const struct eadm_value *v, union diag_value *to)
 {
 	char text[640];
 
+	if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
+		return true;
+	to->s = eadm_diag_strdup(&r->snapshot->pool, text);
+	return to->s;
+}
+
+static inline bool take_value(struct reader *r, const struct eadm_record *record,
+			      const struct eadm_value *v, union diag_value *to)
+{
 	switch (v->type) {
 	case EADM_TYPE_U64:
 		to->u = v->u64;
@@ -85,11 +95,11 @@ static bool take_value(struct reader *r, const struct eadm_record *record,
 	case EADM_TYPE_S64:
 		to->u = v->s64;
 		return true;
-	default:
-		if (eadm_record_text(record, v->field, text, sizeof(text)) < 0)
-			return true;
-		to->s = eadm_diag_strdup(&r->snapshot->pool, text);
+	case EADM_TYPE_STRING:
+		to->s = eadm_diag_strdup(&r->snapshot->pool, v->string);
 		return to->s;
+	default:
+		return take_text(r, record, v, to);
 	}
 }
 
@@ -141,11 +151,9 @@ static int take_row(struct reader *r, enum diag_kind kind,
 	row->time = eadm_record_time(record);
 	if (!r->snapshot->time)
 		r->snapshot->time = row->time;
-	n = eadm_record_values(record, r->values, f->n_all);
+	n = eadm_record_some(record, f->wanted, r->values, f->n_all);
 	for (i = 0; i < n; i++) {
 		slot = f->slot[r->values[i].index];
-		if (slot == f->n)
-			continue;
 		if (!take_value(r, record, &r->values[i], &row->value[slot]))
 			return -ENOMEM;
 		row->has |= 1ULL << slot;

@@ -181,6 +181,9 @@ static void add_slots(struct diag_fields *f)
 		field = &f->object->fields[i];
 		if (field->family_at && f->slot[i] == f->n)
 			f->slot[i] = slot_of(f, field);
+		if (f->slot[i] < f->n)
+			f->wanted[(field->slot - 1) / 64] |=
+				1ULL << (field->slot - 1) % 64;
 	}
 }
 

@@ -235,14 +235,7 @@ EADM_API const void *eadm_record_bytes(const struct eadm_record *record,
 static void get_value(const struct eadm_field *field,
 		      const struct eadm_slot *slot, struct eadm_value *value)
 {
-	uint32_t u32;
-
 	switch (field->type) {
-	case EADM_SPEC_TYPE_U32:
-		memcpy(&u32, slot->p, sizeof(u32));
-		value->type = EADM_TYPE_U64;
-		value->u64 = u32;
-		break;
 	case EADM_SPEC_TYPE_S32:
 		value->type = EADM_TYPE_S64;
 		value->s64 = (int32_t)eadm_load(slot->p, 4);
@@ -267,9 +260,26 @@ static void get_value(const struct eadm_field *field,
 	}
 }
 
-EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
-					 struct eadm_value *values,
-					 unsigned int max)
+/* Most values are numbers of one of these sizes. */
+static inline bool get_number(const struct eadm_field *field,
+			      const struct eadm_slot *slot,
+			      struct eadm_value *value)
+{
+	const unsigned int numbers = 1 << EADM_SPEC_TYPE_U32 |
+				     1 << EADM_SPEC_TYPE_U64 |
+				     1 << EADM_SPEC_TYPE_UINT;
+
+	if (!(numbers >> field->type & 1))
+		return false;
+	value->type = EADM_TYPE_U64;
+	value->u64 = eadm_load(slot->p, slot->len == 8 ? 8 : 4);
+	return true;
+}
+
+/* @wanted: bits of slots, like those of a record's values; or NULL for all. */
+unsigned int eadm_record_some(const struct eadm_record *record,
+			      const uint64_t *wanted, struct eadm_value *values,
+			      unsigned int max)
 {
 	const int16_t *by_slot = record->object->by_slot + 1;
 	const struct eadm_field *fields = record->object->fields;
@@ -278,17 +288,26 @@ EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
 	uint64_t bits;
 
 	for (word = 0; word < EADM_ARRAY_SIZE(record->has); word++) {
-		for (bits = record->has[word]; bits; bits &= bits - 1) {
+		bits = record->has[word] & (wanted ? wanted[word] : ~0ULL);
+		for (; bits; bits &= bits - 1) {
 			if (value == end)
 				return max;
 			bit = word * 64 + __builtin_ctzll(bits);
 			value->index = by_slot[bit];
 			value->field = &fields[value->index];
-			get_value(value->field, &record->slot[bit], value);
+			if (!get_number(value->field, &record->slot[bit], value))
+				get_value(value->field, &record->slot[bit], value);
 			value++;
 		}
 	}
 	return value - values;
+}
+
+EADM_API unsigned int eadm_record_values(const struct eadm_record *record,
+					 struct eadm_value *values,
+					 unsigned int max)
+{
+	return eadm_record_some(record, NULL, values, max);
 }
 
 EADM_API uint64_t eadm_record_time(const struct eadm_record *record)

@@ -49,6 +49,9 @@ void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
 void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
 			    const char *str);
 const char *eadm_record_keep(struct eadm_record *rec, const char *text);
+unsigned int eadm_record_some(const struct eadm_record *rec,
+			      const uint64_t *wanted, struct eadm_value *values,
+			      unsigned int max);
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra);
 

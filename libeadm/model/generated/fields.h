@@ -177,6 +177,10 @@ struct eadm_object {
 	const struct eadm_field *fields;	/* in order of slots, no request-only ones */
 	const struct eadm_field *key;	/* identifies a row within a device */
 	const int16_t *by_slot;	/* [0 .. last slot]: place in fields or -1 */
+	/* By slot, too: usual size of a number that needs no other check, or a size
+	 * that no attribute has.
+	 */
+	const uint16_t *plain;
 };
 
 enum eadm_spec_obj {
