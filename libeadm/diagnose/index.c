@@ -4,6 +4,7 @@
  * few of them.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "index.h"
 #include "eadm_nl.h"
@@ -23,8 +24,14 @@ struct diag_index {
 	bool made;
 };
 
+struct peer {
+	const struct diag_row *row;	/* NULL: none */
+	bool known;
+};
+
 struct diag_indexes {
 	struct diag_index index[DIAG_KEYS];
+	struct peer *peer;	/* of each QP; NULL until one is needed */
 	bool failed;
 };
 
@@ -85,6 +92,12 @@ static bool one_of(const struct diag_row *row, bool second, unsigned int field,
 	return !second && diag_has(row, field);
 }
 
+static bool row_id(const struct diag_row *row, bool second, uint64_t *value)
+{
+	*value = row->id;
+	return !second;
+}
+
 static bool qp_cq(const struct diag_row *qp, bool second, uint64_t *value)
 {
 	*value = diag_u64(qp, second ? QP_RECV_CQN : QP_SEND_CQN);
@@ -137,13 +150,6 @@ static bool cqe_qpn(const struct diag_row *cqe, bool second, uint64_t *value)
 	return one_of(cqe, second, CQE_QPN, value);
 }
 
-static bool counter_id(const struct diag_row *counter, bool second,
-		       uint64_t *value)
-{
-	*value = counter->id;
-	return !second;
-}
-
 static bool failure_alike(const struct diag_row *failure, bool second,
 			  uint64_t *value)
 {
@@ -190,6 +196,7 @@ static const struct {
 	bool all_devices;
 	value_of value;
 } keys[DIAG_KEYS] = {
+	[DIAG_QPS_OF_ID] = { DIAG_QP, false, row_id },
 	[DIAG_QPS_OF_CQ] = { DIAG_QP, false, qp_cq },
 	[DIAG_QPS_OF_PID] = { DIAG_QP, true, qp_pid },
 	[DIAG_QPS_OF_FLOW] = { DIAG_QP, true, qp_flow },
@@ -199,7 +206,7 @@ static const struct {
 	[DIAG_CTXS_OF_PID] = { DIAG_CTX, true, ctx_pid },
 	[DIAG_CQES_OF_CQ] = { DIAG_CQE, false, cqe_cqn },
 	[DIAG_CQES_OF_QP] = { DIAG_CQE, false, cqe_qpn },
-	[DIAG_COUNTERS_OF_ID] = { DIAG_QP_COUNTER, false, counter_id },
+	[DIAG_COUNTERS_OF_ID] = { DIAG_QP_COUNTER, false, row_id },
 	[DIAG_FAILURES_ALIKE] = { DIAG_FAILURE, false, failure_alike },
 	[DIAG_CALLS_DONE] = { DIAG_CALL, false, call_done },
 	[DIAG_CALLS_OF_QP] = { DIAG_CALL, false, call_qpn },
@@ -300,6 +307,56 @@ const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 	return eadm_diag_next(&match);
 }
 
+/* Whether two QPs are the ends of a connection. */
+static bool are_ends(const struct diag_row *a, const struct diag_row *b)
+{
+	bool has_ports = diag_has(a, QP_LOCAL_PORT);
+
+	if (strcmp(diag_text(a, QP_LOCAL_ADDR), diag_text(b, QP_PEER_ADDR)) ||
+	    strcmp(diag_text(a, QP_PEER_ADDR), diag_text(b, QP_LOCAL_ADDR)) ||
+	    has_ports != diag_has(b, QP_LOCAL_PORT))
+		return false;
+	if (has_ports)
+		return diag_u64(a, QP_LOCAL_PORT) == diag_u64(b, QP_PEER_PORT) &&
+		       diag_u64(a, QP_PEER_PORT) == diag_u64(b, QP_LOCAL_PORT);
+	return diag_u64(a, QP_DEST_QPN) == b->id && diag_u64(b, QP_DEST_QPN) == a->id;
+}
+
+static const struct diag_row *find_peer(const struct diag_snapshot *m,
+					const struct diag_row *qp)
+{
+	const struct diag_row *p;
+	struct diag_match qps;
+	uint64_t flow;
+
+	if (!eadm_diag_qp_flow(qp, true, &flow))
+		return NULL;
+	qps = eadm_diag_match(m, DIAG_QPS_OF_FLOW, 0, flow);
+	while ((p = eadm_diag_next(&qps)))
+		if (p != qp && are_ends(p, qp))
+			break;
+	return p;
+}
+
+const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
+				    const struct diag_row *qp)
+{
+	const struct diag_rows *qps = &m->rows[DIAG_QP];
+	struct diag_indexes *indexes = m->indexes;
+	struct peer *peer;
+
+	if (!indexes->peer)
+		indexes->peer = calloc(qps->n, sizeof(*indexes->peer));
+	if (!indexes->peer) {
+		indexes->failed = true;
+		return NULL;
+	}
+	peer = &indexes->peer[qp - qps->row];
+	if (!peer->known)
+		*peer = (struct peer){ .known = true, .row = find_peer(m, qp) };
+	return peer->row;
+}
+
 struct diag_indexes *eadm_diag_indexes_new(void)
 {
 	return calloc(1, sizeof(struct diag_indexes));
@@ -315,6 +372,7 @@ void eadm_diag_indexes_free(struct diag_indexes *indexes)
 		free(indexes->index[i].head);
 		free(indexes->index[i].entry);
 	}
+	free(indexes->peer);
 	free(indexes);
 }
 

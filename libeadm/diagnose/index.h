@@ -10,6 +10,7 @@
 
 /* What rows have in common; of one device unless it says otherwise. */
 enum diag_key {
+	DIAG_QPS_OF_ID,		/* QPN; for those of another snapshot, where many are looked up */
 	DIAG_QPS_OF_CQ,		/* that send or receive with a CQ: its number */
 	DIAG_QPS_OF_PID,	/* of a process, on all devices */
 	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_qp_flow() */
@@ -66,6 +67,13 @@ const struct diag_row *eadm_diag_next(struct diag_match *match);
 const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 				       enum diag_key key, uint64_t dev,
 				       uint64_t value);
+
+/*
+ * The QP at the other end of a QP's connection, if it is in the snapshot; of each QP it is
+ * looked up once. @qp: a row of the snapshot.
+ */
+const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
+				    const struct diag_row *qp);
 
 /* For snapshot.c. */
 struct diag_indexes *eadm_diag_indexes_new(void);

@@ -191,10 +191,6 @@ void eadm_cite_all(struct judge *j, enum diag_kind kind,
 const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
 /* A QP with its process, and the QP's peer. */
 const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size);
-/* The other end of a QP's connection, if it is on this machine and known. */
-const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
-				    const struct diag_row *qp);
-
 const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size);
 
 static inline const char *diag_interval(const struct diag_row *now,

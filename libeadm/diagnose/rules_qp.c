@@ -53,40 +53,9 @@ static struct end end_of(struct judge *j, const struct diag_row *now)
 	struct end e = { .now = now };
 
 	if (now)
-		e.then = eadm_diag_find(eadm_judge_then(j), DIAG_QP, now->dev,
-					now->id);
+		e.then = eadm_diag_first(eadm_judge_then(j), DIAG_QPS_OF_ID,
+					 now->dev, now->id);
 	return e;
-}
-
-/* Whether two QPs are the ends of a connection. */
-static bool are_ends(const struct diag_row *a, const struct diag_row *b)
-{
-	bool has_ports = diag_has(a, QP_LOCAL_PORT);
-
-	if (strcmp(diag_text(a, QP_LOCAL_ADDR), diag_text(b, QP_PEER_ADDR)) ||
-	    strcmp(diag_text(a, QP_PEER_ADDR), diag_text(b, QP_LOCAL_ADDR)) ||
-	    has_ports != diag_has(b, QP_LOCAL_PORT))
-		return false;
-	if (has_ports)
-		return diag_u64(a, QP_LOCAL_PORT) == diag_u64(b, QP_PEER_PORT) &&
-		       diag_u64(a, QP_PEER_PORT) == diag_u64(b, QP_LOCAL_PORT);
-	return diag_u64(a, QP_DEST_QPN) == b->id && diag_u64(b, QP_DEST_QPN) == a->id;
-}
-
-const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
-				    const struct diag_row *qp)
-{
-	const struct diag_row *p;
-	struct diag_match qps;
-	uint64_t flow;
-
-	if (!eadm_diag_qp_flow(qp, true, &flow))
-		return NULL;
-	qps = eadm_diag_match(m, DIAG_QPS_OF_FLOW, 0, flow);
-	while ((p = eadm_diag_next(&qps)))
-		if (p != qp && are_ends(p, qp))
-			break;
-	return p;
 }
 
 static struct end peer_of(struct judge *j, const struct diag_row *now)

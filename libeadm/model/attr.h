@@ -18,13 +18,15 @@ static inline int eadm_attr_next(struct eadm_attrs *attrs,
 				 const struct nlattr **attr)
 {
 	const struct nlattr *nla = (const void *)attrs->pos;
-	size_t step;
+	size_t len, step;
 
 	if (attrs->left < NLA_HDRLEN)
 		return attrs->left ? -1 : 0;
-	if (nla->nla_len < NLA_HDRLEN || nla->nla_len > attrs->left)
+	len = nla->nla_len;
+	/* A length below that of the header becomes a very large one. */
+	if (len - NLA_HDRLEN > attrs->left - NLA_HDRLEN)
 		return -1;
-	step = NLA_ALIGN(nla->nla_len);
+	step = (len + NLA_ALIGNTO - 1) & ~(size_t)(NLA_ALIGNTO - 1);
 	if (step > attrs->left)
 		step = attrs->left;
 	attrs->pos += step;
@@ -45,7 +47,7 @@ static inline const void *eadm_attr_data(const struct nlattr *attr)
 
 static inline size_t eadm_attr_len(const struct nlattr *attr)
 {
-	return attr->nla_len - NLA_HDRLEN;
+	return (size_t)attr->nla_len - NLA_HDRLEN;
 }
 
 static inline struct eadm_attrs eadm_attr_nested(const struct nlattr *attr)
