@@ -380,7 +380,6 @@ static bool share(struct set *s)
 	return CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP));
 }
 
-/* finding: D3 */
 static bool shared_lost(struct set *s)
 {
 	unsigned long end = jiffies + 5 * HZ;

@@ -79,7 +79,6 @@ PROBED=$REPO/tests/captures/probed
 	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another snapshot"* ]]
 }
 
-# finding: O5
 @test "what was counted long ago is history" {
 	local rules='missed-interrupt|unknown-event|spurious-completion|extra-events'
 	[ "$(eadm --from "$SICK" diagnose --json | jq -r '.rows[].rule' | grep -cE "^($rules)$")" = 4 ]
@@ -89,7 +88,6 @@ PROBED=$REPO/tests/captures/probed
 	[[ $(eadm --from "$SICK" diagnose --json | jq -r '.rows[].finding') == *"no interrupt had announced were found 3 times, the last time 5.0 s ago"* ]]
 }
 
-# finding: O1
 @test "rules that could not be applied are counted, with the reason" {
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[[ $stderr == *"no problems found by the rules that could be applied"* ]]
@@ -623,8 +621,6 @@ again() {
 	fails 2 "eadm: check: --interval: unknown option" check --interval 1s
 }
 
-# finding: O4
-# bats test_tags=O4
 @test "check and ver, of another driver of the same name" {
 	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/foreign" <<-'END'
 	import sys
@@ -661,8 +657,6 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversi
 	[[ $output == *"cloud_0 $FAMILY"* ]]
 }
 
-# finding: O4
-# bats test_tags=O4
 @test "modules, tool and DKMS have one version" {
 	version=$(eadm --version)
 	grep -qF "#define EADM_MODULE_VERSION \"${version#eadm }\"" "$REPO/kmod/include/eadm_version.h"

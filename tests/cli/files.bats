@@ -20,8 +20,6 @@ write_by() {
 	fi
 }
 
-# finding: R2
-# bats test_tags=R2
 @test "a trace that is not written leaves the file there was" {
 	local file=$BATS_TEST_TMPDIR/kept
 	for arguments in "--from $TWO -d nosuch" "--from /nonexistent" "--from $REPO/README.md"; do
@@ -46,8 +44,6 @@ write_by() {
 link" ]
 }
 
-# finding: R2
-# bats test_tags=R2
 @test "a link stays, and what it leads to is written" {
 	writers | while read -r way; do
 		rm -rf "${BATS_TEST_TMPDIR:?}"/*
@@ -200,8 +196,6 @@ another() {
 	[ "$(ls "$BATS_TEST_TMPDIR")" = "" ]
 }
 
-# finding: R15
-# bats test_tags=R15
 @test "who stops reading hears nothing of it" {
 	for arguments in "dump qp --schema" "dump qp -o help" "help dump" "--json dump qp" \
 		"dump qp" "trace export" "record -" "info" "check" "diagnose" "trace hist" "stat"; do
@@ -217,8 +211,6 @@ another() {
 	done
 }
 
-# finding: R3
-# bats test_tags=R3
 @test "what has no end is not read to its end" {
 	local fifo=$BATS_TEST_TMPDIR/fifo
 	mkfifo "$fifo"

@@ -88,8 +88,6 @@ load common
 	grep -aq '^eadm: diagnose: e?\[31mX?\]0;pwn??root#?: ' "$BATS_TEST_TMPDIR/all"
 }
 
-# finding: R14
-# bats test_tags=R14
 @test "what is not seen is seen" {
 	# A name that shows as another one: bidi override, no width, C1, a joiner.
 	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR" <<-'END'

@@ -284,8 +284,6 @@ full_disk() {
 	[ "$(eadm __complete | wc -l)" -ge 8 ]
 }
 
-# finding: O12
-# bats test_tags=O12
 @test "wrong words get a hint" {
 	fails 2 "eadm: conf: sat: not a part of conf (did you mean 'set'?)" --from "$TWO" conf sat cc 1
 	fails 2 "eadm: test: echp: no such test (did you mean 'echo'?)" test client x -t data,echp
@@ -298,8 +296,6 @@ full_disk() {
 	done
 }
 
-# finding: O12
-# bats test_tags=O12
 @test "a time after the last moment is none of the capture" {
 	for time in +1h +3600 -1h; do
 		run --separate-stderr eadm --from "$MOMENTS" --at $time list
@@ -310,8 +306,6 @@ full_disk() {
 	eadm --from "$MOMENTS" --at -0s list
 }
 
-# finding: O12
-# bats test_tags=O12
 @test "eadm(1) names all pages" {
 	see=$(sed -n '/^# SEE ALSO/,$p' "$REPO/man/eadm.1.scd")
 	for page in "$REPO"/man/eadm*.scd "$REPO"/build/man/eadm*.7; do
@@ -322,8 +316,6 @@ full_disk() {
 	done
 }
 
-# finding: O12
-# bats test_tags=O12
 @test "a library that is missing is named by its package" {
 	without() {
 		lib=$1
@@ -343,8 +335,6 @@ full_disk() {
 	done
 }
 
-# finding: R18
-# bats test_tags=R18
 @test "pages say what a node in /dev/eadm takes" {
 	for page in eadm-dump.1 eadm-record.1; do
 		grep -q /dev/eadm "$REPO/man/$page.scd" && grep -q 'eadm\*(4)' "$REPO/man/$page.scd"

@@ -43,8 +43,6 @@ setup_file() {
 	done
 }
 
-# finding: O10
-# bats test_tags=O10
 @test "connections are those of the kernel's connection manager" {
 	golden stock-cep --from "$STOCK" dump cep -o +ps,res-id
 	golden stock-cep-json --from "$STOCK" dump cep --json
@@ -54,8 +52,6 @@ setup_file() {
 	fails 3 "eadm: dump: cep 99: no such object" --from "$STOCK" dump cep 99
 }
 
-# finding: O10
-# bats test_tags=O10
 @test "and tell the peers of queue pairs, where there is no doubt" {
 	local columns=local-addr,local-port,peer-addr,peer-port
 
@@ -74,8 +70,6 @@ setup_file() {
 		<(eadm --from "${STOCK%.pcapng}-be.pcapng" dump srq --json 2>&1)
 }
 
-# finding: O4
-# bats test_tags=O4
 @test "a device below nothing has the driver that verbs tell, if it is loaded" {
 	golden stock-list --from "$STOCK" list
 	diff <(eadm --from "$STOCK" list --json 2>&1) \

@@ -51,7 +51,6 @@ BAD = {
 }
 
 
-# finding: R1
 @case("a bad configuration leaves the old one at work, a good one takes effect")
 def bad_reload(place):
     certificates(place.folder)
@@ -166,7 +165,6 @@ def slow_reload(place):
         wait_for("the metric", lambda: got("new")[LOADED] == 1)
 
 
-# finding: R1
 @case("a reload leaves no request without its answer")
 def reload_under_load(place):
     config = place.write("web.yml", user("x"))
@@ -198,7 +196,6 @@ def refused(place, text, *why):
          f"{text}: {done.returncode} {done.stderr}")
 
 
-# finding: R6
 @case("a CA file without a certificate is refused")
 def empty_ca(place):
     certificates(place.folder)
@@ -207,7 +204,6 @@ def empty_ca(place):
         refused(place, tls(CLIENTS + name), "client_ca_file")
 
 
-# finding: R8
 @case("a hash that bcrypt cannot have made is refused")
 def broken_hashes(place):
     good = crypt.crypt("x", SALT)
@@ -223,7 +219,6 @@ def broken_hashes(place):
             "prom", "twice")
 
 
-# finding: R9
 @case("a second document is refused")
 def second_document(place):
     for text in ("---\n{}\n---\n" + user("x"), user("x") + "---\n{}\n",
@@ -231,7 +226,6 @@ def second_document(place):
         refused(place, text, "line")
 
 
-# finding: R10
 @case("a port is one, or is refused")
 def ports(place):
     for port in ("65536", "99999", "-1", "4294967296", "1x"):
@@ -243,7 +237,6 @@ def ports(place):
              f"{port}: {done.returncode} {done.stderr}")
 
 
-# finding: R11
 @case("with few descriptors fewer clients are served, and served they are")
 def descriptors(place):
     def limit(number):
@@ -273,7 +266,6 @@ def descriptors(place):
         true("ulimit" not in server.text_of_log(), server.text_of_log())
 
 
-# finding: R17
 @case("targets of requests as RFC 9112 has them; versions of formats")
 def targets(place):
     with Exporter(place.folder, place.capture("two")) as server:
@@ -301,7 +293,6 @@ def targets(place):
             equal(got["Content-Type"].split(";")[0], want, accept)
 
 
-# finding: R14-exporter
 @case("a terminal gets no control characters, a reader all of them")
 def terminal(place):
     name = "a\x1b[31mb\x9bc"
@@ -379,7 +370,6 @@ def end_in_time(server):
     true(took < 2, f"the end took {took} s")
 
 
-# finding: R5
 @case("floods of wrong passwords and unread requests keep no scraper out", timed=True)
 def flood(place):
     config = place.write("web.yml", user("first", SLOW.format("a")))
@@ -400,7 +390,6 @@ def flood(place):
         end_in_time(server)
 
 
-# finding: R4
 @case("clients that read nothing keep no scraper out", timed=True)
 def unread(place):
     with Exporter(place.folder, place.capture("two")) as server, \
@@ -411,7 +400,6 @@ def unread(place):
         end_in_time(server)
 
 
-# finding: R4
 @case("200 scrapes at once are answered while devices hang, and so is who comes then", timed=True)
 def many_while_hanging(place):
     stop = f"{place.folder}/hang"
@@ -428,7 +416,6 @@ def many_while_hanging(place):
             end_in_time(server)
 
 
-# finding: R5
 @case("it ends within two seconds, whatever it is doing", timed=True)
 def prompt_end(place):
     stop = f"{place.folder}/hang"

@@ -163,7 +163,6 @@ def dead_device(place):
           [1, 1, 0])
     equal(got['eadm_diagnose_findings{device="roce_x",rule="cmdq-dead",'
               'severity="critical"}'], 1)
-    # finding: O1
     gaps = {name: n for name, n in got.items() if name.startswith("eadm_diagnose_rules_unapplied")}
     true(gaps and all(n > 0 for n in gaps.values()), gaps)
     true(not any('device="rxe0"' in name and 'reason="moment"' not in name for name in gaps), gaps)

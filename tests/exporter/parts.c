@@ -136,7 +136,6 @@ static enum auth_answer look(struct auth *auth, const struct web_config *config,
 	return answer;
 }
 
-/* finding: R5 */
 static void test_auth(void)
 {
 	struct web_user users[] = {

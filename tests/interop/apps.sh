@@ -108,7 +108,6 @@ atomic_pairs() {
 # Its server serves until it is killed. The receiver asks for a QP without sends, the
 # sender for one without receives. With -n there is no end by time, and rc_bw alone
 # counts what it sends: the others would go on until they are killed.
-# finding: qperf
 qperf_pair() { # TEST OPTIONS...
 	local name=$1 pid before
 

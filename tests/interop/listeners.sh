@@ -9,7 +9,6 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
 a=$1 b=$2
 
-# finding: O3
 by_tcp() { # FROM TO
 	python3 - "$1" "$2" <<-'END'
 	import socket, sys
@@ -21,7 +20,6 @@ by_tcp() { # FROM TO
 	END
 }
 
-# finding: O3
 wildcards() {
 	local from to
 
@@ -77,7 +75,7 @@ tcp_listens_not() {
 	! tcp_listens "$1"
 }
 
-# The RDMA CM has another error for it. finding: O3
+# The RDMA CM has another error for it.
 port_in_use() { # OPTIONS...
 	eadm test server -p 7174 "$@" 2>"$work/said" </dev/null && return 1
 	cat "$work/said"

@@ -87,7 +87,6 @@ static void strings(void)
 	   "what is no UTF-8 does not");
 }
 
-/* finding: R14 */
 static void hidden(void)
 {
 	begin();

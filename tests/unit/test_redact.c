@@ -40,7 +40,6 @@ static void test_other(const char *text)
 	free(out);
 }
 
-/* finding: R13 */
 static void test_forms(void)
 {
 	static const char *const versions[] = {

@@ -131,7 +131,6 @@ def init_after_stall(ad):
     equal(dev.eq.get(), None, "event although not armed")
 
 
-# finding: D1
 @case("without bus mastering no memory is touched, and nothing is forgotten")
 def master_off(ad):
     dev = ad.plug()

@@ -624,7 +624,6 @@ def write_for_ever(ad, memories, device):
     return a.write((0, 851 << 8), (0, 1 << 30, 850 << 8))
 
 
-# finding: D9
 @case("no byte lands once the write that ends bus mastering is done")
 def mastering(ad):
     memories = [pci.Memory() for _ in range(3)]

@@ -382,7 +382,6 @@ def storm():
         same(len(node.trace().seqs()), 50)
 
 
-# finding: D15
 @test("a reader whose page does not come holds up nobody who polls")
 def poll_beside_reader():
     fresh()
@@ -411,7 +410,6 @@ def poll_beside_reader():
             poll.join()
 
 
-# finding: D15
 @test("records that there is no memory for are not the end of the recorder")
 def no_memory():
     fresh()

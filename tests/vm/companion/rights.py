@@ -157,7 +157,6 @@ def net_namespace():
         same(in_net("do", "qp", "dev-name=fake0", "qpn=1")["error"], -errno.ENODEV)
         same(in_net("dump", "qp", "dev-name=fake0")["error"], -errno.ENODEV)
         same(node_status(inside), True, "node inside, before")
-        # finding: D15
         same(command(*inside, "cat", IBDEV, check=False).stdout, "", "name inside, before")
         same(command("cat", IBDEV).stdout, "fake0\n", "name outside, before")
         same(len(Client().dump("dev").rows), 1, "outside, before")

@@ -84,7 +84,6 @@ with_fewer_abilities() {
 # The adapter may read the tables above the entries as soon as it knows of the
 # region. Where the kernel hands memory over by a function, as 6.1 does for every
 # device, it is called for these; newer ones do so only where that has an effect.
-# finding: D14
 largest_region() {
 	local tracing=/sys/kernel/tracing status
 

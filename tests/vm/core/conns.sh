@@ -36,7 +36,6 @@ rpings() {
 	[ $status = 0 ] && until_true 20 eval '[ "$(rdma resource)" = "'"$before"'" ]'
 }
 
-# finding: iwcm
 check "${EADM_RPINGS:-20} clients of one rping server" rpings "${EADM_RPINGS:-20}"
 
 # The RDMA CM takes ports for free that TCP has: every other one of a few, to the same peer.

@@ -21,7 +21,6 @@ refused_counters() {
 	return $status
 }
 
-# finding: stat
 check "counters are there" says 0 rx_bytes_cnt
 check "counters that the adapter refuses are not called missing" refused_counters
 check "they come back" says 0 rx_bytes_cnt

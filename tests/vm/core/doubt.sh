@@ -28,7 +28,6 @@ gives_back() { # OP EXECUTED
 }
 
 command_limit erdma_0 2000
-# finding: D8
 # CREATE_QP 1, DESTROY_QP 2, CREATE_CQ 4, DESTROY_CQ 5, REG_MR 8, DEREG_MR 9
 for op in 1 2 4 5 8 9; do
 	check "memory is given back when command $op was lost" gives_back $op 0

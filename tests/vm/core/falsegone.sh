@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Registers that read as ones do not mean that nobody writes to memory.
-# finding: D4
 # shellcheck source=tests/vm/core/landing.sh
 . "$here/landing.sh"
 tracing=/sys/kernel/tracing

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # A driver finds an adapter as kexec leaves it: with its queues and memory regions.
-# finding: D5
 # shellcheck source=tests/vm/core/landing.sh
 . "$here/landing.sh"
 

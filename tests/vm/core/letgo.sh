@@ -12,7 +12,6 @@ firmware_dies() {
 	fault cmd_drop count -1
 }
 
-# finding: D1
 check "an adapter without function level reset" replug flr 0
 begin_landing
 firmware_dies
@@ -47,7 +46,6 @@ check "a late reset is waited for: a command fails" stats 1 10000
 check "and the next one works" stats 0 5000
 check "without the adapter being halted" kept '.state == "ready" and .orphans == 0'
 
-# finding: D1 (at removal)
 lines() { # TEXT
 	dmesg | grep -c "$1"
 }

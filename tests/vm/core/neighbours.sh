@@ -45,7 +45,6 @@ no_reset() {
 	return $status
 }
 
-# finding: D12
 fault cmd_drop target -1 arg 0
 check "two lost commands in a row are no reason for a reset" no_reset
 faults_off

@@ -32,9 +32,7 @@ is_refused() { # FILE VALUE REGEX
 	until_true 20 unplugged && echo "$before" >"$v0/$1" && plug && return $status
 }
 
-# finding: D2
 check "an adapter set up for RoCEv2 is refused" is_refused proto 1 'not supported: .*RoCEv2'
-# finding: D15
 check "an adapter without a MAC address gets no interface" \
 	is_refused mac 00:00:00:00:00:00 'no valid MAC address'
 check "objects work" objects_work
@@ -90,7 +88,6 @@ stays_with_another() {
 	return $status
 }
 
-# finding: D7
 check "an adapter that was given to another driver stays with it" stays_with_another
 until_true 30 is_open
 check "objects work" objects_work

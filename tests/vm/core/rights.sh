@@ -53,7 +53,6 @@ no_old_setting() {
 	done
 }
 
-# finding: D10
 check "hw_counters cost nobody's readers few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
 check "counters of netlink, too" asks counters port 1
 check "settings of netlink, too" asks conf param 2

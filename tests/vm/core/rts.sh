@@ -15,7 +15,6 @@ stopped_first() {
 }
 
 command_limit erdma_0 2000
-# finding: D6
 check "a server's QP whose change to RTS was lost is stopped" stopped_first 10.77.0.1 10.77.1.1
 check "a client's QP whose change to RTS was lost is stopped" stopped_first 10.77.1.1 10.77.0.1
 faults_off

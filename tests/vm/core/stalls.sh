@@ -38,7 +38,6 @@ never_stalls() {
 }
 
 command_limit erdma_0 $stall_limit
-# finding: D11
 check "recovery does not wait for itself" never_stalls
 faults_off
 command_limit erdma_0 15000

@@ -36,7 +36,6 @@ zapped() { # HOW_MANY
 	return $status
 }
 
-# finding: D13
 check "mmap() of the device can be held up" insmod "$EADM_LATEMAP_KO" device=erdma_0
 check "doorbell pages lead to the adapter" count_mappings
 nth=$(cat $late/nth)

@@ -27,7 +27,6 @@ stalls() { # server|client
 	return $status
 }
 
-# finding: O2
 test_ends() {
 	local before
 

@@ -57,7 +57,6 @@ without_node() {
 	return $status
 }
 
-# finding: O1
 test_gaps() {
 	local hw rawio node pidns driver companion
 

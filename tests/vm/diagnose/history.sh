@@ -8,7 +8,6 @@ silent() {
 		$judged != *extra-events* ]]
 }
 
-# finding: O5
 test_history() {
 	local missed
 

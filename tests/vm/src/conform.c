@@ -452,7 +452,7 @@ static bool stay_within_limits(struct set *s)
 	NEED(!ibv_destroy_qp(qp));
 	NEED(!make_qp(s, limits.max_qp_wr + 1, 1) && (errno == EINVAL || errno == ENOMEM));
 	NEED(!make_qp(s, 1, limits.max_sge + 1) && (errno == EINVAL || errno == ENOMEM));
-	/* finding: qperf. Who only sends, or only receives, asks for nothing else. */
+	/* Who only sends, or only receives, asks for nothing else. */
 	NEED((qp = make_qp_of(s, 1, 0, recv_sges)));
 	NEED(!ibv_destroy_qp(qp));
 	NEED((qp = make_qp_of(s, 0, 1, 1)));

@@ -657,7 +657,6 @@ static void two_answers(bool two_qps, bool reject)
 	stop_listening();
 }
 
-/* finding: iwcm */
 static void accept_twice(void)
 {
 	two_answers(false, false);

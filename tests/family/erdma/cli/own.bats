@@ -2,7 +2,6 @@
 # Verdicts from counters of QPs, values of settings, a page.
 load ../../../cli/common
 
-# finding: O2
 @test "an index that lags as it may accuses nobody, and what follows is listed" {
 	local verdicts
 	verdicts=$(eadm --from "$SICK" diagnose -d conns --json) || [ $? = 8 ]
@@ -20,8 +19,6 @@ load ../../../cli/common
 		<<<"$verdicts")" = 0 ]
 }
 
-# finding: O12
-# bats test_tags=O12
 @test "values of a setting get a hint" {
 	fails 2 "eadm: conf: cubix: not a value of cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
 	run --separate-stderr eadm --from "$TWO" conf set cc xyzzy
