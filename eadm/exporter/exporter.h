@@ -137,7 +137,6 @@ int model_make(struct model *model, const char *collectors,
 	       const char *objects, enum sums sums, bool diagnose,
 	       unsigned int formats);
 bool model_has_collector(const char *name);
-void model_free(struct model *model);
 bool model_offers(const char *object);
 
 /* ---- times: histogram.c --------------------------------------------------------- */
@@ -393,7 +392,6 @@ int exporter_once(struct cli *cli);
 
 char *text_join(const char *a, const char *b);
 int render_prepare(struct family *family, unsigned int formats);
-void render_forget(struct family *family);
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct buffer *text);
 

@@ -105,7 +105,6 @@ static int add_family(struct model *model, enum metric_type type,
 				 !ends_with(name, suffix[unit]) ?
 					 suffix[unit] : "");
 	family->help = strdup(help);
-	/* Counted first, so that model_free() sees it. */
 	*index = model->n_families++;
 	return family->name && family->help ? 0 : -ENOMEM;
 }
@@ -435,20 +434,4 @@ int model_make(struct model *model, const char *collectors,
 	for (i = 0; !ret && i < model->n_families; i++)
 		ret = render_prepare(&model->families[i], formats);
 	return ret;
-}
-
-void model_free(struct model *model)
-{
-	unsigned int i;
-
-	for (i = 0; i < model->n_families; i++) {
-		free(model->families[i].name);
-		free(model->families[i].help);
-		render_forget(&model->families[i]);
-	}
-	for (i = 0; i < model->n_collectors; i++) {
-		free(model->collectors[i].fields);
-		free(model->collectors[i].info);
-	}
-	free(model->families);
 }

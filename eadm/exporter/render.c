@@ -239,16 +239,6 @@ int render_prepare(struct family *family, unsigned int formats)
 	return 0;
 }
 
-void render_forget(struct family *family)
-{
-	enum format format;
-
-	for (format = 0; family->head && format < FORMATS; format++)
-		buffer_free(&family->head[format]);
-	free(family->head);
-	free(family->sample);
-}
-
 /*
  * Each part is sorted; all samples of a family come together, whichever parts
  * they are in.

@@ -47,13 +47,6 @@ uint64_t eadm_record_attr_u64(const struct eadm_record *rec, unsigned int attr)
 	return eadm_record_attr_has(rec, attr) ? eadm_load(slot->p, slot->len) : 0;
 }
 
-void eadm_record_drop(struct eadm_record *rec, unsigned int attr)
-{
-	unsigned int i = attr - 1;
-
-	rec->has[i / 64] &= ~(1ULL << (i % 64));
-}
-
 /*
  * Values that no message holds in this form are stored in the record itself.
  * One that does not fit stays absent; the sizes are chosen so that all fit.

@@ -38,7 +38,6 @@ static inline void eadm_record_init(struct eadm_record *rec)
 void eadm_record_reset(struct eadm_record *rec,
 		       const struct eadm_object *object, uint64_t time);
 void eadm_record_release(struct eadm_record *rec);
-void eadm_record_drop(struct eadm_record *rec, unsigned int attr);
 bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr);
 uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
 			      unsigned int attr);
