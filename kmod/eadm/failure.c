@@ -24,6 +24,23 @@ static void put_copy(struct eadm_diag_dev *dd, void *obj)
 	kfree(obj);
 }
 
+/* The first failure with a number of at least @seq; returns whether there is one. */
+static bool copy_failure(struct eadm_failures *f, u64 seq, struct eadm_failure *copy)
+{
+	unsigned long flags;
+	u64 oldest;
+	bool found;
+
+	spin_lock_irqsave(&f->lock, flags);
+	oldest = f->next > EADM_FAILURES_KEPT ? f->next - EADM_FAILURES_KEPT : 1;
+	seq = max(seq, oldest);
+	found = seq < f->next;
+	if (found)
+		*copy = f->ring[seq % EADM_FAILURES_KEPT];
+	spin_unlock_irqrestore(&f->lock, flags);
+	return found;
+}
+
 /* A record is copied at once, as the ring continues to change. */
 static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 {
@@ -32,7 +49,7 @@ static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 	/* NULL would mean that there are no more. */
 	if (!f)
 		return ERR_PTR(-ENOMEM);
-	if (!eadm_failures_next(dd->failures, *id, f)) {
+	if (!copy_failure(dd->failures, *id, f)) {
 		kfree(f);
 		return NULL;
 	}
@@ -127,6 +144,25 @@ struct total {
 	struct eadm_failure_total total;
 };
 
+/*
+ * The first total with a class, kind * EADM_FAILURE_CAUSES + cause, of at least t->class. Returns
+ * whether there is one.
+ */
+static bool copy_total(struct eadm_failures *f, struct total *t)
+{
+	unsigned long flags;
+	u64 i;
+
+	t->total.count = 0;
+	spin_lock_irqsave(&f->lock, flags);
+	for (i = t->class; i < EADM_FAILURE_KINDS * EADM_FAILURE_CAUSES && !t->total.count; i++) {
+		t->total = f->total[i / EADM_FAILURE_CAUSES][i % EADM_FAILURE_CAUSES];
+		t->class = i;
+	}
+	spin_unlock_irqrestore(&f->lock, flags);
+	return t->total.count;
+}
+
 static void *total_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	struct total *t = kmalloc(sizeof(*t), GFP_KERNEL);
@@ -134,7 +170,7 @@ static void *total_next(struct eadm_diag_dev *dd, u64 *id)
 	if (!t)
 		return ERR_PTR(-ENOMEM);
 	t->class = *id;
-	if (!eadm_failures_total(dd->failures, &t->class, &t->total)) {
+	if (!copy_total(dd->failures, t)) {
 		kfree(t);
 		return NULL;
 	}

@@ -205,56 +205,6 @@ static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failu
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
-/**
- * eadm_failures_next() - copy the first failure with a number of at least @seq
- * @f: the ring
- * @seq: lowest number
- * @copy: where to
- *
- * Context: any but NMI.
- * Return: false when there is none.
- */
-static inline bool eadm_failures_next(struct eadm_failures *f, u64 seq, struct eadm_failure *copy)
-{
-	unsigned long flags;
-	u64 oldest;
-	bool found;
-
-	spin_lock_irqsave(&f->lock, flags);
-	oldest = f->next > EADM_FAILURES_KEPT ? f->next - EADM_FAILURES_KEPT : 1;
-	seq = max(seq, oldest);
-	found = seq < f->next;
-	if (found)
-		*copy = f->ring[seq % EADM_FAILURES_KEPT];
-	spin_unlock_irqrestore(&f->lock, flags);
-	return found;
-}
-
-/**
- * eadm_failures_total() - copy the first total with a class of at least @class
- * @f: the ring
- * @class: kind * EADM_FAILURE_CAUSES + cause; on return the one that was found
- * @copy: where to
- *
- * Context: any but NMI.
- * Return: false when there is none.
- */
-static inline bool eadm_failures_total(struct eadm_failures *f, u64 *class,
-				       struct eadm_failure_total *copy)
-{
-	unsigned long flags;
-	u64 i;
-
-	copy->count = 0;
-	spin_lock_irqsave(&f->lock, flags);
-	for (i = *class; i < EADM_FAILURE_KINDS * EADM_FAILURE_CAUSES && !copy->count; i++) {
-		*copy = f->total[i / EADM_FAILURE_CAUSES][i % EADM_FAILURE_CAUSES];
-		*class = i;
-	}
-	spin_unlock_irqrestore(&f->lock, flags);
-	return copy->count;
-}
-
 /* The task is referenced; it may have ended. */
 static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_struct *task)
 {
