@@ -5,6 +5,7 @@
 
 #include <rdma/ib_verbs.h>
 
+#include "eadm_diag.h"
 #include "maps.h"
 #include "object.h"
 

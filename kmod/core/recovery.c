@@ -14,6 +14,7 @@
  * after.
  */
 
+#include "context.h"
 #include "orphan.h"
 #include "queue.h"
 #include "recovery.h"
@@ -44,6 +45,7 @@ void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 		eadm_memory_confirm(ad);
 	ad->ops->queue->reset(ad, -ECANCELED);
 	ad->ops->forget(ad, confirmed);
+	eadm_ctxs_zap(ad);
 }
 
 static bool halt_adapter(struct eadm_adapter *ad, enum eadm_reset_reason reason)

@@ -18,7 +18,6 @@ struct efa_eq;
 struct efa_mr;
 struct eadm_pd;
 struct efa_qp;
-struct efa_stats;
 
 /* The slot in a command id; the rest distinguishes uses of the slot. */
 #define EFA_AQ_ID_SLOT		GENMASK(4, 0)
@@ -137,7 +136,7 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);
 int efa_read_features(struct efa_dev *dev);
 int efa_enable_events(struct efa_dev *dev);
 void efa_tell_host_info(struct efa_dev *dev);
-int efa_cmd_probe(struct efa_dev *dev);
+int efa_cmd_probe(struct eadm_adapter *ad);
 
 /* Objects (cmd.c) */
 int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq);
@@ -159,6 +158,6 @@ int efa_cmd_query_qp(struct efa_dev *dev, const struct efa_qp *qp,
 int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **list,
 		   bool *done);
 int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr);
-int efa_cmd_get_stats(struct efa_dev *dev, struct efa_stats *stats);
+int efa_cmd_get_stats(struct eadm_adapter *ad, void *answer);
 
 #endif /* EFA_AQ_H */

@@ -411,12 +411,13 @@ int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr)
 
 /**
  * efa_cmd_get_stats() - read the port's counters
- * @dev: the device
- * @stats: set to the counters; those of RDMA writes are not read if the adapter lacks
- *	them
+ * @ad: the adapter
+ * @answer: struct efa_stats; counters of RDMA writes are not read if the adapter lacks them
  */
-int efa_cmd_get_stats(struct efa_dev *dev, struct efa_stats *stats)
+int efa_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
+	struct efa_stats *stats = answer;
 	struct efa_cmd cmd;
 	int ret, type, i;
 

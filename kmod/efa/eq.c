@@ -416,12 +416,13 @@ static bool is_stuck(struct efa_eq *eq)
 
 /**
  * efa_eqs_kick() - consume entries that got no interrupt
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process; called periodically.
  */
-void efa_eqs_kick(struct efa_dev *dev)
+void efa_eqs_kick(struct eadm_adapter *ad)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
 	u32 i;
 
 	if (is_stuck(&dev->aenq))

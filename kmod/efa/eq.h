@@ -36,7 +36,7 @@ void efa_eqs_stop(struct efa_dev *dev, bool destroy);
 int efa_mgmt_request(struct efa_dev *dev);
 void efa_mgmt_free(struct efa_dev *dev);
 void efa_eqs_reset(struct efa_dev *dev);
-void efa_eqs_kick(struct efa_dev *dev);
+void efa_eqs_kick(struct eadm_adapter *ad);
 u32 efa_eq_pending(struct efa_eq *eq);
 
 #endif /* EFA_EQ_H */

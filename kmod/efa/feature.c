@@ -229,12 +229,12 @@ void efa_tell_host_info(struct efa_dev *dev)
 
 /**
  * efa_cmd_probe() - issue a command without side effects
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  * Return: 0 when it answered, whatever the answer.
  */
-int efa_cmd_probe(struct efa_dev *dev)
+int efa_cmd_probe(struct eadm_adapter *ad)
 {
 	struct efa_cmd cmd = {
 		.req.hdr.opcode = EFA_CMD_GET_FEATURE,
@@ -243,6 +243,6 @@ int efa_cmd_probe(struct efa_dev *dev)
 	int ret;
 
 	cmd.req.get_feature.feature = EFA_FEATURE_DEVICE_ATTR;
-	ret = efa_aq_exec(dev, &cmd);
+	ret = efa_aq_exec(adapter_to_efa(ad), &cmd);
 	return cmd.base.answered ? 0 : ret;
 }

@@ -158,11 +158,6 @@ void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason)
 	}
 }
 
-static int probe(struct eadm_adapter *ad)
-{
-	return efa_cmd_probe(adapter_to_efa(ad));
-}
-
 static bool halt_for(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 {
 	static const enum efa_reset_reason reasons[] = {
@@ -183,7 +178,6 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 	if (confirmed)
 		efa_aq_lists_free(dev);
 	efa_eqs_reset(dev);
-	eadm_ctxs_zap(&dev->adapter);
 }
 
 static bool has_restarted(struct eadm_adapter *ad)
@@ -193,11 +187,6 @@ static bool has_restarted(struct eadm_adapter *ad)
 	if (++dev->watched % READ_PERIODS)
 		return false;
 	return efa_hw_has_forgotten(dev);
-}
-
-static void watch(struct eadm_adapter *ad)
-{
-	efa_eqs_kick(adapter_to_efa(ad));
 }
 
 static void died(struct eadm_adapter *ad, struct eadm_object *obj)
@@ -220,22 +209,17 @@ static void trace_step(struct eadm_adapter *ad, u8 step, int status)
 	trace_recovery(ad->ibdev, step, status);
 }
 
-static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
-{
-	efa_orphan_free(adapter_to_efa(ad), orphan);
-}
-
 const struct eadm_adapter_ops efa_adapter_ops = {
 	.queue = &efa_queue_ops,
 	.settings = &efa_settings,
-	.probe = probe,
+	.probe = efa_cmd_probe,
 	.halt = halt_for,
 	.start = start_again,
 	.forget = forget,
 	.has_restarted = has_restarted,
-	.watch = watch,
+	.watch = efa_eqs_kick,
 	.died = died,
 	.recovered = recovered,
 	.trace = trace_step,
-	.free_orphan = free_orphan,
+	.free_orphan = efa_orphan_free,
 };

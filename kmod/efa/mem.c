@@ -136,16 +136,16 @@ void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done)
 
 /**
  * efa_orphan_free() - free kept memory
- * @dev: the device
+ * @ad: the adapter
  * @kept: the memory, which the adapter no longer uses
  *
  * Context: process.
  */
-void efa_orphan_free(struct efa_dev *dev, struct eadm_orphan *kept)
+void efa_orphan_free(struct eadm_adapter *ad, struct eadm_orphan *kept)
 {
 	struct efa_orphan *orphan = container_of(kept, struct efa_orphan, kept);
 
-	efa_mem_free(dev, &orphan->mem);
+	efa_mem_free(adapter_to_efa(ad), &orphan->mem);
 	efa_orphan_put(orphan);
 }
 

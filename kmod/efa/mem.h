@@ -12,6 +12,7 @@
 #include "../core/ring.h"
 #include "efa_hw.h"
 
+struct eadm_adapter;
 struct efa_dev;
 
 /**
@@ -87,7 +88,7 @@ struct efa_orphan *efa_orphan_alloc(void);
 struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan);
 void efa_orphan_put(struct efa_orphan *orphan);
 void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done);
-void efa_orphan_free(struct efa_dev *dev, struct eadm_orphan *kept);
+void efa_orphan_free(struct eadm_adapter *ad, struct eadm_orphan *kept);
 void efa_mem_leak(struct efa_dev *dev);
 
 struct efa_list *efa_list_alloc(size_t size);

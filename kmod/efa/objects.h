@@ -247,6 +247,4 @@ struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length,
 				     int fd, int access, struct ib_udata *udata);
 int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-void efa_compat_init(struct ib_device *ibdev);
-
 #endif /* EFA_OBJECTS_H */

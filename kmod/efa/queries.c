@@ -10,11 +10,6 @@
  */
 #define REGS_LIFE	HZ
 
-static int ask_stats(struct eadm_adapter *ad, void *answer)
-{
-	return efa_cmd_get_stats(adapter_to_efa(ad), answer);
-}
-
 static int ask_regs(struct eadm_adapter *ad, void *answer)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
@@ -38,8 +33,8 @@ void efa_recent_init(struct efa_dev *dev)
 {
 	struct efa_recent *recent = &dev->recent;
 
-	eadm_recent_init(&recent->stats, &dev->adapter, ask_stats, &recent->last_stats,
-			 sizeof(recent->last_stats), EADM_RECENT_LIFE);
+	eadm_recent_init(&recent->stats, &dev->adapter, efa_cmd_get_stats,
+			 &recent->last_stats, sizeof(recent->last_stats), EADM_RECENT_LIFE);
 	eadm_recent_init(&recent->regs, &dev->adapter, ask_regs, recent->last_regs,
 			 sizeof(recent->last_regs), REGS_LIFE);
 }

@@ -202,6 +202,16 @@ err:
 	return -EMSGSIZE;
 }
 
+/* Verbs whose signature differs between kernels. */
+#define COMPAT_DRIVER(name)	efa_##name
+#define COMPAT_AH
+#ifdef EFA_P2P
+#define COMPAT_DMABUF
+#endif
+#define COMPAT_DEVICE_STATS
+#define COMPAT_PORT_STATS
+#include "compat_verbs.h"
+
 static const struct ib_device_ops efa_ops = {
 	.owner = THIS_MODULE,
 	.driver_id = RDMA_DRIVER_EFA,
@@ -247,7 +257,7 @@ void efa_verbs_init(struct efa_dev *dev)
 	struct ib_device *ibdev = &dev->ibdev;
 
 	ib_set_device_ops(ibdev, &efa_ops);
-	efa_compat_init(ibdev);
+	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_UNSPECIFIED;
 	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->nr_eqs ?: 1;

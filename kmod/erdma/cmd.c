@@ -471,8 +471,8 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 }
 
 /* Commands whose answer goes to host memory (hw 4.13). */
-static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst, size_t size,
-	       u8 *syndrome)
+static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst,
+		 size_t size, u8 *syndrome)
 {
 	const struct erdma_query_hdr *hdr;
 	struct erdma_cmd cmd;
@@ -486,7 +486,8 @@ static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *ds
 	cmd.req.query.buf_addr = cpu_to_le64(cmd.buf_dma);
 	cmd.req.query.buf_len = cpu_to_le32(ERDMA_QUERY_BUF_SIZE);
 	ret = erdma_cmdq_exec(dev, &cmd);
-	*syndrome = cmd.base.syndrome;
+	if (syndrome)
+		*syndrome = cmd.base.syndrome;
 	if (!ret) {
 		hdr = cmd.buf;
 		if (le16_to_cpu(hdr->magic) == ERDMA_QUERY_MAGIC)
@@ -500,25 +501,20 @@ static int ask(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *ds
 	return ret;
 }
 
-static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst,
-		 size_t size)
-{
-	u8 syndrome;
-
-	return ask(dev, sub_mod, opcode, index, dst, size, &syndrome);
-}
-
 /**
  * erdma_cmd_get_stats() - read the port's counters
- * @dev: the device
- * @value: the counters in the order of hw 11
+ * @ad: the adapter
+ * @answer: u64 for each counter, in the order of hw 11
  */
-int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT])
+int erdma_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct erdma_stats stats;
+	u64 *value = answer;
 	int ret, i;
 
-	ret = query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_GET_STATS, 0, &stats, sizeof(stats));
+	ret = query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_GET_STATS, 0, &stats, sizeof(stats),
+		    NULL);
 	if (ret == -EIO)
 		WRITE_ONCE(dev->caps.stats, false);
 	if (ret)
@@ -533,22 +529,11 @@ int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT])
  * @dev: the device
  * @qpn: its number, 0 for the command queue
  * @qpc: the context
+ * @syndrome: of the answer; may be NULL
  */
-int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc)
+int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome)
 {
-	return query(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_QPC, qpn, qpc, sizeof(*qpc));
-}
-
-/**
- * erdma_cmd_ask_qpc() - as erdma_cmd_query_qpc(), and return the syndrome
- * @dev: the device
- * @qpn: its number
- * @qpc: the context
- * @syndrome: of the answer
- */
-int erdma_cmd_ask_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome)
-{
-	return ask(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_QPC, qpn, qpc, sizeof(*qpc), syndrome);
+	return query(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_QPC, qpn, qpc, sizeof(*qpc), syndrome);
 }
 
 /**
@@ -556,22 +541,11 @@ int erdma_cmd_ask_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 
  * @dev: the device
  * @cqn: its number, 0 for the command queue
  * @cqc: the context
+ * @syndrome: of the answer; may be NULL
  */
-int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc)
+int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome)
 {
-	return query(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_CQC, cqn, cqc, sizeof(*cqc));
-}
-
-/**
- * erdma_cmd_ask_cqc() - as erdma_cmd_query_cqc(), and return the syndrome
- * @dev: the device
- * @cqn: its number
- * @cqc: the context
- * @syndrome: of the answer
- */
-int erdma_cmd_ask_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome)
-{
-	return ask(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_CQC, cqn, cqc, sizeof(*cqc), syndrome);
+	return query(dev, ERDMA_SUB_RDMA, ERDMA_CMD_QUERY_CQC, cqn, cqc, sizeof(*cqc), syndrome);
 }
 
 /**
@@ -582,15 +556,17 @@ int erdma_cmd_ask_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 
  */
 int erdma_cmd_query_eqc(struct erdma_dev *dev, u32 index, struct erdma_eqc *eqc)
 {
-	return query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_QUERY_EQC, index, eqc, sizeof(*eqc));
+	return query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_QUERY_EQC, index, eqc, sizeof(*eqc),
+		     NULL);
 }
 
 /**
  * erdma_cmd_get_ext_attr() - read the extended attributes
- * @dev: the device
- * @ext: the attributes
+ * @ad: the adapter
+ * @answer: struct erdma_ext_attr
  */
-int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext)
+int erdma_cmd_get_ext_attr(struct eadm_adapter *ad, void *answer)
 {
-	return query(dev, ERDMA_SUB_COMMON, ERDMA_CMD_GET_EXT_ATTR, 0, ext, sizeof(*ext));
+	return query(adapter_to_erdma(ad), ERDMA_SUB_COMMON, ERDMA_CMD_GET_EXT_ATTR, 0, answer,
+		     sizeof(struct erdma_ext_attr), NULL);
 }

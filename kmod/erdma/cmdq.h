@@ -135,7 +135,7 @@ int erdma_cmd_conf_device(struct erdma_dev *dev);
 int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu);
 int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num);
 int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count);
-int erdma_cmd_get_ext_attr(struct erdma_dev *dev, struct erdma_ext_attr *ext);
+int erdma_cmd_get_ext_attr(struct eadm_adapter *ad, void *answer);
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch);
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie);
@@ -147,11 +147,9 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr);
 int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch);
 int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx);
 int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx);
-int erdma_cmd_get_stats(struct erdma_dev *dev, u64 value[ERDMA_STATS_COUNT]);
-int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc);
-int erdma_cmd_ask_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome);
-int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc);
-int erdma_cmd_ask_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome);
+int erdma_cmd_get_stats(struct eadm_adapter *ad, void *answer);
+int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome);
+int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome);
 int erdma_cmd_query_eqc(struct erdma_dev *dev, u32 index, struct erdma_eqc *eqc);
 
 #endif /* ERDMA_CMDQ_H */

@@ -53,8 +53,13 @@ int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
  */
 void erdma_conf_init(struct erdma_dev *dev)
 {
+	struct erdma_recent *recent = &dev->recent;
+
 	mutex_init(&dev->conf.lock);
-	erdma_recent_init(dev);
+	eadm_recent_init(&recent->stats, &dev->adapter, erdma_cmd_get_stats, recent->last_stats,
+			 sizeof(recent->last_stats), EADM_RECENT_LIFE);
+	eadm_recent_init(&recent->ext_attr, &dev->adapter, erdma_cmd_get_ext_attr,
+			 &recent->last_ext_attr, sizeof(recent->last_ext_attr), EADM_RECENT_LIFE);
 	dev->conf.cc = dev->caps.cc;
 	dev->conf.delayed_ack = -1;
 }

@@ -139,10 +139,6 @@ struct erdma_recent {
 	struct erdma_ext_attr last_ext_attr;
 };
 
-void erdma_recent_init(struct erdma_dev *dev);
-
-struct attribute_group;
-
 void erdma_conf_init(struct erdma_dev *dev);
 int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num);
 int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count);

@@ -45,7 +45,6 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 	if (confirmed)
 		erdma_cmdq_bufs_free(dev);
 	erdma_eqs_reset(dev);
-	eadm_ctxs_zap(&dev->adapter);
 }
 
 /* Whether the adapter was initialised at the last check, and no longer is. */

@@ -32,7 +32,7 @@ static struct answer ask_qp(struct erdma_dev *dev, u32 qpn)
 	struct erdma_qpc qpc = {};
 	struct answer a = {};
 
-	a.ret = erdma_cmd_ask_qpc(dev, qpn, &qpc, &a.syndrome);
+	a.ret = erdma_cmd_query_qpc(dev, qpn, &qpc, &a.syndrome);
 	a.enabled = !a.ret && qpc.sq.enabled;
 	return a;
 }
@@ -42,7 +42,7 @@ static struct answer ask_cq(struct erdma_dev *dev, u32 cqn)
 	struct erdma_cqc cqc = {};
 	struct answer a = {};
 
-	a.ret = erdma_cmd_ask_cqc(dev, cqn, &cqc, &a.syndrome);
+	a.ret = erdma_cmd_query_cqc(dev, cqn, &cqc, &a.syndrome);
 	a.enabled = !a.ret && cqc.enabled;
 	return a;
 }

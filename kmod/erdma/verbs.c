@@ -191,7 +191,7 @@ static int fill_res_qp_entry_raw(struct sk_buff *msg, struct ib_qp *ibqp)
 
 	if (!may_see_contexts())
 		return -EPERM;
-	ret = erdma_cmd_query_qpc(to_erdma_dev(ibqp->device), to_erdma_qp(ibqp)->qpn, &qpc);
+	ret = erdma_cmd_query_qpc(to_erdma_dev(ibqp->device), to_erdma_qp(ibqp)->qpn, &qpc, NULL);
 	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(qpc), &qpc);
 }
 
@@ -202,9 +202,25 @@ static int fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
 
 	if (!may_see_contexts())
 		return -EPERM;
-	ret = erdma_cmd_query_cqc(to_erdma_dev(ibcq->device), to_erdma_cq(ibcq)->cqn, &cqc);
+	ret = erdma_cmd_query_cqc(to_erdma_dev(ibcq->device), to_erdma_cq(ibcq)->cqn, &cqc, NULL);
 	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(cqc), &cqc);
 }
+
+/* Not used by kernels without this verb. */
+static __maybe_unused const struct cpumask *
+erdma_get_vector_affinity(struct ib_device *ibdev, int vector)
+{
+	struct erdma_dev *dev = to_erdma_dev(ibdev);
+
+	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].base.affinity;
+}
+
+/* Verbs whose signature differs between kernels. */
+#define COMPAT_DRIVER(name)	erdma_##name
+#define COMPAT_DMABUF
+#define COMPAT_PORT_STATS
+#define COMPAT_VECTOR_AFFINITY
+#include "compat_verbs.h"
 
 static const struct ib_device_ops erdma_ops = {
 	.owner = THIS_MODULE,
@@ -257,7 +273,7 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	struct ib_device *ibdev = &dev->ibdev;
 
 	ib_set_device_ops(ibdev, &erdma_ops);
-	erdma_compat_init(ibdev);
+	compat_set_verbs(ibdev);
 	ib_set_device_ops(ibdev, &erdma_iw_ops);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->phys_port_cnt = 1;

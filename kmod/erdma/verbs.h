@@ -245,6 +245,16 @@ struct erdma_qp {
 	struct erdma_kqp *kqp;
 };
 
+/* Verbs access flags in the adapter's terms (hw 4.9, 6.5): ERDMA_MR_L*, ERDMA_MR_R*. */
+static inline u32 erdma_mr_rights(int access)
+{
+	return ERDMA_MR_LR |
+	       (access & IB_ACCESS_LOCAL_WRITE ? ERDMA_MR_LW : 0) |
+	       (access & IB_ACCESS_REMOTE_READ ? ERDMA_MR_RR : 0) |
+	       (access & IB_ACCESS_REMOTE_WRITE ? ERDMA_MR_RW : 0) |
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? ERDMA_MR_RA : 0);
+}
+
 int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
 void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
@@ -300,14 +310,9 @@ struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 				       int fd, int access, struct ib_udata *udata);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
-/* access.c */
-u32 erdma_mr_rights(int access);
-
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr);
-
-void erdma_compat_init(struct ib_device *ibdev);
 
 /* Ops for the core's connection manager (cm.c). */
 extern const struct ib_device_ops erdma_iw_ops;

@@ -32,9 +32,9 @@ static void fill_cmdq_hw(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	/* Number 0 is the command queue's QP and CQ. */
 	ret = erdma_diag_may_query(dev, NULL);
 	if (!ret)
-		ret = erdma_cmd_query_qpc(dev, 0, &qpc);
+		ret = erdma_cmd_query_qpc(dev, 0, &qpc, NULL);
 	if (!ret)
-		ret = erdma_cmd_query_cqc(dev, 0, &cqc);
+		ret = erdma_cmd_query_cqc(dev, 0, &cqc, NULL);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;

@@ -56,7 +56,7 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_cq *cq, struct eadm_snap
 
 	ret = erdma_diag_may_query(dev, &cq->obj);
 	if (!ret)
-		ret = erdma_cmd_query_cqc(dev, cq->cqn, &c);
+		ret = erdma_cmd_query_cqc(dev, cq->cqn, &c, NULL);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;

@@ -83,7 +83,7 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_qp *qp, struct eadm_snap
 
 	ret = erdma_diag_may_query(dev, &qp->obj);
 	if (!ret)
-		ret = erdma_cmd_query_qpc(dev, qp->qpn, &c);
+		ret = erdma_cmd_query_qpc(dev, qp->qpn, &c, NULL);
 	if (ret) {
 		SNAP_SET(s, hw_error, ret);
 		return;

@@ -41,7 +41,7 @@ static int ask_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 qpn, bool
 {
 	const struct erdma_qpc_queue *q;
 	struct erdma_qpc c;
-	int ret = erdma_cmd_query_qpc(dev, qpn, &c);
+	int ret = erdma_cmd_query_qpc(dev, qpn, &c, NULL);
 
 	if (ret)
 		return ret;
@@ -53,7 +53,7 @@ static int ask_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 qpn, bool
 static int ask_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 cqn)
 {
 	struct erdma_cqc c;
-	int ret = erdma_cmd_query_cqc(dev, cqn, &c);
+	int ret = erdma_cmd_query_cqc(dev, cqn, &c, NULL);
 
 	if (ret)
 		return ret;
@@ -278,9 +278,9 @@ static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 		return -ENOENT;
 	ret = erdma_diag_may_query(dev, obj);
 	if (!ret && kind == EADM_RAW_KIND_QPC)
-		ret = erdma_cmd_query_qpc(dev, id, buf);
+		ret = erdma_cmd_query_qpc(dev, id, buf, NULL);
 	else if (!ret)
-		ret = erdma_cmd_query_cqc(dev, id, buf);
+		ret = erdma_cmd_query_cqc(dev, id, buf, NULL);
 	if (obj)
 		eadm_object_put(obj);
 	return ret;
