@@ -126,7 +126,20 @@ struct eadm_queue_ops {
 };
 
 /**
+ * struct eadm_step - a step of probe, and its opposite in removal
+ * @begin: return 0, or -errno after undoing what was done
+ * @end: may be NULL
+ *
+ * Called in process context.
+ */
+struct eadm_step {
+	int (*begin)(struct eadm_adapter *ad);
+	void (*end)(struct eadm_adapter *ad);
+};
+
+/**
  * struct eadm_adapter_ops - what a family does
+ * @steps: of probe; removal undoes them in reverse order. The last one is empty
  * @queue: its command queue
  * @settings: its settings
  * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
@@ -150,6 +163,7 @@ struct eadm_queue_ops {
  * Called in process context.
  */
 struct eadm_adapter_ops {
+	const struct eadm_step *steps;
 	const struct eadm_queue_ops *queue;
 	const struct eadm_settings *settings;
 	int (*probe)(struct eadm_adapter *ad);
@@ -170,6 +184,10 @@ struct eadm_adapter_ops {
  * @ibdev: the RDMA device
  * @port: its port
  * @fn: its function, and whether it is there
+ * @bars: claimed memory BARs, bit by bit
+ * @bar: the BAR of registers
+ * @vectors: interrupt vectors granted
+ * @complete: all steps of probe are done
  * @diag: seen by the companion module
  * @failures: the last failures, kept across recovery
  * @probed: local_clock() when the driver found it
@@ -211,6 +229,10 @@ struct eadm_adapter {
 	struct ib_device *ibdev;
 	u32 port;
 	struct eadm_function fn;
+	int bars;
+	u8 __iomem *bar;
+	u32 vectors;
+	bool complete;
 	struct eadm_diag_dev diag;
 	struct eadm_failures failures;
 	u64 probed;

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of an adapter with a command queue. Its watch checks periodically for what no
- * command would reveal: an adapter that is gone or has restarted by itself while no command is
- * issued, interrupts that were lost, and an adapter that may confirm a reset by now, or start.
+ * The life of an adapter with a command queue: probe does the steps of the family's table, and
+ * removal undoes them in reverse order. The watch checks periodically for what no command would
+ * reveal: an adapter that is gone or has restarted by itself while no command is issued,
+ * interrupts that were lost, and an adapter that may confirm a reset by now, or start.
  */
 
+#include <linux/dma-mapping.h>
+#include <linux/io.h>
+
+#include "context.h"
 #include "life.h"
 #include "queue.h"
 #include "recovery.h"
@@ -37,24 +42,13 @@ static void watch_work(struct work_struct *work)
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
 }
 
-/**
- * eadm_adapter_watch_start() - start watching
- * @ad: the adapter, started
- *
- * Context: process.
- */
-void eadm_adapter_watch_start(struct eadm_adapter *ad)
+static void watch_start(struct eadm_adapter *ad)
 {
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
 }
 
-/**
- * eadm_adapter_watch_stop() - stop watching
- * @ad: the adapter; may not have been watched
- *
- * Context: process.
- */
-void eadm_adapter_watch_stop(struct eadm_adapter *ad)
+/* It may not have been watched. */
+static void watch_stop(struct eadm_adapter *ad)
 {
 	cancel_delayed_work_sync(&ad->watch);
 }
@@ -67,7 +61,8 @@ void eadm_adapter_watch_stop(struct eadm_adapter *ad)
  * @ibdev: the RDMA device, not registered yet
  * @pdev: its function; the adapter becomes its driver's data
  *
- * The family sets @ad->port and @ad->fn.answers, and initialises the tables of objects.
+ * The family sets @ad->port and @ad->fn.answers. An adapter may raise events for objects as soon
+ * as it starts, although there are none.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
@@ -87,30 +82,26 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
 	eadm_memory_init(&ad->memory);
+	eadm_table_init(&ad->qps, ad, EADM_OBJ_QP);
+	eadm_table_init(&ad->cqs, ad, EADM_OBJ_CQ);
+	eadm_table_init(&ad->mrs, ad, EADM_OBJ_MR);
+	eadm_table_init(&ad->pds, ad, EADM_OBJ_PD);
+	eadm_table_init(&ad->ctxs, ad, EADM_OBJ_CTX);
 	pci_set_drvdata(pdev, ad);
 }
 
-/**
- * eadm_adapter_alloc() - allocate records of failures, and counters
- * @ad: the adapter
- *
- * Context: process.
- * Return: 0 or -ENOMEM; eadm_adapter_free() has to follow in any case.
- */
-int eadm_adapter_alloc(struct eadm_adapter *ad)
+static int alloc(struct eadm_adapter *ad)
 {
 	ad->counters = alloc_percpu(struct eadm_counters);
 	return ad->counters ? eadm_failures_init(&ad->failures) : -ENOMEM;
 }
 
-/**
- * eadm_adapter_free() - undo eadm_adapter_alloc(), and free the tables
- * @ad: the adapter, without objects
- *
- * Context: process.
- */
-void eadm_adapter_free(struct eadm_adapter *ad)
+/* Undoes all steps before one, and frees the device with the adapter. */
+static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 {
+	while (step-- != ad->ops->steps)
+		if (step->end)
+			step->end(ad);
 	eadm_table_destroy(&ad->ctxs);
 	eadm_table_destroy(&ad->pds);
 	eadm_table_destroy(&ad->mrs);
@@ -118,6 +109,132 @@ void eadm_adapter_free(struct eadm_adapter *ad)
 	eadm_table_destroy(&ad->qps);
 	eadm_failures_free(&ad->failures);
 	free_percpu(ad->counters);
+	ib_dealloc_device(ad->ibdev);
+}
+
+/**
+ * eadm_adapter_probe() - bring an adapter into service, step by step
+ * @ad: the adapter, initialised
+ *
+ * Context: process.
+ * Return: 0, or -errno; then the device is freed.
+ */
+int eadm_adapter_probe(struct eadm_adapter *ad)
+{
+	const struct eadm_step *step = ad->ops->steps;
+	int ret = alloc(ad);
+
+	while (!ret && step->begin) {
+		ret = step->begin(ad);
+		if (!ret)
+			step++;
+	}
+	if (ret) {
+		undo(ad, step);
+		return ret;
+	}
+	ad->complete = true;
+	watch_start(ad);
+	return 0;
+}
+
+/**
+ * eadm_adapter_remove() - undo all steps of probe
+ * @pdev: the function, with the adapter as its driver's data
+ *
+ * Context: process.
+ */
+void eadm_adapter_remove(struct pci_dev *pdev)
+{
+	struct eadm_adapter *ad = pci_get_drvdata(pdev);
+	const struct eadm_step *step = ad->ops->steps;
+
+	/* Avoids waiting for answers that cannot come. */
+	eadm_adapter_is_gone(ad);
+	while (step->begin)
+		step++;
+	undo(ad, step);
+}
+
+/**
+ * eadm_pci_start() - claim memory BARs, and map the one of registers
+ * @ad: the adapter
+ * @bars: which BARs, bit by bit
+ * @bar: that of registers
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_pci_start(struct eadm_adapter *ad, int bars, u8 bar)
+{
+	struct pci_dev *pdev = ad->fn.pdev;
+	int ret;
+
+	ret = pci_enable_device_mem(pdev);
+	if (ret)
+		return ret;
+	ret = pci_request_selected_regions(pdev, bars, ad->diag.ops->family);
+	if (ret)
+		goto err_disable;
+	ad->bars = bars;
+	ad->bar = ioremap(pci_resource_start(pdev, bar), pci_resource_len(pdev, bar));
+	if (!ad->bar) {
+		ret = -ENOMEM;
+		goto err_regions;
+	}
+	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
+	return 0;
+
+err_regions:
+	pci_release_selected_regions(pdev, bars);
+err_disable:
+	pci_disable_device(pdev);
+	return ret;
+}
+
+/**
+ * eadm_pci_stop() - undo eadm_pci_start()
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+void eadm_pci_stop(struct eadm_adapter *ad)
+{
+	iounmap(ad->bar);
+	pci_release_selected_regions(ad->fn.pdev, ad->bars);
+	pci_disable_device(ad->fn.pdev);
+}
+
+/**
+ * eadm_vectors_alloc() - allocate interrupt vectors
+ * @ad: the adapter
+ * @least: how many it needs
+ * @most: how many it can use
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_vectors_alloc(struct eadm_adapter *ad, u32 least, u32 most)
+{
+	int ret = pci_alloc_irq_vectors(ad->fn.pdev, least, most, PCI_IRQ_MSIX);
+
+	if (ret < 0) {
+		dev_err(&ad->fn.pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);
+		return ret;
+	}
+	ad->vectors = ret;
+	return 0;
+}
+
+/**
+ * eadm_vectors_free() - free them
+ * @ad: the adapter
+ *
+ * Context: process.
+ */
+void eadm_vectors_free(struct eadm_adapter *ad)
+{
+	pci_free_irq_vectors(ad->fn.pdev);
 }
 
 /**
@@ -193,18 +310,54 @@ int eadm_adapter_set_master(struct eadm_adapter *ad)
 	return ret;
 }
 
+/* There is no recovery, and no watch, from now on. */
+static void recovery_stop(struct eadm_adapter *ad)
+{
+	/* The watch queues recovery once more when it finds the adapter gone. */
+	watch_stop(ad);
+	eadm_queue_set_recoverable(ad, false);
+	flush_work(&ad->recovery);
+}
+
+/* Recovery reports to consumers of the device, which is not registered. */
+static void consumers_end(struct eadm_adapter *ad)
+{
+	recovery_stop(ad);
+	/* An event for consumers may still be pending, with a pointer to the device. */
+	flush_workqueue(ib_wq);
+}
+
 /**
- * eadm_recovery_stop() - there is no recovery, and no watch, from now on
+ * eadm_device_register() - let consumers use the device
+ * @ad: the adapter, in service; its verbs are set
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_device_register(struct eadm_adapter *ad)
+{
+	char name[IB_DEVICE_NAME_MAX];
+	int ret;
+
+	eadm_queue_set_recoverable(ad, true);
+	snprintf(name, sizeof(name), "%s_%%d", ad->diag.ops->family);
+	ret = ib_register_device(ad->ibdev, name, &ad->fn.pdev->dev);
+	if (ret)
+		consumers_end(ad);
+	return ret;
+}
+
+/**
+ * eadm_device_unregister() - end all consumers, and destroy all objects with commands
  * @ad: the adapter
  *
  * Context: process.
  */
-void eadm_recovery_stop(struct eadm_adapter *ad)
+void eadm_device_unregister(struct eadm_adapter *ad)
 {
-	/* The watch queues recovery once more when it finds the adapter gone. */
-	eadm_adapter_watch_stop(ad);
-	eadm_queue_set_recoverable(ad, false);
-	flush_work(&ad->recovery);
+	eadm_ctxs_leave(ad);
+	ib_unregister_device(ad->ibdev);
+	consumers_end(ad);
 }
 
 /*
@@ -216,7 +369,7 @@ static void quiesce(struct pci_dev *pdev)
 {
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 
-	eadm_adapter_watch_stop(ad);
+	watch_stop(ad);
 	if (!eadm_queue_seize(ad, EADM_RESET_FUNCTION))
 		return;
 	eadm_function_reset_begins(&ad->fn);
@@ -236,7 +389,7 @@ static void restart(struct pci_dev *pdev)
 		queue_work(ad->recovery_wq, &ad->recovery);
 		flush_work(&ad->recovery);
 	}
-	eadm_adapter_watch_start(ad);
+	watch_start(ad);
 }
 
 /* Errors on the bus are not handled. */
@@ -258,7 +411,7 @@ void eadm_adapter_shutdown(struct pci_dev *pdev)
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 	bool confirmed, tell;
 
-	eadm_recovery_stop(ad);
+	recovery_stop(ad);
 	eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
 	confirmed = ad->ops->halt(ad, EADM_RESET_SHUTDOWN);
 	if (!confirmed)

@@ -37,6 +37,7 @@ void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s)
 	SNAP_STR(s, bus_addr, pci_name(pdev));
 	SNAP_SET(s, vendor_id, pdev->vendor);
 	SNAP_SET(s, part_id, pdev->device);
+	SNAP_SET(s, vectors, ad->vectors);
 	SNAP_SET(s, numa_node, dev_to_node(&pdev->dev));
 	SNAP_BIN(s, node_guid, &ad->ibdev->node_guid, sizeof(ad->ibdev->node_guid));
 	SNAP_SET(s, age, eadm_age(ad->probed));

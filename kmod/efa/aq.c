@@ -353,24 +353,25 @@ static void free_done_work(struct work_struct *work)
 
 /**
  * efa_aq_init() - allocate the admin queue
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int efa_aq_init(struct efa_dev *dev)
+int efa_aq_init(struct eadm_adapter *ad)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
+	struct efa_dev *dev = adapter_to_efa(ad);
+	struct eadm_commands *cmds = &ad->cmds;
 	struct efa_aq *q = &dev->aq;
 	int ret;
 
 	INIT_LIST_HEAD(&q->parked);
 	INIT_LIST_HEAD(&q->done);
 	INIT_WORK(&q->free_done, free_done_work);
-	ret = eadm_ring_alloc(&dev->adapter, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	ret = eadm_ring_alloc(ad, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		return ret;
-	ret = eadm_ring_alloc(&dev->adapter, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	ret = eadm_ring_alloc(ad, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
 		goto err;
 	ret = eadm_recorder_init(&cmds->rec);
@@ -379,25 +380,26 @@ int efa_aq_init(struct efa_dev *dev)
 	return 0;
 
 err:
-	efa_aq_free(dev);
+	efa_aq_free(ad);
 	return ret;
 }
 
 /**
  * efa_aq_free() - free the admin queue
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process; the adapter was halted.
  */
-void efa_aq_free(struct efa_dev *dev)
+void efa_aq_free(struct eadm_adapter *ad)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
+	struct efa_dev *dev = adapter_to_efa(ad);
+	struct eadm_commands *cmds = &ad->cmds;
 	struct efa_aq *q = &dev->aq;
 
 	flush_work(&q->free_done);
 	efa_orphan_put(q->spare);
 	q->spare = NULL;
 	eadm_recorder_free(&cmds->rec);
-	eadm_ring_free(&dev->adapter, &q->cq);
-	eadm_ring_free(&dev->adapter, &q->sq);
+	eadm_ring_free(ad, &q->cq);
+	eadm_ring_free(ad, &q->sq);
 }

@@ -131,11 +131,9 @@ struct efa_caps {
  * @ibdev: the RDMA device
  * @pdev: the PCI function
  * @adapter: what becomes of it in an emergency; QPs, the companion, work
- * @bars: claimed memory BARs, bit by bit
  * @db_bar: BAR of doorbells
  * @hw: registers
  * @caps: capabilities
- * @vectors: interrupt vectors granted
  * @aq: admin queue
  * @aenq: asynchronous events
  * @eqs: completion event queues
@@ -150,11 +148,9 @@ struct efa_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
 	struct eadm_adapter adapter;
-	int bars;
 	u8 db_bar;
 	struct efa_hw hw;
 	struct efa_caps caps;
-	u32 vectors;
 	struct efa_aq aq;
 	struct efa_eq aenq;
 	struct efa_eq *eqs;
@@ -210,12 +206,13 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 #define efa_debug(d, topic, fmt, ...) \
 	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
 
-/* lifecycle.c */
+/* main.c, lifecycle.c */
+extern const struct eadm_step efa_steps[];
 extern const struct eadm_adapter_ops efa_adapter_ops;
 extern const struct eadm_diag_ops efa_diag_ops;
 extern const struct eadm_settings efa_settings;
 int efa_start(struct efa_dev *dev);
-void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason);
+void efa_stop(struct eadm_adapter *ad);
 
 void efa_verbs_init(struct efa_dev *dev);
 

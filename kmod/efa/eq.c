@@ -219,13 +219,15 @@ static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, 
 
 /**
  * efa_aenq_init() - allocate the queue of asynchronous events
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int efa_aenq_init(struct efa_dev *dev)
+int efa_aenq_init(struct eadm_adapter *ad)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
+
 	return eq_init(&dev->aenq, dev, 0, EFA_AENQ_DEPTH, EFA_AQE_SHIFT);
 }
 
@@ -265,7 +267,7 @@ void efa_mgmt_free(struct efa_dev *dev)
  */
 int efa_eqs_init(struct efa_dev *dev)
 {
-	u32 n = min(le32_to_cpu(dev->caps.events.max_eq), dev->vectors - 1), i;
+	u32 n = min(le32_to_cpu(dev->caps.events.max_eq), dev->adapter.vectors - 1), i;
 	u32 depth = le32_to_cpu(dev->caps.events.max_eq_depth);
 	int ret;
 
@@ -285,18 +287,19 @@ int efa_eqs_init(struct efa_dev *dev)
 
 /**
  * efa_eqs_free() - free all event queues
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process; the adapter was halted.
  */
-void efa_eqs_free(struct efa_dev *dev)
+void efa_eqs_free(struct eadm_adapter *ad)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
 	u32 i;
 
 	for (i = 0; i < dev->nr_eqs; i++)
-		eadm_ring_free(&dev->adapter, &dev->eqs[i].base.ring);
+		eadm_ring_free(ad, &dev->eqs[i].base.ring);
 	kfree(dev->eqs);
-	eadm_ring_free(&dev->adapter, &dev->aenq.base.ring);
+	eadm_ring_free(ad, &dev->aenq.base.ring);
 }
 
 /**

@@ -27,9 +27,9 @@ struct efa_eq {
 	u64 last_keep_alive;
 };
 
-int efa_aenq_init(struct efa_dev *dev);
+int efa_aenq_init(struct eadm_adapter *ad);
 int efa_eqs_init(struct efa_dev *dev);
-void efa_eqs_free(struct efa_dev *dev);
+void efa_eqs_free(struct eadm_adapter *ad);
 int efa_eqs_request(struct efa_dev *dev);
 int efa_eqs_create(struct efa_dev *dev);
 void efa_eqs_stop(struct efa_dev *dev, bool destroy);

@@ -29,7 +29,7 @@
  */
 void efa_reg_write(struct efa_dev *dev, u32 reg, u32 value)
 {
-	writel(value, dev->hw.bar + reg);
+	writel(value, dev->adapter.bar + reg);
 }
 
 /**

@@ -12,7 +12,6 @@ struct efa_dev;
 
 /**
  * struct efa_hw - registers of the adapter
- * @bar: BAR 0
  * @lock: one readless read at a time; guards @seq and @resp
  * @seq: number of the last one
  * @resp: where the adapter writes answers
@@ -22,7 +21,6 @@ struct efa_dev;
  * @reset_timeout: timeout of each half of a reset, ms
  */
 struct efa_hw {
-	u8 __iomem *bar;
 	struct mutex lock;	/* seq, resp */
 	u16 seq;
 	struct efa_mmio_resp *resp;

@@ -137,23 +137,24 @@ static int start_again(struct eadm_adapter *ad)
 
 /**
  * efa_stop() - take the adapter out of service
- * @dev: the device
- * @reason: EFA_RESET_*
+ * @ad: the adapter, of which probe may not be complete
  *
  * Memory that it may still know of is not freed afterwards.
  *
  * Context: process.
  */
-void efa_stop(struct efa_dev *dev, enum efa_reset_reason reason)
+void efa_stop(struct eadm_adapter *ad)
 {
-	efa_eqs_stop(dev, reason == EFA_RESET_NORMAL);
-	if (!halt_adapter(dev, reason))
-		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
+	struct efa_dev *dev = adapter_to_efa(ad);
+
+	efa_eqs_stop(dev, ad->complete);
+	if (!halt_adapter(dev, ad->complete ? EFA_RESET_NORMAL : EFA_RESET_INIT_ERROR))
+		ad->memory.leaking = eadm_memory_is_exposed(ad);
 	efa_mgmt_free(dev);
 	pci_clear_master(dev->pdev);
-	efa_aq_reset(&dev->adapter, -ENODEV);
-	if (!dev->adapter.memory.leaking) {
-		eadm_memory_confirm(&dev->adapter);
+	efa_aq_reset(ad, -ENODEV);
+	if (!ad->memory.leaking) {
+		eadm_memory_confirm(ad);
 		efa_aq_lists_free(dev);
 	}
 }
@@ -210,6 +211,7 @@ static void trace_step(struct eadm_adapter *ad, u8 step, int status)
 }
 
 const struct eadm_adapter_ops efa_adapter_ops = {
+	.steps = efa_steps,
 	.queue = &efa_queue_ops,
 	.settings = &efa_settings,
 	.probe = efa_cmd_probe,

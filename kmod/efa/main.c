@@ -7,65 +7,43 @@
 #include "eadm_version.h"
 #include "efa.h"
 
-static int tables_init(struct efa_dev *dev)
+static void tables_free(struct eadm_adapter *ad)
 {
-	struct eadm_adapter *ad = &dev->adapter;
-	const u32 theirs = U16_MAX + 1, all = EFA_MAX_OWN_NUMBER + 1;
+	struct efa_dev *dev = adapter_to_efa(ad);
 
-	eadm_table_init(&ad->qps, ad, EADM_OBJ_QP);
-	eadm_table_init(&ad->cqs, ad, EADM_OBJ_CQ);
-	eadm_table_init(&ad->mrs, ad, EADM_OBJ_MR);
-	eadm_table_init(&ad->pds, ad, EADM_OBJ_PD);
-	eadm_table_init(&dev->ahs, ad, EADM_OBJ_AH);
-	eadm_table_init(&ad->ctxs, ad, EADM_OBJ_CTX);
-	eadm_table_init(&dev->uars, ad, EADM_OBJ_UAR);
-	return eadm_table_alloc(&ad->qps, theirs, theirs) ||
-	       eadm_table_alloc(&ad->cqs, theirs, theirs) ||
-	       eadm_table_alloc(&ad->mrs, 1, all) ||
-	       eadm_table_alloc(&ad->pds, theirs, theirs) ||
-	       eadm_table_alloc(&dev->ahs, theirs, all) ||
-	       eadm_table_alloc(&ad->ctxs, 1, all) ||
-	       eadm_table_alloc(&dev->uars, theirs, theirs) ? -ENOMEM : 0;
+	eadm_table_destroy(&dev->uars);
+	eadm_table_destroy(&dev->ahs);
 }
 
-static int pci_start(struct efa_dev *dev)
+static int tables_alloc(struct eadm_adapter *ad)
 {
-	struct pci_dev *pdev = dev->pdev;
-	int ret;
+	const u32 theirs = U16_MAX + 1, all = EFA_MAX_OWN_NUMBER + 1;
+	struct efa_dev *dev = adapter_to_efa(ad);
 
-	ret = pci_enable_device_mem(pdev);
-	if (ret)
-		return ret;
-	ret = -ENODEV;
+	eadm_table_init(&dev->ahs, ad, EADM_OBJ_AH);
+	eadm_table_init(&dev->uars, ad, EADM_OBJ_UAR);
+	if (!eadm_table_alloc(&ad->qps, theirs, theirs) &&
+	    !eadm_table_alloc(&ad->cqs, theirs, theirs) &&
+	    !eadm_table_alloc(&ad->mrs, 1, all) &&
+	    !eadm_table_alloc(&ad->pds, theirs, theirs) &&
+	    !eadm_table_alloc(&dev->ahs, theirs, all) &&
+	    !eadm_table_alloc(&ad->ctxs, 1, all) &&
+	    !eadm_table_alloc(&dev->uars, theirs, theirs))
+		return 0;
+	tables_free(ad);
+	return -ENOMEM;
+}
+
+static int pci_start(struct eadm_adapter *ad)
+{
+	struct pci_dev *pdev = ad->fn.pdev;
+
 	if ((pci_select_bars(pdev, IORESOURCE_MEM) & EFA_BAR_MASK) != EFA_BAR_MASK ||
 	    pci_resource_len(pdev, EFA_REGS_BAR) < EFA_REGS_SIZE) {
 		dev_err(&pdev->dev, "BARs 0 and 2 are not both memory BARs\n");
-		goto err_disable;
+		return -ENODEV;
 	}
-	ret = pci_request_selected_regions(pdev, EFA_BAR_MASK, EFA_DRV_NAME);
-	if (ret)
-		goto err_disable;
-	dev->bars = EFA_BAR_MASK;
-	ret = -ENOMEM;
-	dev->hw.bar = ioremap(pci_resource_start(pdev, EFA_REGS_BAR),
-			      pci_resource_len(pdev, EFA_REGS_BAR));
-	if (!dev->hw.bar)
-		goto err_regions;
-	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
-	return 0;
-
-err_regions:
-	pci_release_selected_regions(pdev, dev->bars);
-err_disable:
-	pci_disable_device(pdev);
-	return ret;
-}
-
-static void pci_stop(struct efa_dev *dev)
-{
-	iounmap(dev->hw.bar);
-	pci_release_selected_regions(dev->pdev, dev->bars);
-	pci_disable_device(dev->pdev);
+	return eadm_pci_start(ad, EFA_BAR_MASK, EFA_REGS_BAR);
 }
 
 /* Its number is known only after reading the adapter's attributes. */
@@ -79,11 +57,11 @@ static int claim_db_bar(struct efa_dev *dev)
 		return -ENODEV;
 	}
 	dev->db_bar = bar;
-	if (dev->bars & BIT(bar))
+	if (dev->adapter.bars & BIT(bar))
 		return 0;
 	ret = pci_request_selected_regions(dev->pdev, BIT(bar), EFA_DRV_NAME);
 	if (!ret)
-		dev->bars |= BIT(bar);
+		dev->adapter.bars |= BIT(bar);
 	return ret;
 }
 
@@ -93,8 +71,9 @@ static int claim_db_bar(struct efa_dev *dev)
  * is to request a reset. Bus mastering is enabled only then, as the adapter confirms that
  * in memory; if it does not, it may still write there.
  */
-static int end_former_life(struct efa_dev *dev)
+static int end_former_life(struct eadm_adapter *ad)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
 	u32 dma_bits;
 	int ret;
 
@@ -107,7 +86,7 @@ static int end_former_life(struct efa_dev *dev)
 	efa_hw_read_caps(dev, &dma_bits);
 	ret = efa_hw_await_reset(dev);
 	if (ret) {
-		dev->adapter.memory.leaking = true;
+		ad->memory.leaking = true;
 		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
 		/* It may still be starting. */
 		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
@@ -126,180 +105,63 @@ err_hw:
 	return ret;
 }
 
-static int vectors_alloc(struct efa_dev *dev)
+static void hw_leave(struct eadm_adapter *ad)
 {
-	/* One vector for the admin queue and asynchronous events; the others for completions. */
-	u32 most = min_t(u32, num_online_cpus(), EFA_MAX_EQS) + 1;
-	int ret = pci_alloc_irq_vectors(dev->pdev, 1, most, PCI_IRQ_MSIX);
+	struct efa_dev *dev = adapter_to_efa(ad);
 
-	if (ret < 0) {
-		dev_err(&dev->pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);
-		return ret;
-	}
-	dev->vectors = ret;
-	return 0;
-}
-
-/* Memory and queues of the driver, none of which the adapter knows yet. */
-static int queues_init(struct efa_dev *dev)
-{
-	int ret;
-
-	ret = eadm_adapter_start_work(&dev->adapter);
-	if (ret)
-		return ret;
-	ret = efa_aq_init(dev);
-	if (ret)
-		goto err_work;
-	ret = efa_aenq_init(dev);
-	if (ret)
-		goto err_aq;
-	return 0;
-
-err_aq:
-	efa_aq_free(dev);
-err_work:
-	eadm_adapter_end_work(&dev->adapter);
-	return ret;
-}
-
-static void queues_free(struct efa_dev *dev)
-{
-	efa_eqs_free(dev);
-	efa_aq_free(dev);
-	eadm_adapter_end_work(&dev->adapter);
+	pci_clear_master(dev->pdev);
 	efa_hw_exit(dev);
-	if (dev->adapter.memory.leaking)
+	if (ad->memory.leaking)
 		efa_mem_leak(dev);
 }
 
-/* Recovery reports to consumers of the device, which is unregistered. */
-static void recovery_stop(struct efa_dev *dev)
+/* One vector for the admin queue and asynchronous events; the others for completions. */
+static int vectors_alloc(struct eadm_adapter *ad)
 {
-	eadm_recovery_stop(&dev->adapter);
-	/* An event for consumers may still be pending, with a pointer to the device. */
-	flush_workqueue(ib_wq);
+	return eadm_vectors_alloc(ad, 1, min_t(u32, num_online_cpus(), EFA_MAX_EQS) + 1);
 }
 
-/* Lets consumers use the device. */
-static int consumers_start(struct efa_dev *dev)
+static int service_start(struct eadm_adapter *ad)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
 	int ret;
 
-	efa_verbs_init(dev);
-	eadm_queue_set_recoverable(&dev->adapter, true);
-	ret = ib_register_device(&dev->ibdev, "efa_%d", &dev->pdev->dev);
+	ret = efa_start(dev);
+	if (!ret)
+		ret = claim_db_bar(dev);
 	if (ret)
-		goto err_recovery;
-	ret = eadm_provider_add(&dev->adapter);
-	if (ret)
-		goto err_device;
-	eadm_adapter_watch_start(&dev->adapter);
-	return 0;
-
-err_device:
-	eadm_ctxs_leave(&dev->adapter);
-	ib_unregister_device(&dev->ibdev);
-err_recovery:
-	recovery_stop(dev);
+		efa_stop(ad);
+	else
+		efa_verbs_init(dev);
 	return ret;
 }
 
-static int dev_init(struct efa_dev *dev, struct pci_dev *pdev)
-{
-	int ret;
+const struct eadm_step efa_steps[] = {
+	{ tables_alloc, tables_free },
+	{ pci_start, eadm_pci_stop },
+	{ end_former_life, hw_leave },
+	{ vectors_alloc, eadm_vectors_free },
+	/* Memory and queues of the driver, none of which the adapter knows yet. */
+	{ eadm_adapter_start_work, eadm_adapter_end_work },
+	{ efa_aq_init, efa_aq_free },
+	{ efa_aenq_init, efa_eqs_free },
+	{ service_start, efa_stop },
+	{ eadm_device_register, eadm_device_unregister },
+	{ eadm_provider_add, eadm_provider_del },
+	{ }
+};
 
+static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
+{
+	struct efa_dev *dev = ib_alloc_device(efa_dev, ibdev);
+
+	if (!dev)
+		return -ENOMEM;
 	dev->pdev = pdev;
 	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = EFA_PORT;
 	efa_recent_init(dev);
-	ret = tables_init(dev);
-	return ret ? ret : eadm_adapter_alloc(&dev->adapter);
-}
-
-static void dev_free(struct efa_dev *dev)
-{
-	eadm_table_destroy(&dev->uars);
-	eadm_table_destroy(&dev->ahs);
-	eadm_adapter_free(&dev->adapter);
-	ib_dealloc_device(&dev->ibdev);
-}
-
-static int service_start(struct efa_dev *dev)
-{
-	int ret;
-
-	ret = vectors_alloc(dev);
-	if (ret)
-		goto err_hw;
-	ret = queues_init(dev);
-	if (ret)
-		goto err_vectors;
-	ret = efa_start(dev);
-	if (!ret)
-		ret = claim_db_bar(dev);
-	if (!ret)
-		ret = consumers_start(dev);
-	if (!ret)
-		return 0;
-	efa_stop(dev, EFA_RESET_INIT_ERROR);
-	queues_free(dev);
-	pci_free_irq_vectors(dev->pdev);
-	return ret;
-
-err_vectors:
-	pci_free_irq_vectors(dev->pdev);
-err_hw:
-	pci_clear_master(dev->pdev);
-	efa_hw_exit(dev);
-	return ret;
-}
-
-static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
-{
-	struct efa_dev *dev;
-	int ret;
-
-	dev = ib_alloc_device(efa_dev, ibdev);
-	if (!dev)
-		return -ENOMEM;
-	ret = dev_init(dev, pdev);
-	if (ret)
-		goto err_dev;
-	ret = pci_start(dev);
-	if (ret)
-		goto err_dev;
-	ret = end_former_life(dev);
-	if (ret)
-		goto err_pci;
-	ret = service_start(dev);
-	if (ret)
-		goto err_pci;
-	return 0;
-
-err_pci:
-	pci_stop(dev);
-err_dev:
-	dev_free(dev);
-	return ret;
-}
-
-static void efa_remove(struct pci_dev *pdev)
-{
-	struct efa_dev *dev = adapter_to_efa(pci_get_drvdata(pdev));
-
-	/* Avoids waiting for answers that cannot come. */
-	eadm_adapter_is_gone(&dev->adapter);
-	eadm_provider_del(&dev->adapter);
-	eadm_ctxs_leave(&dev->adapter);
-	/* Ends all consumers and destroys all objects, with commands. */
-	ib_unregister_device(&dev->ibdev);
-	recovery_stop(dev);
-	efa_stop(dev, EFA_RESET_NORMAL);
-	queues_free(dev);
-	pci_free_irq_vectors(pdev);
-	pci_stop(dev);
-	dev_free(dev);
+	return eadm_adapter_probe(&dev->adapter);
 }
 
 static const struct pci_device_id efa_ids[] = {
@@ -315,7 +177,7 @@ static struct pci_driver efa_driver = {
 	.name = EFA_DRV_NAME,
 	.id_table = efa_ids,
 	.probe = efa_probe,
-	.remove = efa_remove,
+	.remove = eadm_adapter_remove,
 	.shutdown = eadm_adapter_shutdown,
 	.err_handler = &eadm_adapter_resets,
 };

@@ -742,28 +742,30 @@ void erdma_cm_addresses_changed(struct erdma_cm *cm)
 
 /**
  * erdma_cm_init() - prepare connection management of a device
- * @cm: the device's part
- * @name: name of the device
+ * @ad: the adapter
  *
  * Context: process. Return: 0 or -ENOMEM.
  */
-int erdma_cm_init(struct erdma_cm *cm, const char *name)
+int erdma_cm_init(struct eadm_adapter *ad)
 {
+	struct erdma_cm *cm = &adapter_to_erdma(ad)->cm;
+
 	xa_init_flags(&cm->ceps, XA_FLAGS_ALLOC1);
-	cm->wq = alloc_ordered_workqueue("erdma-cm-%s", 0, name);
+	cm->wq = alloc_ordered_workqueue("erdma-cm-%s", 0, pci_name(ad->fn.pdev));
 	return cm->wq ? 0 : -ENOMEM;
 }
 
 /**
  * erdma_cm_exit() - undo erdma_cm_init()
- * @cm: the device's part
+ * @ad: the adapter
  *
  * The RDMA device is unregistered: the iWARP CM has no endpoint left.
  *
  * Context: process.
  */
-void erdma_cm_exit(struct erdma_cm *cm)
+void erdma_cm_exit(struct eadm_adapter *ad)
 {
+	struct erdma_cm *cm = &adapter_to_erdma(ad)->cm;
 	struct erdma_cep *cep;
 	u64 id;
 

@@ -20,6 +20,7 @@
 
 #include "erdma_hw.h"
 
+struct eadm_adapter;
 struct erdma_dev;
 struct erdma_qp;
 
@@ -127,8 +128,8 @@ struct erdma_cm {
 		   connect_timeouts, accepts, accept_failures, rejects, disconnects;
 };
 
-int erdma_cm_init(struct erdma_cm *cm, const char *name);
-void erdma_cm_exit(struct erdma_cm *cm);
+int erdma_cm_init(struct eadm_adapter *ad);
+void erdma_cm_exit(struct eadm_adapter *ad);
 void erdma_cm_addresses_changed(struct erdma_cm *cm);
 
 /* cep.c */

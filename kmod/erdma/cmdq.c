@@ -48,7 +48,7 @@ static void ring_sq_doorbell(struct erdma_dev *dev)
 	/* Write the command before the doorbell record that announces it. */
 	dma_wmb();
 	WRITE_ONCE(*q->sq_rec.va, cpu_to_le64(db));
-	writeq(db, dev->bar + ERDMA_REG_CMDQ_SQ_DB);
+	writeq(db, dev->adapter.bar + ERDMA_REG_CMDQ_SQ_DB);
 }
 
 /* A slot that still expects a late answer takes commands that nothing waits for. */
@@ -240,7 +240,7 @@ static void arm(struct eadm_adapter *ad)
 	lockdep_assert_held(&dev->adapter.lock);
 	q->armed = true;
 	WRITE_ONCE(*q->cq_rec.va, cpu_to_le64(db));
-	writeq(db, dev->bar + ERDMA_REG_CMDQ_CQ_DB);
+	writeq(db, dev->adapter.bar + ERDMA_REG_CMDQ_CQ_DB);
 }
 
 /**
@@ -437,21 +437,22 @@ const struct eadm_queue_ops erdma_queue_ops = {
 
 /**
  * erdma_cmdq_init() - allocate the command queue
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int erdma_cmdq_init(struct erdma_dev *dev)
+int erdma_cmdq_init(struct eadm_adapter *ad)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+	struct eadm_commands *cmds = &ad->cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	int ret;
 
-	ret = eadm_ring_alloc(&dev->adapter, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
+	ret = eadm_ring_alloc(ad, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
 	if (ret)
 		return ret;
-	ret = eadm_ring_alloc(&dev->adapter, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
+	ret = eadm_ring_alloc(ad, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
 	if (ret)
 		goto err;
 	ret = erdma_dbrec_alloc(dev, &q->sq_rec);
@@ -466,24 +467,25 @@ int erdma_cmdq_init(struct erdma_dev *dev)
 	return 0;
 
 err:
-	erdma_cmdq_free(dev);
+	erdma_cmdq_free(ad);
 	return ret;
 }
 
 /**
  * erdma_cmdq_free() - free the command queue
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process; the adapter was halted.
  */
-void erdma_cmdq_free(struct erdma_dev *dev)
+void erdma_cmdq_free(struct eadm_adapter *ad)
 {
-	struct eadm_commands *cmds = &dev->adapter.cmds;
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+	struct eadm_commands *cmds = &ad->cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	eadm_recorder_free(&cmds->rec);
 	erdma_dbrec_free(dev, &q->cq_rec);
 	erdma_dbrec_free(dev, &q->sq_rec);
-	eadm_ring_free(&dev->adapter, &q->cq);
-	eadm_ring_free(&dev->adapter, &q->sq);
+	eadm_ring_free(ad, &q->cq);
+	eadm_ring_free(ad, &q->sq);
 }

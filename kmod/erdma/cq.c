@@ -276,7 +276,7 @@ int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	WRITE_ONCE(*cq->mem->dbrec[0].va, cpu_to_le64(db));
 	dead = eadm_object_is_dead(&dev->adapter, &cq->obj);
 	if (!dead)
-		writeq(db, dev->bar + ERDMA_BAR_CQDB);
+		writeq(db, dev->adapter.bar + ERDMA_BAR_CQDB);
 	missed = cqe_peek(cq, cq->ci) || (dead && has_flushable(cq));
 	spin_unlock_irqrestore(&cq->lock, irq_flags);
 	return (flags & IB_CQ_REPORT_MISSED_EVENTS) && missed;

@@ -189,7 +189,7 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 dept
 	int ret;
 
 	INIT_LIST_HEAD(&eq->kicks);
-	eq->db = dev->bar + db;
+	eq->db = dev->adapter.bar + db;
 	ret = eadm_eq_init(&eq->base, &dev->adapter, index, depth, depth * ERDMA_EQE_SIZE);
 	if (ret)
 		return ret;

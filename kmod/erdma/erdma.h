@@ -183,14 +183,12 @@ struct erdma_caps {
  * @ibdev: the RDMA device
  * @pdev: the PCI function
  * @adapter: what becomes of it in an emergency; QPs, the companion, work
- * @bar: BAR 0
- * @bar_addr: its bus address
+ * @bar_addr: bus address of BAR 0
  * @bar_len: its length
  * @caps: capabilities
  * @conf: settings
  * @mac: MAC address the adapter is paired by
- * @vectors: interrupt vectors granted
- * @nr_ceqs: of these for CEQs
+ * @nr_ceqs: interrupt vectors for CEQs
  * @dbrec_pool: 8-byte doorbell records
  * @resp_pool: response buffers
  * @cmdq: command queue
@@ -217,14 +215,12 @@ struct erdma_dev {
 	struct ib_device ibdev;
 	struct pci_dev *pdev;
 	struct eadm_adapter adapter;
-	u8 __iomem *bar;
 	resource_size_t bar_addr;
 	resource_size_t bar_len;
 	struct erdma_caps caps;
 	struct erdma_conf conf;
 	struct erdma_recent recent;
 	u8 mac[ETH_ALEN];
-	u32 vectors;
 	u32 nr_ceqs;
 	struct dma_pool *dbrec_pool;
 	struct dma_pool *resp_pool;
@@ -290,6 +286,7 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 
 /* ---- Adapter as a whole (lifecycle.c, hw.c, netdev.c, verbs.c, diag.c) ------ */
 
+extern const struct eadm_step erdma_steps[];
 extern const struct eadm_adapter_ops erdma_adapter_ops;
 extern const struct eadm_diag_ops erdma_diag_ops;
 extern const struct eadm_settings erdma_settings;
@@ -302,10 +299,10 @@ int erdma_hw_end_former_life(struct erdma_dev *dev);
 void erdma_hw_read_mac(struct erdma_dev *dev);
 u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
-int erdma_netdev_bind(struct erdma_dev *dev);
-void erdma_netdev_unbind(struct erdma_dev *dev);
-int erdma_netdev_register(struct erdma_dev *dev);
-void erdma_netdev_unregister(struct erdma_dev *dev);
+int erdma_netdev_bind(struct eadm_adapter *ad);
+void erdma_netdev_unbind(struct eadm_adapter *ad);
+int erdma_netdev_register(struct eadm_adapter *ad);
+void erdma_netdev_unregister(struct eadm_adapter *ad);
 int erdma_netdev_init(void);
 void erdma_netdev_exit(void);
 enum ib_port_state erdma_port_state(const struct erdma_dev *dev);

@@ -143,13 +143,14 @@ static irqreturn_t ceq_irq(int irq, void *data)
 
 /**
  * erdma_eqs_init() - allocate all event queues
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int erdma_eqs_init(struct erdma_dev *dev)
+int erdma_eqs_init(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct erdma_eq *eq;
 	int ret;
 	u32 i;
@@ -186,12 +187,13 @@ err_aeq:
 
 /**
  * erdma_eqs_free() - free all event queues
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process; the adapter was halted.
  */
-void erdma_eqs_free(struct erdma_dev *dev)
+void erdma_eqs_free(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	u32 i;
 
 	for (i = 0; i < dev->nr_ceqs; i++)

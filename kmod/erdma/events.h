@@ -3,10 +3,11 @@
 #ifndef ERDMA_EVENTS_H
 #define ERDMA_EVENTS_H
 
+struct eadm_adapter;
 struct erdma_dev;
 
-int erdma_eqs_init(struct erdma_dev *dev);
-void erdma_eqs_free(struct erdma_dev *dev);
+int erdma_eqs_init(struct eadm_adapter *ad);
+void erdma_eqs_free(struct eadm_adapter *ad);
 int erdma_ceqs_start(struct erdma_dev *dev);
 int erdma_ceqs_create(struct erdma_dev *dev);
 void erdma_ceqs_stop(struct erdma_dev *dev);

@@ -13,12 +13,12 @@
 
 static u32 reg_read(struct erdma_dev *dev, u32 reg)
 {
-	return readl(dev->bar + reg);
+	return readl(dev->adapter.bar + reg);
 }
 
 static void reg_write(struct erdma_dev *dev, u32 reg, u32 value)
 {
-	writel(value, dev->bar + reg);
+	writel(value, dev->adapter.bar + reg);
 }
 
 /* Addresses are written high word first (hw 2.2). */
@@ -61,19 +61,19 @@ static void announce_rings(struct erdma_dev *dev)
 
 	reg_write_addr(dev, ERDMA_REG_AEQ_ADDR_L, ERDMA_REG_AEQ_ADDR_H, dev->aeq.base.ring.dma);
 	reg_write(dev, ERDMA_REG_AEQ_DEPTH, dev->aeq.base.depth);
-	writeq(dev->aeq.rec.dma, dev->bar + ERDMA_REG_AEQ_DBREC);
+	writeq(dev->aeq.rec.dma, dev->adapter.bar + ERDMA_REG_AEQ_DBREC);
 
 	reg_write_addr(dev, ERDMA_REG_CMDQ_SQ_ADDR_L, ERDMA_REG_CMDQ_SQ_ADDR_H, q->sq.dma);
 	reg_write(dev, ERDMA_REG_CMDQ_DEPTH, ERDMA_CMDQ_DEPTH);
-	writeq(q->sq_rec.dma, dev->bar + ERDMA_REG_CMDQ_SQ_DBREC);
+	writeq(q->sq_rec.dma, dev->adapter.bar + ERDMA_REG_CMDQ_SQ_DBREC);
 
 	reg_write_addr(dev, ERDMA_REG_CMDQ_CQ_ADDR_L, ERDMA_REG_CMDQ_CQ_ADDR_H, q->cq.dma);
-	writeq(q->cq_rec.dma, dev->bar + ERDMA_REG_CMDQ_CQ_DBREC);
+	writeq(q->cq_rec.dma, dev->adapter.bar + ERDMA_REG_CMDQ_CQ_DBREC);
 
 	reg_write_addr(dev, ERDMA_REG_CMDQ_EQ_ADDR_L, ERDMA_REG_CMDQ_EQ_ADDR_H,
 		       dev->cmdq_eq.base.ring.dma);
 	reg_write(dev, ERDMA_REG_CMDQ_EQ_DEPTH, dev->cmdq_eq.base.depth);
-	writeq(dev->cmdq_eq.rec.dma, dev->bar + ERDMA_REG_CMDQ_EQ_DBREC);
+	writeq(dev->cmdq_eq.rec.dma, dev->adapter.bar + ERDMA_REG_CMDQ_EQ_DBREC);
 }
 
 static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
@@ -81,7 +81,7 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
 	u32 status;
 	int ret;
 
-	ret = readx_poll_timeout(readl, dev->bar + ERDMA_REG_DEV_ST, status,
+	ret = readx_poll_timeout(readl, dev->adapter.bar + ERDMA_REG_DEV_ST, status,
 				 status & bit, 1000, timeout_ms * 1000ul);
 	/* The registers of a function that is gone read as all ones. */
 	return status == ERDMA_REG_GONE ? -ENODEV : ret;

@@ -93,6 +93,7 @@ static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 }
 
 const struct eadm_adapter_ops erdma_adapter_ops = {
+	.steps = erdma_steps,
 	.queue = &erdma_queue_ops,
 	.settings = &erdma_settings,
 	.probe = probe,

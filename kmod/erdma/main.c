@@ -57,155 +57,93 @@ static int read_caps(struct erdma_dev *dev)
 	return 0;
 }
 
-/* An adapter may raise events for objects as soon as it starts, although there are none. */
-static void tables_init(struct erdma_dev *dev)
+/* Tables of objects, and verbs. */
+static int objects_init(struct eadm_adapter *ad)
 {
-	eadm_table_init(&dev->adapter.qps, &dev->adapter, EADM_OBJ_QP);
-	eadm_table_init(&dev->adapter.cqs, &dev->adapter, EADM_OBJ_CQ);
-	eadm_table_init(&dev->adapter.mrs, &dev->adapter, EADM_OBJ_MR);
-	eadm_table_init(&dev->adapter.pds, &dev->adapter, EADM_OBJ_PD);
-	eadm_table_init(&dev->adapter.ctxs, &dev->adapter, EADM_OBJ_CTX);
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
+	if (eadm_table_alloc(&ad->qps, 1, dev->caps.max_qp) ||
+	    eadm_table_alloc(&ad->cqs, 1, dev->caps.max_cq) ||
+	    eadm_table_alloc(&ad->mrs, 1, dev->caps.max_mr) ||
+	    eadm_table_alloc(&ad->pds, 1, ERDMA_MAX_PD) ||
+	    eadm_table_alloc(&ad->ctxs, 1, ERDMA_MAX_CONTEXT + 1))
+		return -ENOMEM;
+	erdma_verbs_init(dev);
+	return 0;
 }
 
-static int tables_alloc(struct erdma_dev *dev)
+static int pci_start(struct eadm_adapter *ad)
 {
-	struct eadm_adapter *ad = &dev->adapter;
-
-	return eadm_table_alloc(&ad->qps, 1, dev->caps.max_qp) ||
-	       eadm_table_alloc(&ad->cqs, 1, dev->caps.max_cq) ||
-	       eadm_table_alloc(&ad->mrs, 1, dev->caps.max_mr) ||
-	       eadm_table_alloc(&ad->pds, 1, ERDMA_MAX_PD) ||
-	       eadm_table_alloc(&ad->ctxs, 1, ERDMA_MAX_CONTEXT + 1) ? -ENOMEM : 0;
-}
-
-static int pci_start(struct erdma_dev *dev)
-{
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct pci_dev *pdev = dev->pdev;
 	u32 version, proto;
 	int ret;
 
-	ret = pci_enable_device_mem(pdev);
-	if (ret)
-		return ret;
-	ret = -EINVAL;
 	if (pci_select_bars(pdev, IORESOURCE_MEM) != ERDMA_BAR_MASK) {
 		dev_err(&pdev->dev, "BARs 0 and 2 are not both memory BARs\n");
-		goto err_disable;
+		return -EINVAL;
 	}
-	ret = pci_request_selected_regions(pdev, ERDMA_BAR_MASK, ERDMA_DRV_NAME);
-	if (ret)
-		goto err_disable;
 	dev->bar_addr = pci_resource_start(pdev, ERDMA_FUNC_BAR);
 	dev->bar_len = pci_resource_len(pdev, ERDMA_FUNC_BAR);
-	ret = -EINVAL;
 	if (dev->bar_len < ERDMA_BAR0_SIZE)
-		goto err_regions;
-	ret = -ENOMEM;
-	dev->bar = ioremap(dev->bar_addr, dev->bar_len);
-	if (!dev->bar)
-		goto err_regions;
+		return -EINVAL;
+	ret = eadm_pci_start(ad, ERDMA_BAR_MASK, ERDMA_FUNC_BAR);
+	if (ret)
+		return ret;
 	ret = -ENODEV;
-	version = readl(dev->bar + ERDMA_REG_VERSION);
+	version = readl(ad->bar + ERDMA_REG_VERSION);
 	if (!version || version == ERDMA_REG_GONE) {
 		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
-		goto err_unmap;
+		goto err;
 	}
 	/* The meaning of commands depends on it. */
-	proto = readl(dev->bar + ERDMA_REG_DEV_PROTO);
+	proto = readl(ad->bar + ERDMA_REG_DEV_PROTO);
 	if (proto != ERDMA_PROTO_IWARP) {
 		dev_err(&pdev->dev,
 			"this adapter is not supported: it is set up for %s (protocol %u), the driver works with iWARP only\n",
 			proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "an unknown protocol", proto);
-		goto err_unmap;
+		goto err;
 	}
 	ret = dma_set_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
-	if (ret)
-		goto err_unmap;
-	dma_set_max_seg_size(&pdev->dev, UINT_MAX);
-	ret = erdma_hw_end_former_life(dev);
-	if (ret)
-		goto err_unmap;
-	return 0;
-
-err_unmap:
-	iounmap(dev->bar);
-err_regions:
-	pci_release_selected_regions(pdev, ERDMA_BAR_MASK);
-err_disable:
-	pci_disable_device(pdev);
+	if (!ret)
+		ret = erdma_hw_end_former_life(dev);
+	if (!ret)
+		return 0;
+err:
+	eadm_pci_stop(ad);
 	return ret;
 }
 
-static void pci_stop(struct erdma_dev *dev)
+static int vectors_alloc(struct eadm_adapter *ad)
 {
-	iounmap(dev->bar);
-	pci_release_selected_regions(dev->pdev, ERDMA_BAR_MASK);
-	pci_disable_device(dev->pdev);
-}
-
-static int vectors_alloc(struct erdma_dev *dev)
-{
-	u32 max = min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS);
-	int ret;
-
 	/* One for AEQ and command EQ, and at least one for completions. */
-	ret = pci_alloc_irq_vectors(dev->pdev, 2, max, PCI_IRQ_MSIX);
-	if (ret < 0) {
-		dev_err(&dev->pdev->dev, "cannot allocate interrupt vectors: %d\n", ret);
-		return ret;
-	}
-	dev->vectors = ret;
-	dev->nr_ceqs = ret - 1;
-	return 0;
+	int ret = eadm_vectors_alloc(ad, 2, min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS));
+
+	if (!ret)
+		adapter_to_erdma(ad)->nr_ceqs = ad->vectors - 1;
+	return ret;
 }
 
-/* Memory and queues of the driver, none of which the adapter knows yet. */
-static int queues_init(struct erdma_dev *dev)
+static int pools_create(struct eadm_adapter *ad)
 {
-	int ret = -ENOMEM;
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 
 	dev->dbrec_pool = dma_pool_create("erdma_dbrec", &dev->pdev->dev, ERDMA_DBREC_SIZE,
 					  ERDMA_DBREC_SIZE, 0);
-	if (!dev->dbrec_pool)
-		return ret;
 	dev->resp_pool = dma_pool_create("erdma_resp", &dev->pdev->dev, ERDMA_QUERY_BUF_SIZE,
 					 ERDMA_QUERY_BUF_SIZE, 0);
-	if (!dev->resp_pool)
-		goto err_dbrec;
-	ret = eadm_adapter_start_work(&dev->adapter);
-	if (ret)
-		goto err_resp;
-	ret = erdma_cm_init(&dev->cm, pci_name(dev->pdev));
-	if (ret)
-		goto err_work;
-	ret = erdma_eqs_init(dev);
-	if (ret)
-		goto err_cm;
-	ret = erdma_cmdq_init(dev);
-	if (ret)
-		goto err_eqs;
-	return 0;
-
-err_eqs:
-	erdma_eqs_free(dev);
-err_cm:
-	erdma_cm_exit(&dev->cm);
-err_work:
-	eadm_adapter_end_work(&dev->adapter);
-err_resp:
+	if (dev->dbrec_pool && dev->resp_pool)
+		return 0;
 	dma_pool_destroy(dev->resp_pool);
-err_dbrec:
 	dma_pool_destroy(dev->dbrec_pool);
-	return ret;
+	return -ENOMEM;
 }
 
-static void queues_free(struct erdma_dev *dev)
+static void pools_destroy(struct eadm_adapter *ad)
 {
-	erdma_cmdq_free(dev);
-	erdma_eqs_free(dev);
-	erdma_cm_exit(&dev->cm);
-	eadm_adapter_end_work(&dev->adapter);
-	if (dev->adapter.memory.leaking) {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
+	if (ad->memory.leaking) {
 		erdma_mem_leak(dev);
 		return;
 	}
@@ -214,22 +152,24 @@ static void queues_free(struct erdma_dev *dev)
 }
 
 /* Takes the adapter out of service; memory that it may still know of is not freed afterwards. */
-static void adapter_stop(struct erdma_dev *dev)
+static void adapter_stop(struct eadm_adapter *ad)
 {
-	eadm_adapter_watch_stop(&dev->adapter);
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
 	erdma_ceqs_stop(dev);
 	erdma_common_irq_free(dev);
 	if (!erdma_hw_halt(dev, ERDMA_STOP_MS))
-		dev->adapter.memory.leaking = eadm_memory_is_exposed(&dev->adapter);
-	erdma_cmdq_reset(&dev->adapter, -ENODEV);
-	if (!dev->adapter.memory.leaking) {
-		eadm_memory_confirm(&dev->adapter);
+		ad->memory.leaking = eadm_memory_is_exposed(ad);
+	erdma_cmdq_reset(ad, -ENODEV);
+	if (!ad->memory.leaking) {
+		eadm_memory_confirm(ad);
 		erdma_cmdq_bufs_free(dev);
 	}
 }
 
-static int adapter_start(struct erdma_dev *dev)
+static int adapter_start(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	int ret;
 
 	ret = erdma_common_irq_request(dev);
@@ -244,7 +184,7 @@ static int adapter_start(struct erdma_dev *dev)
 	ret = erdma_ceqs_start(dev);
 	if (ret)
 		goto err;
-	eadm_queue_set_state(&dev->adapter, EADM_QUEUE_EVENT);
+	eadm_queue_set_state(ad, EADM_QUEUE_EVENT);
 	ret = read_caps(dev);
 	if (ret)
 		goto err;
@@ -257,131 +197,45 @@ static int adapter_start(struct erdma_dev *dev)
 	}
 	erdma_hw_read_mac(dev);
 	erdma_debug(dev, dev, "started: %u QPs, %u CQs, %u MRs, %u vectors\n", dev->caps.max_qp,
-		    dev->caps.max_cq, dev->caps.max_mr, dev->vectors);
+		    dev->caps.max_cq, dev->caps.max_mr, ad->vectors);
 	return 0;
 
 err:
-	adapter_stop(dev);
+	adapter_stop(ad);
 	return ret;
 }
 
-/*
- * Recovery reports to consumers of the device, which is unregistered, and follows the
- * interface.
- */
-static void recovery_stop(struct erdma_dev *dev)
-{
-	eadm_recovery_stop(&dev->adapter);
-	/* An event for consumers may still be pending, with a pointer to the device. */
-	flush_workqueue(ib_wq);
-	cancel_work_sync(&dev->mtu_work);
-}
-
-/* Lets consumers use the device. */
-static int consumers_start(struct erdma_dev *dev)
-{
-	int ret;
-
-	erdma_verbs_init(dev);
-	ret = erdma_netdev_bind(dev);
-	if (ret)
-		return ret;
-	eadm_queue_set_recoverable(&dev->adapter, true);
-	ret = ib_register_device(&dev->ibdev, "erdma_%d", &dev->pdev->dev);
-	if (ret)
-		goto err_netdev;
-	ret = erdma_netdev_register(dev);
-	if (ret)
-		goto err_device;
-	ret = eadm_provider_add(&dev->adapter);
-	if (ret)
-		goto err_notifier;
-	eadm_adapter_watch_start(&dev->adapter);
-	return 0;
-
-err_notifier:
-	erdma_netdev_unregister(dev);
-err_device:
-	eadm_ctxs_leave(&dev->adapter);
-	ib_unregister_device(&dev->ibdev);
-err_netdev:
-	recovery_stop(dev);
-	erdma_netdev_unbind(dev);
-	return ret;
-}
+const struct eadm_step erdma_steps[] = {
+	{ pci_start, eadm_pci_stop },
+	{ vectors_alloc, eadm_vectors_free },
+	{ pools_create, pools_destroy },
+	/* Memory and queues of the driver, none of which the adapter knows yet. */
+	{ eadm_adapter_start_work, eadm_adapter_end_work },
+	{ erdma_cm_init, erdma_cm_exit },
+	{ erdma_eqs_init, erdma_eqs_free },
+	{ erdma_cmdq_init, erdma_cmdq_free },
+	{ adapter_start, adapter_stop },
+	{ objects_init },
+	{ erdma_netdev_bind, erdma_netdev_unbind },
+	{ eadm_device_register, eadm_device_unregister },
+	{ erdma_netdev_register, erdma_netdev_unregister },
+	{ eadm_provider_add, eadm_provider_del },
+	{ }
+};
 
 static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct erdma_dev *dev;
-	int ret;
+	struct erdma_dev *dev = ib_alloc_device(erdma_dev, ibdev);
 
-	dev = ib_alloc_device(erdma_dev, ibdev);
 	if (!dev)
 		return -ENOMEM;
 	dev->pdev = pdev;
 	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, &dev->ibdev, pdev);
 	dev->adapter.port = ERDMA_PORT;
 	dev->adapter.cmd_timeout = ERDMA_CMD_TIMEOUT_MS;
-	tables_init(dev);
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
-
-	ret = eadm_adapter_alloc(&dev->adapter);
-	if (ret)
-		goto err_dev;
-	ret = pci_start(dev);
-	if (ret)
-		goto err_dev;
-	ret = vectors_alloc(dev);
-	if (ret)
-		goto err_pci;
-	ret = queues_init(dev);
-	if (ret)
-		goto err_vectors;
-	ret = adapter_start(dev);
-	if (ret)
-		goto err_queues;
-	ret = tables_alloc(dev);
-	if (ret)
-		goto err_adapter;
-	ret = consumers_start(dev);
-	if (ret)
-		goto err_adapter;
-	return 0;
-
-err_adapter:
-	adapter_stop(dev);
-err_queues:
-	queues_free(dev);
-err_vectors:
-	pci_free_irq_vectors(pdev);
-err_pci:
-	pci_stop(dev);
-err_dev:
-	eadm_adapter_free(&dev->adapter);
-	ib_dealloc_device(&dev->ibdev);
-	return ret;
-}
-
-static void erdma_remove(struct pci_dev *pdev)
-{
-	struct erdma_dev *dev = adapter_to_erdma(pci_get_drvdata(pdev));
-
-	/* Avoids waiting for answers that cannot come. */
-	eadm_adapter_is_gone(&dev->adapter);
-	eadm_provider_del(&dev->adapter);
-	erdma_netdev_unregister(dev);
-	eadm_ctxs_leave(&dev->adapter);
-	/* Ends all consumers and destroys all objects, with commands. */
-	ib_unregister_device(&dev->ibdev);
-	recovery_stop(dev);
-	erdma_netdev_unbind(dev);
-	adapter_stop(dev);
-	queues_free(dev);
-	pci_free_irq_vectors(pdev);
-	pci_stop(dev);
-	eadm_adapter_free(&dev->adapter);
-	ib_dealloc_device(&dev->ibdev);
+	return eadm_adapter_probe(&dev->adapter);
 }
 
 static const struct pci_device_id erdma_ids[] = {
@@ -394,7 +248,7 @@ static struct pci_driver erdma_driver = {
 	.name = ERDMA_DRV_NAME,
 	.id_table = erdma_ids,
 	.probe = erdma_probe,
-	.remove = erdma_remove,
+	.remove = eadm_adapter_remove,
 	.shutdown = eadm_adapter_shutdown,
 	.err_handler = &eadm_adapter_resets,
 };

@@ -95,14 +95,15 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
 
 /**
  * erdma_netdev_bind() - find the port's network interface
- * @dev: the device; its MAC address is known
+ * @ad: the adapter; its MAC address is known
  *
  * Context: process.
  * Return: 0; -EPROBE_DEFER when there is none (yet); -EINVAL when the address
  * is not valid; or -errno.
  */
-int erdma_netdev_bind(struct erdma_dev *dev)
+int erdma_netdev_bind(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct net_device *netdev;
 	int ret = -EPROBE_DEFER;
 
@@ -134,12 +135,16 @@ int erdma_netdev_bind(struct erdma_dev *dev)
 
 /**
  * erdma_netdev_unbind() - release the network interface
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  */
-void erdma_netdev_unbind(struct erdma_dev *dev)
+void erdma_netdev_unbind(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
+	/* Recovery is over, which may have queued it. */
+	cancel_work_sync(&dev->mtu_work);
 	ib_device_set_netdev(&dev->ibdev, NULL, ERDMA_PORT);
 	netdev_put(dev->netdev, &dev->netdev_tracker);
 }
@@ -234,13 +239,14 @@ void erdma_mtu_work(struct work_struct *work)
 
 /**
  * erdma_netdev_register() - follow the network interface
- * @dev: the device, registered
+ * @ad: the adapter, registered
  *
  * Context: process.
  * Return: 0 or -errno.
  */
-int erdma_netdev_register(struct erdma_dev *dev)
+int erdma_netdev_register(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	int ret;
 
 	dev->netdev_nb.notifier_call = netdev_event;
@@ -251,7 +257,7 @@ int erdma_netdev_register(struct erdma_dev *dev)
 	register_inetaddr_notifier(&dev->inetaddr_nb);
 	/* The interface went away before the notifier was registered. */
 	if (!compat_netdev_is_registered(dev->netdev)) {
-		erdma_netdev_unregister(dev);
+		erdma_netdev_unregister(ad);
 		return -EPROBE_DEFER;
 	}
 	return 0;
@@ -259,12 +265,14 @@ int erdma_netdev_register(struct erdma_dev *dev)
 
 /**
  * erdma_netdev_unregister() - no longer follow it
- * @dev: the device
+ * @ad: the adapter
  *
  * Context: process.
  */
-void erdma_netdev_unregister(struct erdma_dev *dev)
+void erdma_netdev_unregister(struct eadm_adapter *ad)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
 	WRITE_ONCE(dev->removing, true);
 	unregister_inetaddr_notifier(&dev->inetaddr_nb);
 	unregister_netdevice_notifier(&dev->netdev_nb);

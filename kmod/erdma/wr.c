@@ -356,7 +356,7 @@ int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		dma_wmb();
 		WRITE_ONCE(*qp->mem->dbrec[0].va, cpu_to_le64(db));
 		if (!eadm_object_is_dead(&dev->adapter, &qp->obj))
-			writeq(db, dev->bar + ERDMA_BAR_SQDB_SHARED);
+			writeq(db, dev->adapter.bar + ERDMA_BAR_SQDB_SHARED);
 	}
 	spin_unlock_irqrestore(&sq->lock, flags);
 	if (unlikely(stopped(qp)))
@@ -396,7 +396,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	dma_wmb();
 	WRITE_ONCE(*qp->mem->dbrec[1].va, cpu_to_le64(db));
 	if (!eadm_object_is_dead(&dev->adapter, &qp->obj))
-		writeq(db, dev->bar + ERDMA_BAR_RQDB);
+		writeq(db, dev->adapter.bar + ERDMA_BAR_RQDB);
 	return 0;
 }
 

@@ -51,7 +51,6 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	eadm_dev_row_fill(&dev->adapter, s);
 	SNAP_SET(s, hw_version, dev->pdev->subsystem_device);
 	SNAP_SET(s, port_state, eadm_adapter_serves(&dev->adapter) ? IB_PORT_ACTIVE : IB_PORT_DOWN);
-	SNAP_SET(s, vectors, dev->vectors);
 	fill_firmware(dev, s);
 	fill_limits(dev, s);
 	fill_own(dev, own);

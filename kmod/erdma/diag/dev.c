@@ -56,7 +56,6 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
 	SNAP_SET(s, caps_raw, dev->caps.flags);
 	SNAP_SET(o, cc, READ_ONCE(dev->conf.cc));
-	SNAP_SET(s, vectors, dev->vectors);
 	fill_port(dev, s, req);
 	fill_limits(dev, s);
 	erdma_diag_count_ceps(dev, s);

@@ -331,6 +331,7 @@ int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
+	u8 __iomem *bar = dev->adapter.bar;
 	u32 at, n = 0;
 	u8 bits;
 
@@ -344,7 +345,7 @@ int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 ma
 			regs[n] = (struct eadm_diag_reg){
 				.offset = at,
 				.bits = bits,
-				.value = bits == 64 ? readq(dev->bar + at) : readl(dev->bar + at),
+				.value = bits == 64 ? readq(bar + at) : readl(bar + at),
 			};
 		n++;
 	}
