@@ -19,13 +19,13 @@
 #include "eadm_debug.h"
 #include "eadm_diag.h"
 #include "eadm_failures.h"
-#include "eadm_trace.h"
 #include "object.h"
 #include "orphan.h"
 #include "presence.h"
 
 struct eadm_adapter;
 struct eadm_cmd;
+struct eadm_ring_bytes;
 struct eadm_settings;
 
 /* How commands are answered. */
@@ -96,10 +96,7 @@ struct eadm_counters {
  * @missed: an answer was found that no interrupt had announced
  * @serves: the queue is about to work with interrupts. May be NULL
  * @sleeps: an issuer is about to sleep after it polled for @spin_ns
- * @reset: give up all commands with this status, and empty the queue; without the lock, in
- *	process context
- * @trace_submit: tracepoint "cmd_submit"
- * @trace_done: tracepoint "cmd_done"
+ * @reset: give up all commands with this status, and empty the queue: the adapter was halted
  *
  * Called with the adapter's lock held, unless it says otherwise.
  */
@@ -121,8 +118,6 @@ struct eadm_queue_ops {
 	void (*serves)(struct eadm_adapter *ad);
 	void (*sleeps)(struct eadm_adapter *ad);
 	void (*reset)(struct eadm_adapter *ad, int status);
-	void (*trace_submit)(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u16 tag);
-	void (*trace_done)(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u64 latency);
 };
 
 /**
@@ -157,8 +152,11 @@ struct eadm_step {
  *	are executed before those of others
  * @recovered: recovery is over: a reset may have ended all that was told to the adapter
  *	(@was_reset), and it was out of service before (@was_halted)
- * @trace: tracepoint "recovery": enum eadm_recovery_step and its result
  * @free_orphan: free memory, and the record of it
+ * @find_ring: find the queue that is named, and fill in all that is known of it without asking
+ *	the adapter. Return 0; -ENOENT for an unknown queue, -EOPNOTSUPP for an unknown kind
+ * @ask_ring: ask the adapter for its indices; @obj: what has the queue, or NULL. Return 0 or
+ *	-errno. May be NULL
  *
  * Called in process context.
  */
@@ -174,8 +172,11 @@ struct eadm_adapter_ops {
 	void (*watch)(struct eadm_adapter *ad);
 	void (*died)(struct eadm_adapter *ad, struct eadm_object *qp);
 	void (*recovered)(struct eadm_adapter *ad, bool was_reset, bool was_halted);
-	void (*trace)(struct eadm_adapter *ad, u8 step, int status);
 	void (*free_orphan)(struct eadm_adapter *ad, struct eadm_orphan *orphan);
+	int (*find_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+			 struct eadm_ring_bytes *bytes);
+	int (*ask_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+			const struct eadm_object *obj);
 };
 
 /**
@@ -197,6 +198,7 @@ struct eadm_adapter_ops {
  * @mrs: the MRs
  * @pds: the PDs
  * @ctxs: the contexts of processes
+ * @eqs: struct eadm_eq, by number; complete before the device is registered
  * @leaving: the driver is about to be unbound; set once
  * @wq: the watch, and deferred interrupt work
  * @recovery_wq: recovery, for which all others wait
@@ -242,6 +244,7 @@ struct eadm_adapter {
 	struct eadm_table mrs;
 	struct eadm_table pds;
 	struct eadm_table ctxs;
+	struct list_head eqs;
 	bool leaving;
 	struct workqueue_struct *wq;
 	struct workqueue_struct *recovery_wq;

@@ -4,6 +4,7 @@
 #include "adapter.h"
 #include "context.h"
 #include "provider.h"
+#include "rows.h"
 
 /**
  * eadm_ctx_publish() - make a complete context visible
@@ -89,27 +90,6 @@ void eadm_ctx_disassociate(struct ib_ucontext *ibctx)
 }
 
 /**
- * eadm_ctx_row_next() - the next context, for &eadm_diag_obj.next
- * @dd: the device
- * @id: lowest number; on return that of the context
- *
- * Return: the context's &eadm_ctx.obj, referenced, or NULL.
- */
-void *eadm_ctx_row_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_adapter(dd)->ctxs, id);
-}
-
-/**
- * eadm_ctx_row_res() - a context in resource tracking, for &eadm_diag_obj.res
- * @obj: from eadm_ctx_row_next()
- */
-struct rdma_restrack_entry *eadm_ctx_row_res(void *obj)
-{
-	return &container_of(obj, struct eadm_ctx, obj)->ibctx.res;
-}
-
-/**
  * eadm_ctx_row_fill() - fill in what a context has in any family
  * @ctx: the context
  * @s: its row
@@ -122,16 +102,6 @@ void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s)
 	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
 	SNAP_SET(s, pds, atomic_read(&ctx->pds));
 	SNAP_SET(s, age, eadm_age(ctx->obj.created));
-}
-
-static void *pd_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_adapter(dd)->pds, id);
-}
-
-static struct rdma_restrack_entry *pd_res(void *obj)
-{
-	return &container_of(obj, struct eadm_pd, obj)->ibpd.res;
 }
 
 static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -153,8 +123,8 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj eadm_diag_pd = {
 	.type = EADM_OBJ_PD,
-	.next = pd_next,
+	.next = eadm_pd_row_next,
 	.put = eadm_put_object,
-	.res = pd_res,
+	.res = eadm_object_res,
 	.fill = pd_fill,
 };

@@ -52,8 +52,6 @@ void eadm_ctx_unpublish(struct eadm_adapter *ad, struct eadm_ctx *ctx);
 void eadm_ctxs_zap(struct eadm_adapter *ad);
 void eadm_ctxs_leave(struct eadm_adapter *ad);
 void eadm_ctx_disassociate(struct ib_ucontext *ibctx);
-void *eadm_ctx_row_next(struct eadm_diag_dev *dd, u64 *id);
-struct rdma_restrack_entry *eadm_ctx_row_res(void *obj);
 void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s);
 
 static inline struct eadm_ctx *to_eadm_ctx(struct ib_ucontext *ibctx)

@@ -49,22 +49,48 @@ void eadm_eq_suspect(struct eadm_eq *eq)
  * eadm_eq_init() - allocate an event queue
  * @eq: the queue, zeroed
  * @ad: the adapter
- * @index: EADM number
+ * @index: EADM number, the next one
+ * @role: EADM_EQ_ROLE_*
  * @depth: entries
  * @size: bytes of them
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u32 depth, size_t size)
+int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u8 role, u32 depth,
+		 size_t size)
 {
+	int ret;
+
 	spin_lock_init(&eq->lock);
 	eq->ad = ad;
 	eq->index = index;
+	eq->role = role;
 	eq->depth = depth;
 	eq->created = local_clock();
 	INIT_WORK(&eq->check, check_work);
-	return eadm_ring_alloc(ad, &eq->ring, size);
+	ret = eadm_ring_alloc(ad, &eq->ring, size);
+	if (!ret)
+		list_add_tail(&eq->node, &ad->eqs);
+	return ret;
+}
+
+/**
+ * eadm_eq_find() - find an event queue by its number
+ * @ad: the adapter, in service
+ * @index: EADM number; any value
+ *
+ * Context: any.
+ * Return: the queue or NULL.
+ */
+struct eadm_eq *eadm_eq_find(struct eadm_adapter *ad, u64 index)
+{
+	struct eadm_eq *eq;
+
+	list_for_each_entry(eq, &ad->eqs, node)
+		if (eq->index == index)
+			return eq;
+	return NULL;
 }
 
 /**
@@ -154,6 +180,12 @@ void eadm_eq_row_fill(struct eadm_eq *eq, struct eadm_snap_eq *s)
 {
 	lockdep_assert_held(&eq->lock);
 	SNAP_SET(s, index, eq->index);
+	SNAP_SET(s, role, eq->role);
+	if (eq->role != EADM_EQ_ROLE_ASYNC)
+		SNAP_SET(s, eqn, eq->eqn);
+	if (eq->role == EADM_EQ_ROLE_COMPLETION)
+		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
+	SNAP_SET(s, ci, eq->ci);
 	SNAP_SET(s, vector, eq->vector);
 	SNAP_STR(s, irq_name, eq->irq_name);
 	SNAP_SET(s, depth, eq->depth);

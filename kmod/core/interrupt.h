@@ -16,10 +16,13 @@
  * @lock: guards the ring, its indices and the counters; taken in interrupts
  * @ad: the adapter
  * @ring: entries
+ * @node: in @ad->eqs
  * @index: EADM number
+ * @role: EADM_EQ_ROLE_*: EADM_EQ_ROLE_ASYNC has number 0, and no @eqn
  * @eqn: the adapter's number
  * @vector: MSI-X vector
  * @depth: entries, a power of two
+ * @ci: consumer index; as wide as that of the adapter
  * @live: the adapter knows of it
  * @interrupts: taken; written by the handler only
  * @events: entries consumed
@@ -43,10 +46,13 @@ struct eadm_eq {
 	spinlock_t lock;	/* see above */
 	struct eadm_adapter *ad;
 	struct eadm_ring ring;
+	struct list_head node;
 	u8 index;
+	u8 role;
 	u16 eqn;
 	u8 vector;
 	u32 depth;
+	u32 ci;
 	bool live;
 	u64 interrupts;
 	u64 events;
@@ -67,7 +73,9 @@ struct eadm_eq {
 	u64 last_missed;
 };
 
-int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u32 depth, size_t size);
+int eadm_eq_init(struct eadm_eq *eq, struct eadm_adapter *ad, u8 index, u8 role, u32 depth,
+		 size_t size);
+struct eadm_eq *eadm_eq_find(struct eadm_adapter *ad, u64 index);
 int eadm_eq_request(struct eadm_eq *eq, irq_handler_t handler, void *data, u32 cpu);
 void eadm_eq_release(struct eadm_eq *eq, void *data);
 void eadm_eq_set_live(struct eadm_eq *eq, bool live);

@@ -16,6 +16,7 @@
 
 #include "eadm_diag.h"
 #include "issue.h"
+#include "trace.h"
 
 /* How long an issuer sleeps, or polls, before it checks the queue and the adapter. */
 #define FIRST_LOOK_MS	100
@@ -49,13 +50,14 @@ void eadm_cmd_submitted(struct eadm_adapter *ad, struct eadm_cmd *cmd, struct ea
 	cmd->seq = eadm_recorder_submit(&c->rec, now, cmd->op, tag, c->outstanding, polled,
 					cmd->request, cmd->len);
 	slot->seq = cmd->seq;
-	ad->ops->queue->trace_submit(ad, cmd, tag);
+	trace_cmd_submit(ad->ibdev, cmd->seq, cmd->op, tag, c->outstanding);
 }
 
 static void trace_done(struct eadm_adapter *ad, const struct eadm_slot *slot,
 		       const struct eadm_cmd *cmd, u64 now)
 {
-	ad->ops->queue->trace_done(ad, cmd, eadm_elapsed(slot->submit, now));
+	trace_cmd_done(ad->ibdev, cmd->seq, cmd->op, cmd->status, cmd->syndrome,
+		       eadm_elapsed(slot->submit, now));
 }
 
 /**

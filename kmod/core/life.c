@@ -81,6 +81,7 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	init_waitqueue_head(&ad->wait);
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
+	INIT_LIST_HEAD(&ad->eqs);
 	eadm_memory_init(&ad->memory);
 	eadm_table_init(&ad->qps, ad, EADM_OBJ_QP);
 	eadm_table_init(&ad->cqs, ad, EADM_OBJ_CQ);
@@ -92,8 +93,13 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 
 static int alloc(struct eadm_adapter *ad)
 {
+	int ret;
+
 	ad->counters = alloc_percpu(struct eadm_counters);
-	return ad->counters ? eadm_failures_init(&ad->failures) : -ENOMEM;
+	if (!ad->counters)
+		return -ENOMEM;
+	ret = eadm_failures_init(&ad->failures);
+	return ret ? ret : eadm_recorder_init(&ad->cmds.rec);
 }
 
 /* Undoes all steps before one, and frees the device with the adapter. */
@@ -107,6 +113,7 @@ static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 	eadm_table_destroy(&ad->mrs);
 	eadm_table_destroy(&ad->cqs);
 	eadm_table_destroy(&ad->qps);
+	eadm_recorder_free(&ad->cmds.rec);
 	eadm_failures_free(&ad->failures);
 	free_percpu(ad->counters);
 	ib_dealloc_device(ad->ibdev);
@@ -420,5 +427,5 @@ void eadm_adapter_shutdown(struct pci_dev *pdev)
 		return;
 	if (confirmed)
 		eadm_memory_confirm(ad);
-	ad->ops->queue->reset(ad, -ENODEV);
+	eadm_queue_reset(ad, -ENODEV);
 }

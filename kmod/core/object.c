@@ -70,8 +70,9 @@ void eadm_table_destroy(struct eadm_table *t)
  * eadm_object_init() - make an object ready for its table
  * @obj: the object
  * @epoch: the adapter's epoch, read before it learned of the object
+ * @res: its entry in resource tracking, or NULL
  */
-void eadm_object_init(struct eadm_object *obj, u32 epoch)
+void eadm_object_init(struct eadm_object *obj, u32 epoch, struct rdma_restrack_entry *res)
 {
 	refcount_set(&obj->refs, 1);
 	init_completion(&obj->unused);
@@ -80,6 +81,7 @@ void eadm_object_init(struct eadm_object *obj, u32 epoch)
 	obj->ending = false;
 	obj->handed_over = false;
 	obj->told = false;
+	obj->res = res;
 }
 
 static void count(struct eadm_table *t, int change)

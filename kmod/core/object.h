@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 
 struct eadm_adapter;
+struct rdma_restrack_entry;
 
 /**
  * struct eadm_object - common part of all numbered objects
@@ -21,6 +22,7 @@ struct eadm_adapter;
  * @ending: the adapter was asked to destroy it, and may reuse its number
  * @handed_over: of a QP: its owner has it, or is about to get it; under the adapter's lock
  * @told: its owner was notified that the adapter has forgotten it; used by recovery only
+ * @res: its entry in resource tracking, or NULL
  */
 struct eadm_object {
 	refcount_t refs;
@@ -30,6 +32,7 @@ struct eadm_object {
 	bool ending;
 	bool handed_over;
 	bool told;
+	struct rdma_restrack_entry *res;
 };
 
 /* So many that a leaf fills a page of 4 KiB. */
@@ -72,7 +75,7 @@ struct eadm_table {
 	u8 type;
 };
 
-void eadm_object_init(struct eadm_object *obj, u32 epoch);
+void eadm_object_init(struct eadm_object *obj, u32 epoch, struct rdma_restrack_entry *res);
 void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type);
 int eadm_table_alloc(struct eadm_table *t, u32 first, u32 size);
 void eadm_table_destroy(struct eadm_table *t);

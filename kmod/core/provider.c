@@ -65,6 +65,15 @@ void eadm_put_object(struct eadm_diag_dev *dd, void *obj)
 }
 
 /**
+ * eadm_object_res() - &eadm_diag_obj.res of numbered objects
+ * @obj: struct eadm_object
+ */
+struct rdma_restrack_entry *eadm_object_res(void *obj)
+{
+	return ((struct eadm_object *)obj)->res;
+}
+
+/**
  * eadm_put_none() - &eadm_diag_obj.put of what lives as long as the device
  * @dd: the device
  * @obj: the object

@@ -200,6 +200,25 @@ void eadm_queue_set_recoverable(struct eadm_adapter *ad, bool recoverable)
 }
 
 /**
+ * eadm_queue_reset() - give up all commands, and empty the queue
+ * @ad: the adapter, halted
+ * @status: result for the issuers
+ *
+ * What commands referred to is parked: see &eadm_adapter_ops.forget.
+ *
+ * Context: process.
+ */
+void eadm_queue_reset(struct eadm_adapter *ad, int status)
+{
+	spin_lock_irq(&ad->lock);
+	ad->ops->queue->reset(ad, status);
+	ad->cmds.outstanding = 0;
+	ad->cmds.quarantined = 0;
+	spin_unlock_irq(&ad->lock);
+	wake_up_all(&ad->wait);
+}
+
+/**
  * eadm_queue_seize() - keep the queue for oneself
  * @ad: the adapter
  * @reason: of the reset that follows

@@ -21,6 +21,7 @@ bool eadm_queue_is_hopeless(struct eadm_adapter *ad);
 int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue);
 void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state);
 void eadm_queue_set_recoverable(struct eadm_adapter *ad, bool recoverable);
+void eadm_queue_reset(struct eadm_adapter *ad, int status);
 bool eadm_queue_seize(struct eadm_adapter *ad, enum eadm_reset_reason reason);
 
 #endif /* EADM_QUEUE_H */

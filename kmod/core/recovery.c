@@ -19,6 +19,7 @@
 #include "queue.h"
 #include "recovery.h"
 #include "report.h"
+#include "trace.h"
 
 /* An epoch that the adapter was never exposed to has no objects to forget. */
 static void end_epoch(struct eadm_adapter *ad)
@@ -43,7 +44,7 @@ void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 	spin_unlock_irq(&ad->lock);
 	if (confirmed)
 		eadm_memory_confirm(ad);
-	ad->ops->queue->reset(ad, -ECANCELED);
+	eadm_queue_reset(ad, -ECANCELED);
 	ad->ops->forget(ad, confirmed);
 	eadm_ctxs_zap(ad);
 }
@@ -71,7 +72,7 @@ static int reset_adapter(struct eadm_adapter *ad)
 	}
 	WRITE_ONCE(ad->halted, ret);
 	ad->restarted = false;
-	ad->ops->trace(ad, EADM_RECOVERY_RESET, ret);
+	trace_recovery(ad->ibdev, EADM_RECOVERY_RESET, ret);
 	eadm_adapter_debug(ad, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
@@ -173,9 +174,9 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 	/* One that is merely silent may still write to memory. */
 	if (absent)
 		eadm_memory_confirm(ad);
-	ad->ops->trace(ad, EADM_RECOVERY_GONE, 0);
+	trace_recovery(ad->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&ad->fn.pdev->dev, "the adapter is gone\n");
-	ad->ops->queue->reset(ad, -ENODEV);
+	eadm_queue_reset(ad, -ENODEV);
 	eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_GONE, 0);
 	eadm_adapter_notify(ad, EADM_DIAG_DEAD);
 	if (tell)
@@ -209,7 +210,7 @@ static int bring_back(struct eadm_adapter *ad)
 
 	eadm_queue_set_state(ad, EADM_QUEUE_RECOVERING);
 	ret = ad->halted || ad->restarted ? -ENODEV : ad->ops->probe(ad);
-	ad->ops->trace(ad, EADM_RECOVERY_PROBE, ret);
+	trace_recovery(ad->ibdev, EADM_RECOVERY_PROBE, ret);
 	eadm_adapter_debug(ad, dev, "recovery: probe command: %d\n", ret);
 	if (!ret)
 		return 0;
@@ -246,7 +247,7 @@ static void recover(struct eadm_adapter *ad)
 	bool was_halted = ad->halted, was_reset, gone;
 	int ret;
 
-	ad->ops->trace(ad, EADM_RECOVERY_BEGIN, 0);
+	trace_recovery(ad->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(ad);
 	was_reset = ad->told != ad->epoch;
 	count_recovery(ad, !ret);
@@ -262,7 +263,7 @@ static void recover(struct eadm_adapter *ad)
 		tell_consumers(ad);
 	if (!ret)
 		eadm_queue_set_state(ad, EADM_QUEUE_EVENT);
-	ad->ops->trace(ad, EADM_RECOVERY_END, ret);
+	trace_recovery(ad->ibdev, EADM_RECOVERY_END, ret);
 	if (gone || READ_ONCE(ad->gone))
 		return;
 	report_end(ad, ret, was_reset, was_halted);

@@ -1,9 +1,45 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rows of the device, its counters, contexts and PDs, as far as all families have them. */
 
+#include "interrupt.h"
 #include "life.h"
 #include "report.h"
 #include "rows.h"
+
+void *eadm_qp_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_table_next(&diag_to_adapter(dd)->qps, id);
+}
+
+void *eadm_cq_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_table_next(&diag_to_adapter(dd)->cqs, id);
+}
+
+void *eadm_mr_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_table_next(&diag_to_adapter(dd)->mrs, id);
+}
+
+void *eadm_pd_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_table_next(&diag_to_adapter(dd)->pds, id);
+}
+
+void *eadm_ctx_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_table_next(&diag_to_adapter(dd)->ctxs, id);
+}
+
+void *eadm_eq_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return eadm_eq_find(diag_to_adapter(dd), *id);
+}
+
+void *eadm_cmdq_row_next(struct eadm_diag_dev *dd, u64 *id)
+{
+	return *id ? NULL : dd;
+}
 
 /**
  * eadm_dev_row_next() - the row of the device, for &eadm_diag_obj.next
@@ -70,6 +106,24 @@ void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id)
 	return dd;
 }
 
+/* Queues of commands share the vector of asynchronous events. */
+static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
+{
+	u64 events = 0, interrupts = 0;
+	struct eadm_eq *eq;
+
+	list_for_each_entry(eq, &ad->eqs, node) {
+		if (eq->role == EADM_EQ_ROLE_ASYNC)
+			SNAP_SET(s, async_events, READ_ONCE(eq->events));
+		if (eq->role == EADM_EQ_ROLE_COMPLETION)
+			events += READ_ONCE(eq->events);
+		if (eq->role != EADM_EQ_ROLE_ADMIN)
+			interrupts += READ_ONCE(eq->interrupts);
+	}
+	SNAP_SET(s, comp_events, events);
+	SNAP_SET(s, interrupts, interrupts);
+}
+
 /**
  * eadm_port_row_fill() - fill in the counters that any driver has
  * @ad: the adapter
@@ -81,6 +135,7 @@ void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 {
 	SNAP_SET(s, port, ad->port);
 	eadm_commands_count(ad, s);
+	fill_queues(ad, s);
 	SNAP_SET(s, qp_creates, eadm_counter_read(ad, EADM_CNT_QP_CREATES));
 	SNAP_SET(s, qp_create_failures, eadm_counter_read(ad, EADM_CNT_QP_CREATE_FAILURES));
 	SNAP_SET(s, qp_destroys, eadm_counter_read(ad, EADM_CNT_QP_DESTROYS));

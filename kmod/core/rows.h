@@ -5,6 +5,18 @@
 
 #include "adapter.h"
 
+/*
+ * The object with the lowest number from @id on, referenced, or NULL: &eadm_diag_obj.next. The
+ * row of the queue of commands is that of the device.
+ */
+void *eadm_qp_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_cq_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_mr_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_pd_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_ctx_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_eq_row_next(struct eadm_diag_dev *dd, u64 *id);
+void *eadm_cmdq_row_next(struct eadm_diag_dev *dd, u64 *id);
+
 void *eadm_dev_row_next(struct eadm_diag_dev *dd, u64 *id);
 void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s);
 void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id);

@@ -16,7 +16,6 @@
 
 #include "efa.h"
 #include "efa_classes.h"
-#include "trace.h"
 
 #define LOOK_MS		100
 #define ROOM_MS		1000
@@ -252,16 +251,8 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	return ret;
 }
 
-/**
- * efa_aq_reset() - give up all commands and empty the rings
- * @ad: the adapter
- * @status: result for the waiters
- *
- * Lists are parked, see efa_aq_lists_free().
- *
- * Context: process; the adapter was halted.
- */
-void efa_aq_reset(struct eadm_adapter *ad, int status)
+/* Lists are parked, see efa_aq_lists_free(). */
+static void reset(struct eadm_adapter *ad, int status)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
 	struct efa_aq *q = &dev->aq;
@@ -270,7 +261,7 @@ void efa_aq_reset(struct eadm_adapter *ad, int status)
 	struct efa_cmd *cmd;
 	int i;
 
-	spin_lock_irq(&ad->lock);
+	lockdep_assert_held(&ad->lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
 		slot = &q->slots[i];
 		if (slot->base.cmd) {
@@ -288,20 +279,6 @@ void efa_aq_reset(struct eadm_adapter *ad, int status)
 	q->pi = 0;
 	q->ci = 0;
 	q->read = 0;
-	ad->cmds.outstanding = 0;
-	ad->cmds.quarantined = 0;
-	spin_unlock_irq(&ad->lock);
-	wake_up_all(&ad->wait);
-}
-
-static void trace_submit(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u16 id)
-{
-	trace_cmd_submit(ad->ibdev, cmd->seq, cmd->op, id, ad->cmds.outstanding);
-}
-
-static void trace_done(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u64 latency)
-{
-	trace_cmd_done(ad->ibdev, cmd->seq, cmd->op, cmd->status, cmd->syndrome, latency);
 }
 
 const struct eadm_queue_ops efa_queue_ops = {
@@ -316,9 +293,7 @@ const struct eadm_queue_ops efa_queue_ops = {
 	.process = process,
 	.lose = lose,
 	.missed = note_missed,
-	.reset = efa_aq_reset,
-	.trace_submit = trace_submit,
-	.trace_done = trace_done,
+	.reset = reset,
 };
 
 /**
@@ -361,7 +336,6 @@ static void free_done_work(struct work_struct *work)
 int efa_aq_init(struct eadm_adapter *ad)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
-	struct eadm_commands *cmds = &ad->cmds;
 	struct efa_aq *q = &dev->aq;
 	int ret;
 
@@ -372,9 +346,6 @@ int efa_aq_init(struct eadm_adapter *ad)
 	if (ret)
 		return ret;
 	ret = eadm_ring_alloc(ad, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
-	if (ret)
-		goto err;
-	ret = eadm_recorder_init(&cmds->rec);
 	if (ret)
 		goto err;
 	return 0;
@@ -393,13 +364,11 @@ err:
 void efa_aq_free(struct eadm_adapter *ad)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
-	struct eadm_commands *cmds = &ad->cmds;
 	struct efa_aq *q = &dev->aq;
 
 	flush_work(&q->free_done);
 	efa_orphan_put(q->spare);
 	q->spare = NULL;
-	eadm_recorder_free(&cmds->rec);
 	eadm_ring_free(ad, &q->cq);
 	eadm_ring_free(ad, &q->sq);
 }

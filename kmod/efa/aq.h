@@ -127,7 +127,6 @@ extern const struct eadm_queue_ops efa_queue_ops;
 
 int efa_aq_init(struct eadm_adapter *ad);
 void efa_aq_free(struct eadm_adapter *ad);
-void efa_aq_reset(struct eadm_adapter *ad, int status);
 void efa_aq_lists_free(struct efa_dev *dev);
 void efa_aq_interrupt(struct efa_dev *dev);
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd);

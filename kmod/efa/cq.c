@@ -124,7 +124,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	cq->src_addr = req.flags & EFA_UCQ_SRC_ADDR;
 	if (req.flags & EFA_UCQ_CHANNEL)
 		cq->eq = &dev->eqs[attr->comp_vector];
-	eadm_object_init(&cq->obj, cq->ctx->base.obj.epoch);
+	eadm_object_init(&cq->obj, cq->ctx->base.obj.epoch, &ibcq->res);
 	ibcq->cqe = attr->cqe;
 	cq->mem.epoch = cq->obj.epoch;
 	ret = begin(dev, cq, udata);

@@ -121,8 +121,8 @@ int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
 	if (ret)
 		goto err_maps;
-	eadm_object_init(&ctx->base.obj, epoch);
-	eadm_object_init(&ctx->uar_obj, epoch);
+	eadm_object_init(&ctx->base.obj, epoch, &ibctx->res);
+	eadm_object_init(&ctx->uar_obj, epoch, &ibctx->res);
 	ret = eadm_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
 	if (ret)
 		goto err_uar;

@@ -80,6 +80,7 @@
 #include "../core/life.h"
 #include "../core/provider.h"
 #include "../core/queue.h"
+#include "../core/raw.h"
 #include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
@@ -210,14 +211,12 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 extern const struct eadm_step efa_steps[];
 extern const struct eadm_adapter_ops efa_adapter_ops;
 extern const struct eadm_diag_ops efa_diag_ops;
+int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);
 extern const struct eadm_settings efa_settings;
 int efa_start(struct efa_dev *dev);
 void efa_stop(struct eadm_adapter *ad);
 
 void efa_verbs_init(struct efa_dev *dev);
-
-/* failure.c */
-void efa_failed_qp(struct efa_qp *qp);
 
 /* diag/ */
 void efa_diag_async(struct efa_dev *dev, u16 group);

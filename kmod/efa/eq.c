@@ -16,7 +16,7 @@ static void *entry_at(const struct efa_eq *eq, u32 index)
 
 static bool is_async(const struct efa_eq *eq)
 {
-	return !eq->base.index;
+	return eq->base.role == EADM_EQ_ROLE_ASYNC;
 }
 
 static bool is_phase_new(const struct efa_eq *eq, u32 index, bool phase)
@@ -48,8 +48,8 @@ static void consume(struct efa_eq *eq, void *copy, size_t size)
 {
 	lockdep_assert_held(&eq->base.lock);
 	dma_rmb();
-	memcpy(copy, entry_at(eq, eq->ci), size);
-	eq->ci++;
+	memcpy(copy, entry_at(eq, eq->base.ci), size);
+	eq->base.ci++;
 	eq->base.events++;
 	eq->base.last_event = local_clock();
 }
@@ -63,10 +63,10 @@ static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 	unsigned long flags;
 	bool found;
 
-	if (!is_async_new(eq, READ_ONCE(eq->ci)))
+	if (!is_async_new(eq, READ_ONCE(eq->base.ci)))
 		return false;
 	spin_lock_irqsave(&eq->base.lock, flags);
-	found = eq->base.live && is_async_new(eq, eq->ci);
+	found = eq->base.live && is_async_new(eq, eq->base.ci);
 	if (found) {
 		consume(eq, copy, sizeof(*copy));
 		/* Under the same lock: a reader compares the two numbers. */
@@ -84,10 +84,10 @@ static bool take_completion(struct efa_eq *eq, struct efa_eqe *copy)
 	unsigned long flags;
 	bool found;
 
-	if (!is_completion_new(eq, READ_ONCE(eq->ci)))
+	if (!is_completion_new(eq, READ_ONCE(eq->base.ci)))
 		return false;
 	spin_lock_irqsave(&eq->base.lock, flags);
-	found = eq->base.live && is_completion_new(eq, eq->ci);
+	found = eq->base.live && is_completion_new(eq, eq->base.ci);
 	if (found)
 		consume(eq, copy, sizeof(*copy));
 	spin_unlock_irqrestore(&eq->base.lock, flags);
@@ -106,7 +106,7 @@ u32 efa_eq_pending(struct efa_eq *eq)
 	u32 n = 0;
 
 	spin_lock_irqsave(&eq->base.lock, flags);
-	while (eq->base.live && n < eq->base.depth && is_new(eq, eq->ci + n))
+	while (eq->base.live && n < eq->base.depth && is_new(eq, eq->base.ci + n))
 		n++;
 	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return n;
@@ -148,7 +148,7 @@ static void consume_async(struct efa_dev *dev)
 		return;
 	/* Under the lock, so that it is not an index from before a reset. */
 	spin_lock_irqsave(&eq->base.lock, flags);
-	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->ci);
+	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->base.ci);
 	spin_unlock_irqrestore(&eq->base.lock, flags);
 }
 
@@ -214,7 +214,9 @@ static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, 
 {
 	eq->base.vector = index;
 	eq->shift = shift;
-	return eadm_eq_init(&eq->base, &dev->adapter, index, depth, (size_t)depth << shift);
+	return eadm_eq_init(&eq->base, &dev->adapter, index,
+			    index ? EADM_EQ_ROLE_COMPLETION : EADM_EQ_ROLE_ASYNC, depth,
+			    (size_t)depth << shift);
 }
 
 /**
@@ -378,7 +380,7 @@ static void eq_reset(struct efa_eq *eq, bool live)
 
 	spin_lock_irqsave(&eq->base.lock, flags);
 	memset(eq->base.ring.va, 0, eq->base.ring.size);
-	eq->ci = 0;
+	eq->base.ci = 0;
 	eq->base.live = live;
 	eq->base.waiting = false;
 	spin_unlock_irqrestore(&eq->base.lock, flags);
@@ -406,7 +408,7 @@ static bool is_stuck(struct efa_eq *eq)
 	bool stuck, pending;
 
 	spin_lock_irqsave(&eq->base.lock, flags);
-	pending = eq->base.live && is_new(eq, eq->ci);
+	pending = eq->base.live && is_new(eq, eq->base.ci);
 	stuck = pending && eq->base.waiting &&
 		READ_ONCE(eq->base.interrupts) == eq->base.interrupts_then;
 	eq->base.waiting = pending;

@@ -15,14 +15,12 @@ struct efa_dev;
  * struct efa_eq - an event queue
  * @base: as in any family; number 0 is that of asynchronous events
  * @shift: log2 of the size of an entry
- * @ci: entries consumed since the last reset
  * @keep_alives: keep-alive events
  * @last_keep_alive: local_clock(), 0 = none yet
  */
 struct efa_eq {
 	struct eadm_eq base;
 	u8 shift;
-	u32 ci;
 	u64 keep_alives;
 	u64 last_keep_alive;
 };

@@ -7,7 +7,6 @@
 #include <linux/bitfield.h>
 
 #include "efa.h"
-#include "trace.h"
 
 /* Reading a register takes a while if it is not answered, and keeps others from reading. */
 #define READ_PERIODS	2
@@ -152,7 +151,7 @@ void efa_stop(struct eadm_adapter *ad)
 		ad->memory.leaking = eadm_memory_is_exposed(ad);
 	efa_mgmt_free(dev);
 	pci_clear_master(dev->pdev);
-	efa_aq_reset(ad, -ENODEV);
+	eadm_queue_reset(ad, -ENODEV);
 	if (!ad->memory.leaking) {
 		eadm_memory_confirm(ad);
 		efa_aq_lists_free(dev);
@@ -193,8 +192,14 @@ static bool has_restarted(struct eadm_adapter *ad)
 static void died(struct eadm_adapter *ad, struct eadm_object *obj)
 {
 	struct efa_qp *qp = container_of(obj, struct efa_qp, obj);
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_QP,
+		.cause = eadm_adapter_cause(ad),
+		.id = qp->qpn,
+	};
 
-	efa_failed_qp(qp);
+	eadm_failure_set_owner(&what, obj->res);
+	eadm_failures_note(&ad->failures, &what);
 	efa_qp_died(qp);
 }
 
@@ -203,11 +208,6 @@ static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 {
 	if (ad->halted != was_halted)
 		eadm_adapter_event(ad, ad->halted ? IB_EVENT_PORT_ERR : IB_EVENT_PORT_ACTIVE);
-}
-
-static void trace_step(struct eadm_adapter *ad, u8 step, int status)
-{
-	trace_recovery(ad->ibdev, step, status);
 }
 
 const struct eadm_adapter_ops efa_adapter_ops = {
@@ -222,6 +222,6 @@ const struct eadm_adapter_ops efa_adapter_ops = {
 	.watch = efa_eqs_kick,
 	.died = died,
 	.recovered = recovered,
-	.trace = trace_step,
+	.find_ring = efa_find_ring,
 	.free_orphan = efa_orphan_free,
 };

@@ -38,7 +38,7 @@ static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 	mr->ctx = rdma_udata_to_drv_context(udata, struct efa_ctx, base.ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	eadm_object_init(&mr->obj, pd->obj.epoch);
+	eadm_object_init(&mr->obj, pd->obj.epoch, &mr->ibmr.res);
 	return mr;
 }
 

@@ -42,7 +42,7 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->base.ctx = rdma_udata_to_drv_context(udata, struct eadm_ctx, ibctx);
 	mutex_init(&pd->ah_lock);
 	pd->ahs = RB_ROOT;
-	eadm_object_init(&pd->base.obj, pd->base.ctx->obj.epoch);
+	eadm_object_init(&pd->base.obj, pd->base.ctx->obj.epoch, &ibpd->res);
 	ret = efa_cmd_alloc_pd(dev, &pd->base);
 	if (ret)
 		goto err;
@@ -150,7 +150,7 @@ static struct efa_ah_entry *make_entry(struct efa_dev *dev, struct efa_pd *pd, c
 	entry->pd = pd;
 	memcpy(entry->gid, gid, sizeof(entry->gid));
 	entry->owner = get_task_pid(current->group_leader, PIDTYPE_TGID);
-	eadm_object_init(&entry->obj, pd->base.obj.epoch);
+	eadm_object_init(&entry->obj, pd->base.obj.epoch, NULL);
 	ret = efa_cmd_create_ah(dev, &pd->base, gid, &entry->ahn);
 	if (ret)
 		goto err;

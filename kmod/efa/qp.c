@@ -169,7 +169,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	mutex_init(&qp->state_lock);
 	qp->state = IB_QPS_RESET;
 	qp->rnr_retry = EFA_RNR_RETRY_INFINITE;
-	eadm_object_init(&qp->obj, qp->ctx->base.obj.epoch);
+	eadm_object_init(&qp->obj, qp->ctx->base.obj.epoch, &ibqp->res);
 	qp->state_since = qp->obj.created;
 	qp->mem.epoch = qp->obj.epoch;
 	ret = begin(dev, qp, udata);

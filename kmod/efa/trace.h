@@ -30,24 +30,7 @@
 		{ 1, "fatal-error" }, { 2, "warning" },			\
 		{ 3, "notification" }, { 4, "keep-alive" })
 
-TRACE_EVENT(cmd_submit,
-	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u8 op, u16 id, u32 outstanding),
-	    TP_ARGS(ibdev, seq, op, id, outstanding),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u64, seq)
-			     __field(u8, op)
-			     __field(u16, id)
-			     __field(u32, outstanding)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->seq = seq;
-			   __entry->op = op;
-			   __entry->id = id;
-			   __entry->outstanding = outstanding;),
-	    TP_printk("dev=%u seq=%llu op=%s id=%#x outstanding=%u", __entry->dev,
-		      __entry->seq, efa_trace_op(__entry->op), __entry->id,
-		      __entry->outstanding)
-);
-
+EADM_TRACE_CMD_SUBMIT(u8, efa_trace_op, id, "%#x");
 EADM_TRACE_CMD_DONE(u8, u8, efa_trace_op);
 
 TRACE_EVENT(async_event,
@@ -63,18 +46,7 @@ TRACE_EVENT(async_event,
 		      efa_trace_group(__entry->group), __entry->syndrome)
 );
 
-TRACE_EVENT(comp_event,
-	    TP_PROTO(const struct ib_device *ibdev, u16 eqn, u16 cqn),
-	    TP_ARGS(ibdev, eqn, cqn),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u16, eqn)
-			     __field(u16, cqn)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->eqn = eqn;
-			   __entry->cqn = cqn;),
-	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)
-);
-
+EADM_TRACE_COMPLETION(comp_event, u16, u16);
 EADM_TRACE_RECOVERY();
 
 #endif /* EFA_TRACE_H */

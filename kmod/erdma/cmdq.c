@@ -12,7 +12,6 @@
 
 #include "erdma.h"
 #include "erdma_classes.h"
-#include "trace.h"
 
 /* How long an issuer polls: most commands are answered faster. */
 #define SPIN_NS		(100 * NSEC_PER_USEC)
@@ -356,16 +355,8 @@ void erdma_cmdq_bufs_free(struct erdma_dev *dev)
 	spin_unlock_irq(&dev->adapter.lock);
 }
 
-/**
- * erdma_cmdq_reset() - give up all commands and empty the rings
- * @ad: the adapter
- * @status: result for the waiters
- *
- * Response buffers are parked, see erdma_cmdq_bufs_free().
- *
- * Context: process; the adapter was halted.
- */
-void erdma_cmdq_reset(struct eadm_adapter *ad, int status)
+/* Response buffers are parked, see erdma_cmdq_bufs_free(). */
+static void reset(struct eadm_adapter *ad, int status)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct erdma_cmdq *q = &dev->cmdq;
@@ -374,7 +365,7 @@ void erdma_cmdq_reset(struct eadm_adapter *ad, int status)
 	struct erdma_cmd *cmd;
 	int i;
 
-	spin_lock_irq(&ad->lock);
+	lockdep_assert_held(&ad->lock);
 	for (i = 0; i < ARRAY_SIZE(q->slots); i++) {
 		slot = &q->slots[i];
 		park_buf(dev, slot->lost_buf, slot->lost_buf_dma);
@@ -397,20 +388,6 @@ void erdma_cmdq_reset(struct eadm_adapter *ad, int status)
 	q->cmdsn = 0;
 	q->answered = 0;
 	q->armed = false;
-	ad->cmds.outstanding = 0;
-	ad->cmds.quarantined = 0;
-	spin_unlock_irq(&ad->lock);
-	wake_up_all(&ad->wait);
-}
-
-static void trace_submit(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u16 cookie)
-{
-	trace_cmd_submit(ad->ibdev, cmd->seq, cmd->op, cookie, ad->cmds.outstanding);
-}
-
-static void trace_done(struct eadm_adapter *ad, const struct eadm_cmd *cmd, u64 latency)
-{
-	trace_cmd_done(ad->ibdev, cmd->seq, cmd->op, cmd->status, cmd->syndrome, latency);
 }
 
 const struct eadm_queue_ops erdma_queue_ops = {
@@ -430,9 +407,7 @@ const struct eadm_queue_ops erdma_queue_ops = {
 	.missed = note_missed,
 	.serves = arm,
 	.sleeps = ask_for_event,
-	.reset = erdma_cmdq_reset,
-	.trace_submit = trace_submit,
-	.trace_done = trace_done,
+	.reset = reset,
 };
 
 /**
@@ -445,7 +420,6 @@ const struct eadm_queue_ops erdma_queue_ops = {
 int erdma_cmdq_init(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
-	struct eadm_commands *cmds = &ad->cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 	int ret;
 
@@ -459,9 +433,6 @@ int erdma_cmdq_init(struct eadm_adapter *ad)
 	if (ret)
 		goto err;
 	ret = erdma_dbrec_alloc(dev, &q->cq_rec);
-	if (ret)
-		goto err;
-	ret = eadm_recorder_init(&cmds->rec);
 	if (ret)
 		goto err;
 	return 0;
@@ -480,10 +451,8 @@ err:
 void erdma_cmdq_free(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
-	struct eadm_commands *cmds = &ad->cmds;
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	eadm_recorder_free(&cmds->rec);
 	erdma_dbrec_free(dev, &q->cq_rec);
 	erdma_dbrec_free(dev, &q->sq_rec);
 	eadm_ring_free(ad, &q->cq);

@@ -122,7 +122,6 @@ extern const struct eadm_queue_ops erdma_queue_ops;
 
 int erdma_cmdq_init(struct eadm_adapter *ad);
 void erdma_cmdq_free(struct eadm_adapter *ad);
-void erdma_cmdq_reset(struct eadm_adapter *ad, int status);
 void erdma_cmdq_bufs_free(struct erdma_dev *dev);
 void erdma_cmdq_watch(struct erdma_dev *dev);
 void erdma_cmdq_event(struct eadm_adapter *ad);

@@ -597,7 +597,7 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	xa_init(&cq->kqps);
 	INIT_LIST_HEAD(&cq->kick);
-	eadm_object_init(&cq->obj, READ_ONCE(dev->adapter.epoch));
+	eadm_object_init(&cq->obj, READ_ONCE(dev->adapter.epoch), &ibcq->res);
 	ret = cq_init(dev, cq, udata);
 	if (ret)
 		goto err;

@@ -199,7 +199,7 @@ int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
 	}
 	mutex_init(&ctx->dbpage_lock);
 	xa_init(&ctx->dbpages);
-	eadm_object_init(&ctx->base.obj, READ_ONCE(dev->adapter.epoch));
+	eadm_object_init(&ctx->base.obj, READ_ONCE(dev->adapter.epoch), &ibctx->res);
 	ret = ctx_init(dev, ctx, udata);
 	if (ret)
 		goto err_maps;

@@ -23,14 +23,15 @@ static const void *eq_peek(const struct erdma_eq *eq, u16 ci)
 
 static const void *eq_next(struct erdma_eq *eq)
 {
-	const void *entry = eq_peek(eq, eq->ci);
+	const void *entry = eq_peek(eq, eq->base.ci);
 
 	lockdep_assert_held(&eq->base.lock);
 	if (!entry)
 		return NULL;
 	/* Read the rest of the entry after its owner bit. */
 	dma_rmb();
-	eq->ci++;
+	/* 16 bits, as the adapter compares it. */
+	eq->base.ci = (u16)(eq->base.ci + 1);
 	eq->base.events++;
 	eq->base.last_event = local_clock();
 	return entry;
@@ -90,7 +91,7 @@ void erdma_eq_arm(struct erdma_eq *eq)
 
 	spin_lock_irqsave(&eq->base.lock, flags);
 	if (eq->base.live) {
-		db = ERDMA_EQ_DB_ARM | FIELD_PREP(ERDMA_EQ_DB_CI, eq->ci);
+		db = ERDMA_EQ_DB_ARM | FIELD_PREP(ERDMA_EQ_DB_CI, eq->base.ci);
 		WRITE_ONCE(*eq->rec.va, cpu_to_le64(db));
 		writeq(db, eq->db);
 	}
@@ -109,7 +110,7 @@ u32 erdma_eq_pending(struct erdma_eq *eq)
 	u32 n = 0;
 
 	spin_lock_irqsave(&eq->base.lock, flags);
-	while (n < eq->base.depth && eq_peek(eq, eq->ci + n))
+	while (n < eq->base.depth && eq_peek(eq, eq->base.ci + n))
 		n++;
 	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return n;
@@ -128,7 +129,7 @@ bool erdma_eq_interrupt(struct erdma_eq *eq)
 
 	spin_lock(&eq->base.lock);
 	eq->base.interrupts++;
-	pending = eq_peek(eq, eq->ci);
+	pending = eq_peek(eq, eq->base.ci);
 	spin_unlock(&eq->base.lock);
 	return pending;
 }
@@ -178,19 +179,20 @@ struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq)
  * @eq: the EQ, zeroed
  * @dev: the device
  * @index: EADM number
+ * @role: EADM_EQ_ROLE_*
  * @depth: entries
  * @db: register of its doorbell
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
  */
-int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 depth, u32 db)
+int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role, u32 depth, u32 db)
 {
 	int ret;
 
 	INIT_LIST_HEAD(&eq->kicks);
 	eq->db = dev->adapter.bar + db;
-	ret = eadm_eq_init(&eq->base, &dev->adapter, index, depth, depth * ERDMA_EQE_SIZE);
+	ret = eadm_eq_init(&eq->base, &dev->adapter, index, role, depth, depth * ERDMA_EQE_SIZE);
 	if (ret)
 		return ret;
 	ret = erdma_dbrec_alloc(dev, &eq->rec);
@@ -221,7 +223,7 @@ void erdma_eq_reset(struct erdma_eq *eq)
 {
 	spin_lock_irq(&eq->base.lock);
 	eq->base.live = false;
-	eq->ci = 0;
+	eq->base.ci = 0;
 	memset(eq->base.ring.va, 0, eq->base.ring.size);
 	*eq->rec.va = 0;
 	spin_unlock_irq(&eq->base.lock);
@@ -241,7 +243,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	bool waiting, stuck;
 
 	spin_lock_irq(&eq->base.lock);
-	waiting = eq->base.live && eq_peek(eq, eq->ci);
+	waiting = eq->base.live && eq_peek(eq, eq->base.ci);
 	stuck = waiting && eq->base.waiting && eq->looked_at == eq->base.events;
 	eq->base.waiting = waiting;
 	eq->looked_at = eq->base.events;

@@ -18,7 +18,6 @@ struct erdma_dev;
  *	is rung if it is not live
  * @rec: doorbell record
  * @db: doorbell register
- * @ci: consumer index, 16 bits as the adapter compares it
  * @looked_at: number of events at the last check
  * @kicks: struct erdma_cq whose consumers are to be called without an event; a
  *	CQ in it is referenced
@@ -29,7 +28,6 @@ struct erdma_eq {
 	struct eadm_eq base;
 	struct erdma_dbrec rec;
 	void __iomem *db;
-	u16 ci;
 	u64 looked_at;
 	struct list_head kicks;
 	union {
@@ -46,7 +44,7 @@ union erdma_eqe {
 
 static_assert(sizeof(union erdma_eqe) == ERDMA_EQE_SIZE);
 
-int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u32 depth, u32 db);
+int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role, u32 depth, u32 db);
 void erdma_eq_free(struct erdma_eq *eq);
 void erdma_eq_reset(struct erdma_eq *eq);
 bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry);

@@ -62,6 +62,7 @@
 #include "../core/life.h"
 #include "../core/provider.h"
 #include "../core/queue.h"
+#include "../core/raw.h"
 #include "../core/recent.h"
 #include "../core/recovery.h"
 #include "../core/report.h"
@@ -289,6 +290,10 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 extern const struct eadm_step erdma_steps[];
 extern const struct eadm_adapter_ops erdma_adapter_ops;
 extern const struct eadm_diag_ops erdma_diag_ops;
+int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		    struct eadm_ring_bytes *bytes);
+int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		   const struct eadm_object *obj);
 extern const struct eadm_settings erdma_settings;
 
 void erdma_hw_init(struct erdma_dev *dev);

@@ -155,13 +155,13 @@ int erdma_eqs_init(struct eadm_adapter *ad)
 	int ret;
 	u32 i;
 
-	ret = erdma_eq_init(&dev->aeq, dev, ERDMA_EQC_INDEX_AEQ, ERDMA_EQ_DEPTH,
-			    ERDMA_REG_AEQ_DB);
+	ret = erdma_eq_init(&dev->aeq, dev, ERDMA_EQC_INDEX_AEQ, EADM_EQ_ROLE_ASYNC,
+			    ERDMA_EQ_DEPTH, ERDMA_REG_AEQ_DB);
 	if (ret)
 		return ret;
 	INIT_WORK(&dev->aeq.work, aeq_work);
-	ret = erdma_eq_init(&dev->cmdq_eq, dev, ERDMA_EQC_INDEX_CMDQ, ERDMA_CMDQ_EQ_DEPTH,
-			    ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
+	ret = erdma_eq_init(&dev->cmdq_eq, dev, ERDMA_EQC_INDEX_CMDQ, EADM_EQ_ROLE_ADMIN,
+			    ERDMA_CMDQ_EQ_DEPTH, ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
 	if (ret)
 		goto err_aeq;
 	for (i = 0; i < dev->nr_ceqs; i++) {
@@ -169,8 +169,8 @@ int erdma_eqs_init(struct eadm_adapter *ad)
 		eq->base.eqn = ERDMA_EQN_CEQ(i);
 		eq->base.vector = eq->base.eqn;
 		tasklet_setup(&eq->tasklet, ceq_tasklet);
-		ret = erdma_eq_init(eq, dev, ERDMA_EQC_INDEX_CEQ(i), ERDMA_EQ_DEPTH,
-				    ERDMA_REG_CEQ_DB(eq->base.eqn));
+		ret = erdma_eq_init(eq, dev, ERDMA_EQC_INDEX_CEQ(i), EADM_EQ_ROLE_COMPLETION,
+				    ERDMA_EQ_DEPTH, ERDMA_REG_CEQ_DB(eq->base.eqn));
 		if (ret)
 			goto err_ceqs;
 	}

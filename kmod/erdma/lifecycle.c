@@ -2,7 +2,6 @@
 /* What the core asks of the adapter when a command is lost, or its function is reset. */
 
 #include "erdma.h"
-#include "trace.h"
 
 #define START_MS	500
 
@@ -82,11 +81,6 @@ static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 		queue_work(ad->wq, &dev->mtu_work);
 }
 
-static void trace_step(struct eadm_adapter *ad, u8 step, int status)
-{
-	trace_recovery(ad->ibdev, step, status);
-}
-
 static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 {
 	erdma_hostmem_free(adapter_to_erdma(ad), container_of(orphan, struct erdma_hostmem, kept));
@@ -104,6 +98,7 @@ const struct eadm_adapter_ops erdma_adapter_ops = {
 	.watch = watch,
 	.died = died,
 	.recovered = recovered,
-	.trace = trace_step,
+	.find_ring = erdma_find_ring,
+	.ask_ring = erdma_ask_ring,
 	.free_orphan = free_orphan,
 };

@@ -160,7 +160,7 @@ static void adapter_stop(struct eadm_adapter *ad)
 	erdma_common_irq_free(dev);
 	if (!erdma_hw_halt(dev, ERDMA_STOP_MS))
 		ad->memory.leaking = eadm_memory_is_exposed(ad);
-	erdma_cmdq_reset(ad, -ENODEV);
+	eadm_queue_reset(ad, -ENODEV);
 	if (!ad->memory.leaking) {
 		eadm_memory_confirm(ad);
 		erdma_cmdq_bufs_free(dev);

@@ -43,7 +43,7 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	get_random_bytes(&key, sizeof(key));
 	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;
-	eadm_object_init(&mr->obj, mr->mem->kept.epoch);
+	eadm_object_init(&mr->obj, mr->mem->kept.epoch, &mr->ibmr.res);
 	return mr;
 
 err_mem:

@@ -25,7 +25,7 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	pd->ctx = rdma_udata_to_drv_context(udata, struct eadm_ctx, ibctx);
 	if (pd->ctx)
 		atomic_inc(&pd->ctx->pds);
-	eadm_object_init(&pd->obj, READ_ONCE(dev->adapter.epoch));
+	eadm_object_init(&pd->obj, READ_ONCE(dev->adapter.epoch), &ibpd->res);
 	eadm_table_publish(&dev->adapter.pds, pd->pdn, &pd->obj);
 	eadm_count(&dev->adapter, EADM_CNT_PD_ALLOCS);
 	return 0;

@@ -145,7 +145,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	qp->signal_all = attr->sq_sig_type == IB_SIGNAL_ALL_WR;
 	mutex_init(&qp->state_lock);
 	spin_lock_init(&qp->conn_lock);
-	eadm_object_init(&qp->obj, READ_ONCE(dev->adapter.epoch));
+	eadm_object_init(&qp->obj, READ_ONCE(dev->adapter.epoch), &ibqp->res);
 	qp->state_since = qp->obj.created;
 	ret = -EIO;
 	if (qp->ctx && eadm_object_is_dead(&dev->adapter, &qp->ctx->base.obj))

@@ -32,24 +32,7 @@
 		{ 0, "qp-fatal" }, { 1, "qp-erq-error" },		\
 		{ 2, "access-error" }, { 3, "cq-error" }, { 4, "other" })
 
-TRACE_EVENT(cmd_submit,
-	    TP_PROTO(const struct ib_device *ibdev, u64 seq, u16 op, u16 cookie, u32 outstanding),
-	    TP_ARGS(ibdev, seq, op, cookie, outstanding),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u64, seq)
-			     __field(u16, op)
-			     __field(u16, cookie)
-			     __field(u32, outstanding)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->seq = seq;
-			   __entry->op = op;
-			   __entry->cookie = cookie;
-			   __entry->outstanding = outstanding;),
-	    TP_printk("dev=%u seq=%llu op=%s cookie=%u outstanding=%u", __entry->dev,
-		      __entry->seq, erdma_trace_op(__entry->op), __entry->cookie,
-		      __entry->outstanding)
-);
-
+EADM_TRACE_CMD_SUBMIT(u16, erdma_trace_op, cookie, "%u");
 EADM_TRACE_CMD_DONE(u16, u8, erdma_trace_op);
 
 TRACE_EVENT(aeq_event,
@@ -65,18 +48,7 @@ TRACE_EVENT(aeq_event,
 		      erdma_trace_aeqe(__entry->type), __entry->id)
 );
 
-TRACE_EVENT(ceq_event,
-	    TP_PROTO(const struct ib_device *ibdev, u8 eqn, u32 cqn),
-	    TP_ARGS(ibdev, eqn, cqn),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u8, eqn)
-			     __field(u32, cqn)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->eqn = eqn;
-			   __entry->cqn = cqn;),
-	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)
-);
-
+EADM_TRACE_COMPLETION(ceq_event, u8, u32);
 EADM_TRACE_RECOVERY();
 
 #endif /* ERDMA_TRACE_H */

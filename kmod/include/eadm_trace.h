@@ -22,6 +22,44 @@ enum eadm_recovery_step {
 		{ 3, "end" }, { 4, "gone" })
 
 /*
+ * A command is about to be announced. tag and tag_format are the name of what identifies the
+ * answer, and how it is printed; the rest as below.
+ */
+#define EADM_TRACE_CMD_SUBMIT(op_type, op_name, tag, tag_format)			\
+TRACE_EVENT(cmd_submit,									\
+	    TP_PROTO(const struct ib_device *ibdev, u64 seq, op_type op, u16 tag,	\
+		     u32 outstanding),							\
+	    TP_ARGS(ibdev, seq, op, tag, outstanding),					\
+	    TP_STRUCT__entry(__field(u32, dev)						\
+			     __field(u64, seq)						\
+			     __field(op_type, op)					\
+			     __field(u16, tag)						\
+			     __field(u32, outstanding)),				\
+	    TP_fast_assign(__entry->dev = ibdev->index;					\
+			   __entry->seq = seq;						\
+			   __entry->op = op;						\
+			   __entry->tag = tag;						\
+			   __entry->outstanding = outstanding;),			\
+	    TP_printk("dev=%u seq=%llu op=%s " #tag "=" tag_format " outstanding=%u",	\
+		      __entry->dev, __entry->seq, op_name(__entry->op), __entry->tag,	\
+		      __entry->outstanding)						\
+)
+
+/* An event queue has an entry for a CQ. */
+#define EADM_TRACE_COMPLETION(name, eqn_type, cqn_type)					\
+TRACE_EVENT(name,									\
+	    TP_PROTO(const struct ib_device *ibdev, eqn_type eqn, cqn_type cqn),	\
+	    TP_ARGS(ibdev, eqn, cqn),							\
+	    TP_STRUCT__entry(__field(u32, dev)						\
+			     __field(eqn_type, eqn)					\
+			     __field(cqn_type, cqn)),					\
+	    TP_fast_assign(__entry->dev = ibdev->index;					\
+			   __entry->eqn = eqn;						\
+			   __entry->cqn = cqn;),					\
+	    TP_printk("dev=%u eqn=%u cqn=%u", __entry->dev, __entry->eqn, __entry->cqn)	\
+)
+
+/*
  * A command was answered, refused or given up. op_type and syndrome_type are the types
  * of the opcode and of the adapter's status, op_name a macro that prints an opcode.
  */

@@ -3,11 +3,6 @@
 
 #include "diag.h"
 
-static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return *id ? NULL : diag_to_dev(dd);
-}
-
 static u64 oldest_submit(const struct efa_dev *dev)
 {
 	const struct efa_aq *q = &dev->aq;
@@ -37,7 +32,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
 	struct eadm_snap_cmdq *s = snap;
-	struct efa_dev *dev = obj;
+	struct efa_dev *dev = diag_to_dev(dd);
 
 	SNAP_SET(s, index, 0);
 	SNAP_SET(s, sq_depth, EFA_AQ_DEPTH);
@@ -48,7 +43,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj efa_diag_cmdq = {
 	.type = EADM_OBJ_CMDQ,
-	.next = cmdq_next,
+	.next = eadm_cmdq_row_next,
 	.put = eadm_put_none,
 	.fill = cmdq_fill,
 };

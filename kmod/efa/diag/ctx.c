@@ -18,18 +18,13 @@ const struct eadm_diag_obj efa_diag_ctx = {
 	.type = EADM_OBJ_CTX,
 	.next = eadm_ctx_row_next,
 	.put = eadm_put_object,
-	.res = eadm_ctx_row_res,
+	.res = eadm_object_res,
 	.fill = ctx_fill,
 };
 
 static void *uar_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	return eadm_table_next(&diag_to_dev(dd)->uars, id);
-}
-
-static struct rdma_restrack_entry *uar_res(void *obj)
-{
-	return &container_of(obj, struct efa_ctx, uar_obj)->base.ibctx.res;
 }
 
 static int uar_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
@@ -50,7 +45,7 @@ const struct eadm_diag_obj efa_diag_uar = {
 	.type = EADM_OBJ_UAR,
 	.next = uar_next,
 	.put = eadm_put_object,
-	.res = uar_res,
+	.res = eadm_object_res,
 	.fill = uar_fill,
 };
 

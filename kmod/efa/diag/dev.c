@@ -113,22 +113,6 @@ static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fres
 	SNAP_SET(s, impaired_peers, v[4]);
 }
 
-static void fill_queues(struct efa_dev *dev, struct eadm_snap_counters *s)
-{
-	u64 events = 0, interrupts;
-	u32 i;
-
-	interrupts = READ_ONCE(dev->aenq.base.interrupts);
-	for (i = 0; i < dev->nr_eqs; i++) {
-		events += READ_ONCE(dev->eqs[i].base.events);
-		interrupts += READ_ONCE(dev->eqs[i].base.interrupts);
-	}
-	SNAP_SET(s, async_events, READ_ONCE(dev->aenq.base.events));
-	SNAP_SET(s, keep_alive_events, READ_ONCE(dev->aenq.keep_alives));
-	SNAP_SET(s, comp_events, events);
-	SNAP_SET(s, interrupts, interrupts);
-}
-
 static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 			 const struct eadm_diag_req *req)
 {
@@ -138,7 +122,7 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 	eadm_port_row_fill(&dev->adapter, s);
 	if (req->hw)
 		fill_hw(dev, s, req->admin);
-	fill_queues(dev, s);
+	SNAP_SET(s, keep_alive_events, READ_ONCE(dev->aenq.keep_alives));
 	SNAP_SET(s, pd_alloc_failures,
 		 eadm_counter_read(&dev->adapter, EADM_CNT_PD_ALLOC_FAILURES));
 	SNAP_SET(s, ah_create_failures,

@@ -17,7 +17,6 @@ extern const struct eadm_diag_obj efa_diag_ctx;
 extern const struct eadm_diag_obj efa_diag_uar;
 extern const struct eadm_diag_obj efa_diag_counters;
 
-int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
 
 static inline struct efa_dev *diag_to_dev(struct eadm_diag_dev *dd)

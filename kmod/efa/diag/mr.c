@@ -3,16 +3,6 @@
 
 #include "diag.h"
 
-static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_dev(dd)->adapter.mrs, id);
-}
-
-static struct rdma_restrack_entry *mr_res(void *obj)
-{
-	return &container_of(obj, struct efa_mr, obj)->ibmr.res;
-}
-
 static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		   const struct eadm_diag_req *req)
 {
@@ -44,8 +34,8 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj efa_diag_mr = {
 	.type = EADM_OBJ_MR,
-	.next = mr_next,
+	.next = eadm_mr_row_next,
 	.put = eadm_put_object,
-	.res = mr_res,
+	.res = eadm_object_res,
 	.fill = mr_fill,
 };

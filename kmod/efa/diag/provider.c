@@ -43,7 +43,7 @@ static const struct eadm_diag_obj *const objs[] = {
 const struct eadm_diag_ops efa_diag_ops = {
 	.family = "efa",
 	.objs = objs,
-	.ring = efa_diag_ring,
+	.ring = eadm_ring_read,
 	.regs = efa_diag_regs,
 	.conf_set = eadm_setting_change,
 };

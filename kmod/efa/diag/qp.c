@@ -7,16 +7,6 @@
 static_assert((int)EFA_QPS_RESET == EADM_QP_STATE_RESET);
 static_assert((int)EFA_QPS_ERR == EADM_QP_STATE_ERR);
 
-static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_dev(dd)->adapter.qps, id);
-}
-
-static struct rdma_restrack_entry *qp_res(void *obj)
-{
-	return &container_of(obj, struct efa_qp, obj)->ibqp.res;
-}
-
 static void fill_own(struct efa_qp *qp, struct eadm_snap_qp_efa *o)
 {
 	SNAP_SET(o, handle, qp->handle);
@@ -83,8 +73,8 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj efa_diag_qp = {
 	.type = EADM_OBJ_QP,
-	.next = qp_next,
+	.next = eadm_qp_row_next,
 	.put = eadm_put_object,
-	.res = qp_res,
+	.res = eadm_object_res,
 	.fill = qp_fill,
 };

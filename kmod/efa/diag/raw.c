@@ -8,17 +8,7 @@
 #include "diag.h"
 #include "efa_classes.h"
 
-/**
- * struct ring - where the bytes of a queue are
- * @va: memory; NULL if in the device
- * @obj: object that owns it, referenced, or NULL when the device does
- */
-struct ring {
-	const void *va;
-	struct eadm_object *obj;
-};
-
-static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	struct eadm_object *obj = eadm_table_get(&dev->adapter.qps, r->id);
 	struct efa_qp *qp;
@@ -26,10 +16,10 @@ static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	if (!obj)
 		return -ENOENT;
 	qp = container_of(obj, struct efa_qp, obj);
-	ring->obj = obj;
+	bytes->obj = obj;
 	r->user = true;
 	if (r->kind == EADM_RAW_KIND_RQ) {
-		ring->va = qp->mem.ring;
+		bytes->va = qp->mem.ring;
 		r->memory = EADM_RING_MEMORY_USER;
 		r->depth = qp->rq_bytes / EFA_RQE_SIZE;
 		r->entry_size = EFA_RQE_SIZE;
@@ -41,7 +31,7 @@ static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	return 0;
 }
 
-static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	u32 subs = le16_to_cpu(dev->caps.queue.sub_cqs);
 	struct eadm_object *obj;
@@ -53,8 +43,8 @@ static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	if (!obj)
 		return -ENOENT;
 	cq = container_of(obj, struct efa_cq, obj);
-	ring->obj = obj;
-	ring->va = cq->mem.ring +
+	bytes->obj = obj;
+	bytes->va = cq->mem.ring +
 		   (size_t)array_index_nospec(r->sub, subs) * cq->depth * cq->entry_size;
 	r->memory = EADM_RING_MEMORY_USER;
 	r->user = true;
@@ -63,24 +53,7 @@ static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	return 0;
 }
 
-static int find_eq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
-{
-	const struct efa_eq *eq = &dev->aenq;
-
-	if (r->id > dev->nr_eqs)
-		return -ENOENT;
-	if (r->id)
-		eq = &dev->eqs[array_index_nospec(r->id - 1, dev->nr_eqs)];
-	ring->va = eq->base.ring.va;
-	r->memory = EADM_RING_MEMORY_HOST;
-	r->depth = eq->base.depth;
-	r->entry_size = BIT(eq->shift);
-	r->sw_ci = READ_ONCE(eq->ci);
-	r->valid = EADM_DIAG_RING_SW_CI;
-	return 0;
-}
-
-static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	struct efa_aq *q = &dev->aq;
 
@@ -91,12 +64,12 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	r->entry_size = EFA_AQE_SIZE;
 	spin_lock_irq(&dev->adapter.lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
-		ring->va = q->sq.va;
+		bytes->va = q->sq.va;
 		r->sw_pi = (u16)q->pi;
 		r->sw_ci = (u16)q->read;
 		r->valid = EADM_DIAG_RING_SW_PI | EADM_DIAG_RING_SW_CI;
 	} else {
-		ring->va = q->cq.va;
+		bytes->va = q->cq.va;
 		r->sw_ci = q->ci;
 		r->valid = EADM_DIAG_RING_SW_CI;
 	}
@@ -104,65 +77,34 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *r
 	return 0;
 }
 
-static int find(struct efa_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+/**
+ * efa_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
+ * @ad: the adapter
+ * @r: which queue; on return, what is known of it
+ * @bytes: where its bytes are
+ */
+int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
+	struct efa_dev *dev = adapter_to_efa(ad);
+
+	r->index = efa_ring_index(r->kind);
+	r->index_bits = efa_ring_index_bits(r->kind);
 	if (r->sub && r->kind != EADM_RAW_KIND_CQ)
 		return -ENOENT;
 	switch (r->kind) {
 	case EADM_RAW_KIND_SQ:
 	case EADM_RAW_KIND_RQ:
-		return find_qp(dev, r, ring);
+		return find_qp(dev, r, bytes);
 	case EADM_RAW_KIND_CQ:
-		return find_cq(dev, r, ring);
+		return find_cq(dev, r, bytes);
 	case EADM_RAW_KIND_EQ:
-		return find_eq(dev, r, ring);
+		return eadm_ring_find_eq(ad, r, bytes);
 	case EADM_RAW_KIND_CMD_SQ:
 	case EADM_RAW_KIND_CMD_CQ:
-		return find_aq(dev, r, ring);
+		return find_aq(dev, r, bytes);
 	default:
 		return -EOPNOTSUPP;
 	}
-}
-
-/**
- * efa_diag_ring() - read entries of a queue
- * @dd: the device
- * @r: which entries; on return, what is known of the queue
- * @buf: where to put the entries
- * @room: its size
- *
- * The adapter does not report indices. The owner of a queue may write at the same time:
- * the copy may be torn.
- *
- * Context: process.
- * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such entries;
- * -EOPNOTSUPP for an unknown kind.
- */
-int efa_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
-{
-	struct efa_dev *dev = diag_to_dev(dd);
-	struct ring ring = {};
-	int ret;
-
-	ret = find(dev, r, &ring);
-	if (ret)
-		return ret;
-	r->index = efa_ring_index(r->kind);
-	r->index_bits = efa_ring_index_bits(r->kind);
-	if (r->first > r->depth || r->count > r->depth - r->first) {
-		ret = -ERANGE;
-		goto out;
-	}
-	r->count = ring.va ? min_t(size_t, r->count, room / r->entry_size) : 0;
-	if (r->count)
-		memcpy(buf, ring.va + (size_t)r->first * r->entry_size,
-		       (size_t)r->count * r->entry_size);
-	if (r->hw)
-		r->hw_error = -EOPNOTSUPP;
-out:
-	if (ring.obj)
-		eadm_object_put(ring.obj);
-	return ret;
 }
 
 /**

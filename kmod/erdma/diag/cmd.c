@@ -3,11 +3,6 @@
 
 #include "diag.h"
 
-static void *cmdq_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return *id ? NULL : diag_to_dev(dd);
-}
-
 static void fill_cmdq(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
@@ -48,12 +43,12 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		     const struct eadm_diag_req *req)
 {
 	struct eadm_snap_cmdq *s = snap;
-	struct erdma_dev *dev = obj;
+	struct erdma_dev *dev = diag_to_dev(dd);
 
 	SNAP_SET(s, index, 0);
 	SNAP_SET(s, sq_depth, ERDMA_CMDQ_DEPTH);
 	SNAP_SET(s, sq_stride, ERDMA_WQEBB_SIZE);
-	SNAP_SET(s, eq_ci, READ_ONCE(dev->cmdq_eq.ci));
+	SNAP_SET(s, eq_ci, READ_ONCE(dev->cmdq_eq.base.ci));
 	fill_cmdq(dev, s);
 	if (req->hw)
 		fill_cmdq_hw(dev, s);
@@ -62,7 +57,7 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj erdma_diag_cmdq = {
 	.type = EADM_OBJ_CMDQ,
-	.next = cmdq_next,
+	.next = eadm_cmdq_row_next,
 	.put = eadm_put_none,
 	.fill = cmdq_fill,
 };

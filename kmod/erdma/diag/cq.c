@@ -5,16 +5,6 @@
 
 #include "diag.h"
 
-static void *cq_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_dev(dd)->adapter.cqs, id);
-}
-
-static struct rdma_restrack_entry *cq_res(void *obj)
-{
-	return &container_of(obj, struct erdma_cq, obj)->ibcq.res;
-}
-
 static void fill_kernel(struct erdma_cq *cq, struct eadm_snap_cq *s)
 {
 	spin_lock_irq(&cq->lock);
@@ -105,8 +95,8 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj erdma_diag_cq = {
 	.type = EADM_OBJ_CQ,
-	.next = cq_next,
+	.next = eadm_cq_row_next,
 	.put = eadm_put_object,
-	.res = cq_res,
+	.res = eadm_object_res,
 	.fill = cq_fill,
 };

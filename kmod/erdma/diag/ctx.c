@@ -23,6 +23,6 @@ const struct eadm_diag_obj erdma_diag_ctx = {
 	.type = EADM_OBJ_CTX,
 	.next = eadm_ctx_row_next,
 	.put = eadm_put_object,
-	.res = eadm_ctx_row_res,
+	.res = eadm_object_res,
 	.fill = ctx_fill,
 };

@@ -93,22 +93,6 @@ static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fr
 	SNAP_SET(s, rx_pps_limit_drops, v[10]);
 }
 
-static void fill_queues(struct erdma_dev *dev, struct eadm_snap_counters *s)
-{
-	u64 events = 0, interrupts;
-	u32 i;
-
-	/* AEQ and command EQ share a vector. */
-	interrupts = READ_ONCE(dev->aeq.base.interrupts);
-	for (i = 0; i < dev->nr_ceqs; i++) {
-		events += READ_ONCE(dev->ceqs[i].base.events);
-		interrupts += READ_ONCE(dev->ceqs[i].base.interrupts);
-	}
-	SNAP_SET(s, async_events, READ_ONCE(dev->aeq.base.events));
-	SNAP_SET(s, comp_events, events);
-	SNAP_SET(s, interrupts, interrupts);
-}
-
 static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 			 const struct eadm_diag_req *req)
 {
@@ -118,7 +102,6 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 	eadm_port_row_fill(&dev->adapter, s);
 	if (req->hw)
 		fill_hw(dev, s, req->admin);
-	fill_queues(dev, s);
 	erdma_diag_count_connections(dev, s);
 	return 0;
 }

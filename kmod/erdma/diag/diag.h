@@ -19,7 +19,6 @@ extern const struct eadm_diag_obj erdma_diag_cep;
 #define ERDMA_CONTEXT_MAX	256	/* bytes of QPC, CQC or EQC (hw 4.13) */
 
 int erdma_diag_may_query(struct erdma_dev *dev, const struct eadm_object *obj);
-int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf);
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max);
 void erdma_diag_count_ceps(struct erdma_dev *dev, struct eadm_snap_dev *s);

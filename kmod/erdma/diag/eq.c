@@ -1,36 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Diagnostic provider: event queues. */
 
-#include <linux/nospec.h>
-
 #include "diag.h"
-
-static void *eq_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	struct erdma_dev *dev = diag_to_dev(dd);
-	u64 ceq;
-
-	if (*id == ERDMA_EQC_INDEX_AEQ)
-		return &dev->aeq;
-	if (*id == ERDMA_EQC_INDEX_CMDQ)
-		return &dev->cmdq_eq;
-	ceq = *id - ERDMA_EQC_INDEX_CEQ(0);
-	if (ceq >= dev->nr_ceqs)
-		return NULL;
-	return &dev->ceqs[array_index_nospec(ceq, ERDMA_MAX_VECTORS - 1)];
-}
-
-static u32 eq_role(const struct erdma_eq *eq)
-{
-	switch (eq->base.index) {
-	case ERDMA_EQC_INDEX_AEQ:
-		return EADM_EQ_ROLE_ASYNC;
-	case ERDMA_EQC_INDEX_CMDQ:
-		return EADM_EQ_ROLE_ADMIN;
-	default:
-		return EADM_EQ_ROLE_COMPLETION;
-	}
-}
 
 static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap_eq *s,
 		    struct eadm_snap_eq_erdma *o)
@@ -73,20 +44,13 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 {
 	struct erdma_dev *dev = diag_to_dev(dd);
 	struct eadm_snap_eq *s = snap;
-	struct erdma_eq *eq = obj;
+	struct erdma_eq *eq = container_of(obj, struct erdma_eq, base);
 
-	SNAP_SET(s, role, eq_role(eq));
-	/* The AEQ has no number among the EQs. */
-	if (eq != &dev->aeq)
-		SNAP_SET(s, eqn, eq->base.eqn);
 	/* May sleep. */
 	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
 	SNAP_SET(s, pending, erdma_eq_pending(eq));
-	if (eq->base.index >= ERDMA_EQC_INDEX_CEQ(0))
-		SNAP_SET(s, cqs, atomic_read(&eq->base.cqs));
 	spin_lock_irq(&eq->base.lock);
 	eadm_eq_row_fill(&eq->base, s);
-	SNAP_SET(s, ci, eq->ci);
 	spin_unlock_irq(&eq->base.lock);
 	if (eq == &dev->cmdq_eq)
 		fill_missed(&dev->cmdq, s);
@@ -97,7 +61,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj erdma_diag_eq = {
 	.type = EADM_OBJ_EQ,
-	.next = eq_next,
+	.next = eadm_eq_row_next,
 	.put = eadm_put_none,
 	.fill = eq_fill,
 };

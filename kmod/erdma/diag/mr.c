@@ -3,16 +3,6 @@
 
 #include "diag.h"
 
-static void *mr_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_dev(dd)->adapter.mrs, id);
-}
-
-static struct rdma_restrack_entry *mr_res(void *obj)
-{
-	return &container_of(obj, struct erdma_mr, obj)->ibmr.res;
-}
-
 static u32 mr_type(const struct erdma_mr *mr)
 {
 	switch (mr->type) {
@@ -57,8 +47,8 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj erdma_diag_mr = {
 	.type = EADM_OBJ_MR,
-	.next = mr_next,
+	.next = eadm_mr_row_next,
 	.put = eadm_put_object,
-	.res = mr_res,
+	.res = eadm_object_res,
 	.fill = mr_fill,
 };

@@ -6,16 +6,6 @@
 #include "erdma_classes.h"
 #include "diag.h"
 
-static void *qp_next(struct eadm_diag_dev *dd, u64 *id)
-{
-	return eadm_table_next(&diag_to_dev(dd)->adapter.qps, id);
-}
-
-static struct rdma_restrack_entry *qp_res(void *obj)
-{
-	return &container_of(obj, struct erdma_qp, obj)->ibqp.res;
-}
-
 static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
 	const struct erdma_kqp *kqp = qp->kqp;
@@ -173,8 +163,8 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 const struct eadm_diag_obj erdma_diag_qp = {
 	.type = EADM_OBJ_QP,
-	.next = qp_next,
+	.next = eadm_qp_row_next,
 	.put = eadm_put_object,
-	.res = qp_res,
+	.res = eadm_object_res,
 	.fill = qp_fill,
 };

@@ -5,22 +5,9 @@
  */
 #include <linux/bitfield.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
-#include <linux/nospec.h>
 
 #include "diag.h"
 #include "erdma_classes.h"
-
-/**
- * struct ring - where the bytes of a queue are
- * @va: kernel memory, or NULL
- * @umem: a process's memory, when there is no @va
- * @obj: object that owns it, referenced, or NULL when the device does
- */
-struct ring {
-	const void *va;
-	struct ib_umem *umem;
-	struct eadm_object *obj;
-};
 
 static void set_sw(struct eadm_diag_ring *r, u32 pi, u32 ci)
 {
@@ -73,8 +60,15 @@ static int ask_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 index)
 	return 0;
 }
 
-static int ask(struct erdma_dev *dev, struct eadm_diag_ring *r, const struct eadm_object *obj)
+/**
+ * erdma_ask_ring() - ask the adapter for its indices, for &eadm_adapter_ops.ask_ring
+ * @ad: the adapter
+ * @r: the queue
+ * @obj: what has the queue, or NULL
+ */
+int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, const struct eadm_object *obj)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	int ret = erdma_diag_may_query(dev, obj);
 
 	if (ret)
@@ -94,7 +88,7 @@ static int ask(struct erdma_dev *dev, struct eadm_diag_ring *r, const struct ead
 	}
 }
 
-static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	bool rq = r->kind == EADM_RAW_KIND_RQ;
 	struct erdma_qp *qp = erdma_qp_get(dev, r->id);
@@ -103,13 +97,14 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 
 	if (!qp)
 		return -ENOENT;
-	ring->obj = &qp->obj;
-	ring->va = qp->mem->ring[rq].va;
-	ring->umem = qp->mem->area[rq].umem;
+	bytes->obj = &qp->obj;
+	bytes->va = qp->mem->ring[rq].va;
+	bytes->umem = qp->mem->area[rq].umem;
 	r->depth = rq ? qp->rq_depth : qp->sq_depth;
 	r->entry_size = ERDMA_WQEBB_SIZE;
 	kqp = qp->kqp;
 	r->user = !kqp;
+	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
 	if (!kqp) {
 		/* A process passes its producer index to the adapter only. */
 		db = erdma_dbref_read(&qp->db, rq);
@@ -123,7 +118,7 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 	return 0;
 }
 
-static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	struct eadm_object *obj = eadm_table_get(&dev->adapter.cqs, r->id);
 	struct erdma_cq *cq;
@@ -132,12 +127,13 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 	if (!obj)
 		return -ENOENT;
 	cq = container_of(obj, struct erdma_cq, obj);
-	ring->obj = obj;
-	ring->va = cq->mem->ring[0].va;
-	ring->umem = cq->mem->area[0].umem;
+	bytes->obj = obj;
+	bytes->va = cq->mem->ring[0].va;
+	bytes->umem = cq->mem->area[0].umem;
 	r->depth = cq->depth;
 	r->entry_size = sizeof(struct erdma_cqe);
 	r->user = !!cq->ctx;
+	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
 	if (!cq->ctx) {
 		r->sw_ci = READ_ONCE(cq->ci);
 		r->valid |= EADM_DIAG_RING_SW_CI;
@@ -152,41 +148,21 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring 
 	return 0;
 }
 
-static int find_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
-{
-	const struct erdma_eq *eq;
-	u32 ceq = r->id - ERDMA_EQC_INDEX_CEQ(0);
-
-	if (r->id == ERDMA_EQC_INDEX_AEQ)
-		eq = &dev->aeq;
-	else if (r->id == ERDMA_EQC_INDEX_CMDQ)
-		eq = &dev->cmdq_eq;
-	else if (ceq < dev->nr_ceqs)
-		eq = &dev->ceqs[array_index_nospec(ceq, ERDMA_MAX_VECTORS - 1)];
-	else
-		return -ENOENT;
-	ring->va = eq->base.ring.va;
-	r->depth = eq->base.depth;
-	r->entry_size = sizeof(struct erdma_aeqe);
-	r->sw_ci = READ_ONCE(eq->ci);
-	r->valid |= EADM_DIAG_RING_SW_CI;
-	return 0;
-}
-
-static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	if (r->id)
 		return -ENOENT;
+	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = ERDMA_CMDQ_DEPTH;
 	spin_lock_irq(&dev->adapter.lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
-		ring->va = q->sq.va;
+		bytes->va = q->sq.va;
 		r->entry_size = ERDMA_WQEBB_SIZE;
 		set_sw(r, q->sq_pi, q->sq_ci);
 	} else {
-		ring->va = q->cq.va;
+		bytes->va = q->cq.va;
 		r->entry_size = sizeof(struct erdma_cqe);
 		r->sw_ci = q->cq_ci;
 		r->valid |= EADM_DIAG_RING_SW_CI;
@@ -195,75 +171,35 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct rin
 	return 0;
 }
 
-static int find(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ring *ring)
+/**
+ * erdma_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
+ * @ad: the adapter
+ * @r: which queue; on return, what is known of it
+ * @bytes: where its bytes are
+ */
+int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		    struct eadm_ring_bytes *bytes)
 {
+	struct erdma_dev *dev = adapter_to_erdma(ad);
+
+	r->index = erdma_ring_index(r->kind);
+	r->index_bits = erdma_ring_index_bits(r->kind);
 	if (r->sub)
 		return -ENOENT;
 	switch (r->kind) {
 	case EADM_RAW_KIND_SQ:
 	case EADM_RAW_KIND_RQ:
-		return find_qp(dev, r, ring);
+		return find_qp(dev, r, bytes);
 	case EADM_RAW_KIND_CQ:
-		return find_cq(dev, r, ring);
+		return find_cq(dev, r, bytes);
 	case EADM_RAW_KIND_EQ:
-		return find_eq(dev, r, ring);
+		return eadm_ring_find_eq(ad, r, bytes);
 	case EADM_RAW_KIND_CMD_SQ:
 	case EADM_RAW_KIND_CMD_CQ:
-		return find_cmdq(dev, r, ring);
+		return find_cmdq(dev, r, bytes);
 	default:
 		return -EOPNOTSUPP;
 	}
-}
-
-/* The owner may write at the same time: the copy is as torn as its memory. */
-static int copy(const struct ring *ring, void *buf, size_t from, size_t len)
-{
-	if (ring->va) {
-		memcpy(buf, ring->va + from, len);
-		return 0;
-	}
-	return ring->umem ? ib_umem_copy_from(buf, ring->umem, from, len) : -ENODATA;
-}
-
-/**
- * erdma_diag_ring() - read entries of a queue
- * @dd: the device
- * @r: which entries; on return, what is known of the queue
- * @buf: where to put the entries
- * @room: its size
- *
- * Context: process; may issue a command when @r->hw is set.
- * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such
- * entries; -EOPNOTSUPP for an unknown kind.
- */
-int erdma_diag_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
-{
-	struct erdma_dev *dev = diag_to_dev(dd);
-	struct ring ring = {};
-	int ret;
-
-	/* Queues of this adapter have no parts. */
-	if (r->sub)
-		return -ENOENT;
-	ret = find(dev, r, &ring);
-	if (ret)
-		return ret;
-	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
-	r->index = erdma_ring_index(r->kind);
-	r->index_bits = erdma_ring_index_bits(r->kind);
-	if (r->first > r->depth || r->count > r->depth - r->first) {
-		ret = -ERANGE;
-		goto out;
-	}
-	r->count = min_t(size_t, r->count, room / r->entry_size);
-	ret = copy(&ring, buf, (size_t)r->first * r->entry_size,
-		   (size_t)r->count * r->entry_size);
-	if (!ret && r->hw)
-		r->hw_error = ask(dev, r, ring.obj);
-out:
-	if (ring.obj)
-		eadm_object_put(ring.obj);
-	return ret;
 }
 
 /* The reference keeps a QP or CQ alive while the adapter is asked about it. */

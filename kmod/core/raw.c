@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Diagnostic provider: bytes of rings, which are not interpreted here. */
+
+#include <rdma/ib_umem.h>
+
+#include "interrupt.h"
+#include "raw.h"
+
+/**
+ * eadm_ring_find_eq() - find the ring of an event queue, for &eadm_adapter_ops.find_ring
+ * @ad: the adapter
+ * @r: which queue; on return, what is known of it
+ * @bytes: where its bytes are
+ *
+ * Context: process.
+ * Return: 0 or -ENOENT.
+ */
+int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		      struct eadm_ring_bytes *bytes)
+{
+	const struct eadm_eq *eq = eadm_eq_find(ad, r->id);
+
+	if (!eq)
+		return -ENOENT;
+	bytes->va = eq->ring.va;
+	r->memory = EADM_RING_MEMORY_HOST;
+	r->depth = eq->depth;
+	r->entry_size = eq->ring.size / eq->depth;
+	r->sw_ci = READ_ONCE(eq->ci);
+	r->valid = EADM_DIAG_RING_SW_CI;
+	return 0;
+}
+
+/* The owner may write at the same time: the copy is as torn as its memory. */
+static int copy(const struct eadm_ring_bytes *bytes, void *buf, size_t from, size_t len)
+{
+	if (bytes->va) {
+		memcpy(buf, bytes->va + from, len);
+		return 0;
+	}
+	return bytes->umem ? ib_umem_copy_from(buf, bytes->umem, from, len) : -ENODATA;
+}
+
+static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ring *r, void *buf,
+			size_t room)
+{
+	if (r->first > r->depth || r->count > r->depth - r->first)
+		return -ERANGE;
+	/* Device memory is never read. */
+	if (r->memory == EADM_RING_MEMORY_DEVICE)
+		r->count = 0;
+	r->count = min_t(size_t, r->count, room / r->entry_size);
+	if (!r->count)
+		return 0;
+	return copy(bytes, buf, (size_t)r->first * r->entry_size, (size_t)r->count * r->entry_size);
+}
+
+/**
+ * eadm_ring_read() - read entries of a queue, for &eadm_diag_ops.ring
+ * @dd: the device
+ * @r: which entries; on return, what is known of the queue
+ * @buf: where to put the entries
+ * @room: its size
+ *
+ * Context: process; may issue a command when @r->hw is set.
+ * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such entries;
+ * -EOPNOTSUPP for an unknown kind.
+ */
+int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
+{
+	struct eadm_adapter *ad = diag_to_adapter(dd);
+	struct eadm_ring_bytes bytes = {};
+	int ret;
+
+	ret = ad->ops->find_ring(ad, r, &bytes);
+	if (ret)
+		return ret;
+	ret = read_entries(&bytes, r, buf, room);
+	if (!ret && r->hw)
+		r->hw_error = ad->ops->ask_ring ? ad->ops->ask_ring(ad, r, bytes.obj) : -EOPNOTSUPP;
+	if (bytes.obj)
+		eadm_object_put(bytes.obj);
+	return ret;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Diagnostic provider: bytes of rings. */
+#ifndef EADM_RAW_H
+#define EADM_RAW_H
+
+#include "adapter.h"
+
+struct ib_umem;
+
+/**
+ * struct eadm_ring_bytes - where the bytes of a queue are
+ * @va: kernel memory, or NULL
+ * @umem: a process's memory, when there is no @va
+ * @obj: object that owns it, referenced, or NULL when the device does
+ */
+struct eadm_ring_bytes {
+	const void *va;
+	struct ib_umem *umem;
+	struct eadm_object *obj;
+};
+
+int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		      struct eadm_ring_bytes *bytes);
+int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
+
+#endif /* EADM_RAW_H */
