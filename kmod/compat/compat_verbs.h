@@ -4,10 +4,10 @@
  * this: each calls the driver's verb of the same name, which has the signature of 6.1. Verbs
  * that a kernel does not have are not provided. The driver defines before:
  *
- *   COMPAT_DRIVER(name)	its own name for something: create_cq, create_qp, destroy_qp,
- *				reg_user_mr; and qp, a struct that begins with the core's ibqp
+ *   COMPAT_DRIVER(name)	its own name for something: create_cq, create_qp, destroy_qp;
+ *				and qp, a struct that begins with the core's ibqp
  *   COMPAT_AH			it has create_ah
- *   COMPAT_DMABUF		it has reg_user_mr_dmabuf
+ *   COMPAT_DMABUF		its adapter can use memory of other devices
  *   COMPAT_DEVICE_STATS	it has alloc_device_stats
  *   COMPAT_PORT_STATS		it has alloc_port_stats
  *   COMPAT_VECTOR_AFFINITY	it has get_vector_affinity
@@ -83,10 +83,10 @@ static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 lengt
 					int access, struct ib_dmah *dmah, struct ib_udata *udata)
 {
 	return dmah ? ERR_PTR(-EOPNOTSUPP) :
-		      COMPAT_DRIVER(reg_user_mr)(ibpd, start, length, virt, access, udata);
+		      eadm_reg_user_mr(ibpd, start, length, virt, access, udata);
 }
 #else
-#define compat_reg_user_mr	COMPAT_DRIVER(reg_user_mr)
+#define compat_reg_user_mr	eadm_reg_user_mr
 #endif
 
 #if defined(COMPAT_DMABUF) && defined(COMPAT_HAVE_REG_DMABUF) && \
@@ -98,18 +98,18 @@ static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 lengt
 				       struct uverbs_attr_bundle *attrs)
 {
 	return dmah ? ERR_PTR(-EOPNOTSUPP) :
-		      COMPAT_DRIVER(reg_user_mr_dmabuf)(ibpd, offset, length, virt, fd, access,
-							&attrs->driver_udata);
+		      eadm_reg_user_mr_dmabuf(ibpd, offset, length, virt, fd, access,
+					      &attrs->driver_udata);
 }
 #elif defined(COMPAT_HAVE_REG_DMABUF_ATTRS)
 static struct ib_mr *compat_reg_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
 				       int fd, int access, struct uverbs_attr_bundle *attrs)
 {
-	return COMPAT_DRIVER(reg_user_mr_dmabuf)(ibpd, offset, length, virt, fd, access,
-						 &attrs->driver_udata);
+	return eadm_reg_user_mr_dmabuf(ibpd, offset, length, virt, fd, access,
+				       &attrs->driver_udata);
 }
 #else
-#define compat_reg_dmabuf	COMPAT_DRIVER(reg_user_mr_dmabuf)
+#define compat_reg_dmabuf	eadm_reg_user_mr_dmabuf
 #endif
 #endif
 

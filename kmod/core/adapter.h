@@ -25,8 +25,10 @@
 
 struct eadm_adapter;
 struct eadm_cmd;
+struct eadm_ctx;
 struct eadm_ring_bytes;
 struct eadm_settings;
+struct ib_umem;
 
 /* How commands are answered. */
 enum eadm_queue_state {
@@ -134,7 +136,6 @@ struct eadm_step {
 
 /**
  * struct eadm_adapter_ops - what a family does
- * @steps: of probe; removal undoes them in reverse order. The last one is empty
  * @queue: its command queue
  * @settings: its settings
  * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
@@ -153,6 +154,11 @@ struct eadm_step {
  * @recovered: recovery is over: a reset may have ended all that was told to the adapter
  *	(@was_reset), and it was out of service before (@was_halted)
  * @free_orphan: free memory, and the record of it
+ * @ctx_begin: make a context in the adapter, initialise it as an object, and answer to @udata;
+ *	its maps exist, and it is not visible yet. Return 0 or -errno
+ * @ctx_end: undo that; it is no longer visible
+ * @check_mr: whether a process may register this much memory. Return 0 or -errno
+ * @reg_mr: register it; takes ownership of the pinned memory, also on failure, which it counts
  * @find_ring: find the queue that is named, and fill in all that is known of it without asking
  *	the adapter. Return 0; -ENOENT for an unknown queue, -EOPNOTSUPP for an unknown kind
  * @ask_ring: ask the adapter for its indices; @obj: what has the queue, or NULL. Return 0 or
@@ -161,7 +167,6 @@ struct eadm_step {
  * Called in process context.
  */
 struct eadm_adapter_ops {
-	const struct eadm_step *steps;
 	const struct eadm_queue_ops *queue;
 	const struct eadm_settings *settings;
 	int (*probe)(struct eadm_adapter *ad);
@@ -173,6 +178,12 @@ struct eadm_adapter_ops {
 	void (*died)(struct eadm_adapter *ad, struct eadm_object *qp);
 	void (*recovered)(struct eadm_adapter *ad, bool was_reset, bool was_halted);
 	void (*free_orphan)(struct eadm_adapter *ad, struct eadm_orphan *orphan);
+	int (*ctx_begin)(struct eadm_adapter *ad, struct eadm_ctx *ctx, struct ib_udata *udata);
+	void (*ctx_end)(struct eadm_adapter *ad, struct eadm_ctx *ctx);
+	int (*check_mr)(struct eadm_adapter *ad, u64 length, u64 virt, int access,
+			struct ib_udata *udata);
+	struct ib_mr *(*reg_mr)(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+				u64 virt, int access, struct ib_udata *udata);
 	int (*find_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 			 struct eadm_ring_bytes *bytes);
 	int (*ask_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
@@ -181,14 +192,15 @@ struct eadm_adapter_ops {
 
 /**
  * struct eadm_adapter - one adapter
+ * @ibdev: the RDMA device; first, as the RDMA core allocates all of it
  * @ops: its family
- * @ibdev: the RDMA device
  * @port: its port
  * @fn: its function, and whether it is there
  * @bars: claimed memory BARs, bit by bit
  * @bar: the BAR of registers
  * @vectors: interrupt vectors granted
- * @complete: all steps of probe are done
+ * @steps: of probe; removal undoes them in reverse order. The last one is empty
+ * @complete: all of them are done
  * @diag: seen by the companion module
  * @failures: the last failures, kept across recovery
  * @probed: local_clock() when the driver found it
@@ -227,13 +239,14 @@ struct eadm_adapter_ops {
  * @memory: what it may still know of
  */
 struct eadm_adapter {
+	struct ib_device ibdev;
 	const struct eadm_adapter_ops *ops;
-	struct ib_device *ibdev;
 	u32 port;
 	struct eadm_function fn;
 	int bars;
 	u8 __iomem *bar;
 	u32 vectors;
+	const struct eadm_step *steps;
 	bool complete;
 	struct eadm_diag_dev diag;
 	struct eadm_failures failures;
@@ -288,6 +301,11 @@ struct eadm_adapter {
 static inline bool eadm_object_is_dead(const struct eadm_adapter *ad, const struct eadm_object *obj)
 {
 	return READ_ONCE(ad->gone) || READ_ONCE(obj->epoch) != READ_ONCE(ad->epoch);
+}
+
+static inline struct eadm_adapter *to_eadm_adapter(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct eadm_adapter, ibdev);
 }
 
 static inline struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)

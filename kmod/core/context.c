@@ -1,20 +1,51 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contexts of processes, and the rows of contexts and PDs. */
+/* Contexts of processes, and what drivers exchange with providers. */
+
+#include <rdma/uverbs_ioctl.h>
 
 #include "adapter.h"
 #include "context.h"
-#include "provider.h"
-#include "rows.h"
 
 /**
- * eadm_ctx_publish() - make a complete context visible
- * @ad: the adapter
- * @ctx: the context
+ * eadm_udata_read() - read a provider's request
+ * @udata: the source; NULL for kernel callers
+ * @req: where to, zeroed
+ * @min: minimum size, which all providers pass
+ * @max: size that this driver knows
  *
  * Context: process.
- * Return: 0, -ENOMEM, or -ENOSPC.
+ * Return: 0; -EINVAL when it is too short, or uses something that the driver does not
+ * know; -EOPNOTSUPP for the kernel; -EFAULT.
  */
-int eadm_ctx_publish(struct eadm_adapter *ad, struct eadm_ctx *ctx)
+int eadm_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
+{
+	if (!udata)
+		return -EOPNOTSUPP;
+	if (udata->inlen < min)
+		return -EINVAL;
+	if (udata->inlen > max && !ib_is_udata_cleared(udata, max, udata->inlen - max))
+		return -EINVAL;
+	return max ? ib_copy_from_udata(req, udata, min(max, udata->inlen)) : 0;
+}
+
+/**
+ * eadm_udata_write() - send the answer to a provider, truncated if it expects
+ * less
+ * @udata: where to
+ * @resp: the answer
+ * @size: bytes of it
+ *
+ * Context: process.
+ * Return: 0 or -EFAULT.
+ */
+int eadm_udata_write(struct ib_udata *udata, const void *resp, size_t size)
+{
+	if (!udata->outlen)
+		return 0;
+	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
+}
+
+static int publish(struct eadm_adapter *ad, struct eadm_ctx *ctx)
 {
 	int ret = eadm_table_add(&ad->ctxs, &ctx->ctxn, &ctx->obj);
 
@@ -25,16 +56,59 @@ int eadm_ctx_publish(struct eadm_adapter *ad, struct eadm_ctx *ctx)
 }
 
 /**
- * eadm_ctx_unpublish() - hide a context, and take device memory from its processes
- * @ad: the adapter
- * @ctx: the context, whose mappings outlive it if the device is removed
+ * eadm_alloc_ucontext() - verb: a process opens the device
+ * @ibctx: the context
+ * @udata: the provider's request and response
+ *
+ * Context: process.
+ * Return: 0 or -errno.
+ */
+int eadm_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+{
+	struct eadm_adapter *ad = to_eadm_adapter(ibctx->device);
+	struct eadm_ctx *ctx = to_eadm_ctx(ibctx);
+	int ret;
+
+	ctx->maps = eadm_maps_create();
+	if (IS_ERR(ctx->maps)) {
+		ret = PTR_ERR(ctx->maps);
+		goto err;
+	}
+	ret = ad->ops->ctx_begin(ad, ctx, udata);
+	if (ret)
+		goto err_maps;
+	ret = publish(ad, ctx);
+	if (ret)
+		goto err_ctx;
+	eadm_count(ad, EADM_CNT_CTX_ALLOCS);
+	return 0;
+
+err_ctx:
+	ad->ops->ctx_end(ad, ctx);
+err_maps:
+	eadm_maps_put(ctx->maps);
+err:
+	eadm_count(ad, EADM_CNT_CTX_ALLOC_FAILURES);
+	return ret;
+}
+
+/**
+ * eadm_dealloc_ucontext() - verb: a process closes the device
+ * @ibctx: the context; all its objects are gone
  *
  * Context: process.
  */
-void eadm_ctx_unpublish(struct eadm_adapter *ad, struct eadm_ctx *ctx)
+void eadm_dealloc_ucontext(struct ib_ucontext *ibctx)
 {
+	struct eadm_adapter *ad = to_eadm_adapter(ibctx->device);
+	struct eadm_ctx *ctx = to_eadm_ctx(ibctx);
+
 	eadm_table_remove(&ad->ctxs, ctx->ctxn, &ctx->obj);
+	/* Its mappings outlive it if the device is removed. */
 	eadm_maps_end(ctx->maps);
+	ad->ops->ctx_end(ad, ctx);
+	eadm_maps_put(ctx->maps);
+	eadm_count(ad, EADM_CNT_CTX_DEALLOCS);
 }
 
 /**
@@ -69,7 +143,7 @@ void eadm_ctxs_zap(struct eadm_adapter *ad)
  */
 void eadm_ctxs_leave(struct eadm_adapter *ad)
 {
-	/* Either this finds a context in the table, or eadm_ctx_publish() sees the flag. */
+	/* Either this finds a context in the table, or publish() sees the flag. */
 	WRITE_ONCE(ad->leaving, true);
 	eadm_ctxs_zap(ad);
 }
@@ -88,43 +162,3 @@ void eadm_ctxs_leave(struct eadm_adapter *ad)
 void eadm_ctx_disassociate(struct ib_ucontext *ibctx)
 {
 }
-
-/**
- * eadm_ctx_row_fill() - fill in what a context has in any family
- * @ctx: the context
- * @s: its row
- */
-void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s)
-{
-	SNAP_SET(s, ctxn, ctx->ctxn);
-	SNAP_SET(s, qps, atomic_read(&ctx->qps));
-	SNAP_SET(s, cqs, atomic_read(&ctx->cqs));
-	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
-	SNAP_SET(s, pds, atomic_read(&ctx->pds));
-	SNAP_SET(s, age, eadm_age(ctx->obj.created));
-}
-
-static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
-		   const struct eadm_diag_req *req)
-{
-	struct eadm_pd *pd = container_of(obj, struct eadm_pd, obj);
-	struct eadm_snap_pd *s = snap;
-
-	SNAP_SET(s, pdn, pd->pdn);
-	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
-	/* The key is for the kernel, which cannot use each adapter. */
-	if (dd->ibdev->kverbs_provider)
-		SNAP_SET(s, local_dma_lkey, dd->ibdev->local_dma_lkey);
-	SNAP_SET(s, age, eadm_age(pd->obj.created));
-	if (pd->ctx)
-		SNAP_SET(s, ctxn, pd->ctx->ctxn);
-	return 0;
-}
-
-const struct eadm_diag_obj eadm_diag_pd = {
-	.type = EADM_OBJ_PD,
-	.next = eadm_pd_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = pd_fill,
-};

@@ -45,14 +45,13 @@ struct eadm_pd {
 	u32 pdn;
 };
 
-extern const struct eadm_diag_obj eadm_diag_pd;
-
-int eadm_ctx_publish(struct eadm_adapter *ad, struct eadm_ctx *ctx);
-void eadm_ctx_unpublish(struct eadm_adapter *ad, struct eadm_ctx *ctx);
+int eadm_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max);
+int eadm_udata_write(struct ib_udata *udata, const void *resp, size_t size);
+int eadm_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
+void eadm_dealloc_ucontext(struct ib_ucontext *ibctx);
 void eadm_ctxs_zap(struct eadm_adapter *ad);
 void eadm_ctxs_leave(struct eadm_adapter *ad);
 void eadm_ctx_disassociate(struct ib_ucontext *ibctx);
-void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s);
 
 static inline struct eadm_ctx *to_eadm_ctx(struct ib_ucontext *ibctx)
 {

@@ -50,13 +50,13 @@ void eadm_cmd_submitted(struct eadm_adapter *ad, struct eadm_cmd *cmd, struct ea
 	cmd->seq = eadm_recorder_submit(&c->rec, now, cmd->op, tag, c->outstanding, polled,
 					cmd->request, cmd->len);
 	slot->seq = cmd->seq;
-	trace_cmd_submit(ad->ibdev, cmd->seq, cmd->op, tag, c->outstanding);
+	trace_cmd_submit(&ad->ibdev, cmd->seq, cmd->op, tag, c->outstanding);
 }
 
 static void trace_done(struct eadm_adapter *ad, const struct eadm_slot *slot,
 		       const struct eadm_cmd *cmd, u64 now)
 {
-	trace_cmd_done(ad->ibdev, cmd->seq, cmd->op, cmd->status, cmd->syndrome,
+	trace_cmd_done(&ad->ibdev, cmd->seq, cmd->op, cmd->status, cmd->syndrome,
 		       eadm_elapsed(slot->submit, now));
 }
 
@@ -254,7 +254,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	spin_unlock_irq(&ad->lock);
 	if (status != -ETIMEDOUT)
 		return;
-	ibdev_err(ad->ibdev, "command %#x (number %llu) was not answered\n", cmd->op, cmd->seq);
+	ibdev_err(&ad->ibdev, "command %#x (number %llu) was not answered\n", cmd->op, cmd->seq);
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 

@@ -55,24 +55,21 @@ static void watch_stop(struct eadm_adapter *ad)
 
 /**
  * eadm_adapter_init() - once in an adapter's life
- * @ad: zeroed
+ * @ad: zeroed, but for the RDMA device
  * @ops: its family
  * @diag: what it offers to the companion
- * @ibdev: the RDMA device, not registered yet
  * @pdev: its function; the adapter becomes its driver's data
  *
  * The family sets @ad->port and @ad->fn.answers. An adapter may raise events for objects as soon
  * as it starts, although there are none.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
-		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
-		       struct pci_dev *pdev)
+		       const struct eadm_diag_ops *diag, struct pci_dev *pdev)
 {
 	ad->probed = local_clock();
 	ad->ops = ops;
-	ad->ibdev = ibdev;
 	ad->fn.pdev = pdev;
-	ad->diag.ibdev = ibdev;
+	ad->diag.ibdev = &ad->ibdev;
 	ad->diag.ops = diag;
 	ad->diag.failures = &ad->failures;
 	ATOMIC_INIT_NOTIFIER_HEAD(&ad->diag.events);
@@ -105,7 +102,7 @@ static int alloc(struct eadm_adapter *ad)
 /* Undoes all steps before one, and frees the device with the adapter. */
 static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 {
-	while (step-- != ad->ops->steps)
+	while (step-- != ad->steps)
 		if (step->end)
 			step->end(ad);
 	eadm_table_destroy(&ad->ctxs);
@@ -116,21 +113,22 @@ static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 	eadm_recorder_free(&ad->cmds.rec);
 	eadm_failures_free(&ad->failures);
 	free_percpu(ad->counters);
-	ib_dealloc_device(ad->ibdev);
+	ib_dealloc_device(&ad->ibdev);
 }
 
 /**
  * eadm_adapter_probe() - bring an adapter into service, step by step
  * @ad: the adapter, initialised
+ * @step: the first of the steps
  *
  * Context: process.
  * Return: 0, or -errno; then the device is freed.
  */
-int eadm_adapter_probe(struct eadm_adapter *ad)
+int eadm_adapter_probe(struct eadm_adapter *ad, const struct eadm_step *step)
 {
-	const struct eadm_step *step = ad->ops->steps;
 	int ret = alloc(ad);
 
+	ad->steps = step;
 	while (!ret && step->begin) {
 		ret = step->begin(ad);
 		if (!ret)
@@ -154,7 +152,7 @@ int eadm_adapter_probe(struct eadm_adapter *ad)
 void eadm_adapter_remove(struct pci_dev *pdev)
 {
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
-	const struct eadm_step *step = ad->ops->steps;
+	const struct eadm_step *step = ad->steps;
 
 	/* Avoids waiting for answers that cannot come. */
 	eadm_adapter_is_gone(ad);
@@ -348,7 +346,7 @@ int eadm_device_register(struct eadm_adapter *ad)
 
 	eadm_queue_set_recoverable(ad, true);
 	snprintf(name, sizeof(name), "%s_%%d", ad->diag.ops->family);
-	ret = ib_register_device(ad->ibdev, name, &ad->fn.pdev->dev);
+	ret = ib_register_device(&ad->ibdev, name, &ad->fn.pdev->dev);
 	if (ret)
 		consumers_end(ad);
 	return ret;
@@ -363,7 +361,7 @@ int eadm_device_register(struct eadm_adapter *ad)
 void eadm_device_unregister(struct eadm_adapter *ad)
 {
 	eadm_ctxs_leave(ad);
-	ib_unregister_device(ad->ibdev);
+	ib_unregister_device(&ad->ibdev);
 	consumers_end(ad);
 }
 

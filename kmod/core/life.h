@@ -8,9 +8,8 @@
 extern const struct pci_error_handlers eadm_adapter_resets;
 
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
-		       const struct eadm_diag_ops *diag, struct ib_device *ibdev,
-		       struct pci_dev *pdev);
-int eadm_adapter_probe(struct eadm_adapter *ad);
+		       const struct eadm_diag_ops *diag, struct pci_dev *pdev);
+int eadm_adapter_probe(struct eadm_adapter *ad, const struct eadm_step *step);
 void eadm_adapter_remove(struct pci_dev *pdev);
 int eadm_pci_start(struct eadm_adapter *ad, int bars, u8 bar);
 void eadm_pci_stop(struct eadm_adapter *ad);

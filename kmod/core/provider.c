@@ -27,7 +27,7 @@ int eadm_provider_add(struct eadm_adapter *ad)
 
 	init_completion(&dd->released);
 	adev->name = EADM_DIAG_NAME;
-	adev->id = ad->ibdev->index;
+	adev->id = ad->ibdev.index;
 	adev->dev.parent = &ad->fn.pdev->dev;
 	adev->dev.release = release;
 	ret = auxiliary_device_init(adev);
@@ -71,13 +71,4 @@ void eadm_put_object(struct eadm_diag_dev *dd, void *obj)
 struct rdma_restrack_entry *eadm_object_res(void *obj)
 {
 	return ((struct eadm_object *)obj)->res;
-}
-
-/**
- * eadm_put_none() - &eadm_diag_obj.put of what lives as long as the device
- * @dd: the device
- * @obj: the object
- */
-void eadm_put_none(struct eadm_diag_dev *dd, void *obj)
-{
 }

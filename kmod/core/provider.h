@@ -9,6 +9,5 @@ int eadm_provider_add(struct eadm_adapter *ad);
 void eadm_provider_del(struct eadm_adapter *ad);
 void eadm_put_object(struct eadm_diag_dev *dd, void *obj);
 struct rdma_restrack_entry *eadm_object_res(void *obj);
-void eadm_put_none(struct eadm_diag_dev *dd, void *obj);
 
 #endif /* EADM_PROVIDER_H */

@@ -54,7 +54,7 @@ static bool halt_adapter(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 	bool confirmed = ad->ops->halt(ad, reason);
 
 	if (!confirmed && !ad->unconfirmed)
-		ibdev_err(ad->ibdev,
+		ibdev_err(&ad->ibdev,
 			  "the adapter did not confirm a reset: it is halted, and its memory is kept\n");
 	eadm_adapter_forget(ad, confirmed);
 	WRITE_ONCE(ad->unconfirmed, !confirmed);
@@ -72,7 +72,7 @@ static int reset_adapter(struct eadm_adapter *ad)
 	}
 	WRITE_ONCE(ad->halted, ret);
 	ad->restarted = false;
-	trace_recovery(ad->ibdev, EADM_RECOVERY_RESET, ret);
+	trace_recovery(&ad->ibdev, EADM_RECOVERY_RESET, ret);
 	eadm_adapter_debug(ad, dev, "recovery: reset: %d\n", ret);
 	return ret;
 }
@@ -174,7 +174,7 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 	/* One that is merely silent may still write to memory. */
 	if (absent)
 		eadm_memory_confirm(ad);
-	trace_recovery(ad->ibdev, EADM_RECOVERY_GONE, 0);
+	trace_recovery(&ad->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&ad->fn.pdev->dev, "the adapter is gone\n");
 	eadm_queue_reset(ad, -ENODEV);
 	eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_GONE, 0);
@@ -210,7 +210,7 @@ static int bring_back(struct eadm_adapter *ad)
 
 	eadm_queue_set_state(ad, EADM_QUEUE_RECOVERING);
 	ret = ad->halted || ad->restarted ? -ENODEV : ad->ops->probe(ad);
-	trace_recovery(ad->ibdev, EADM_RECOVERY_PROBE, ret);
+	trace_recovery(&ad->ibdev, EADM_RECOVERY_PROBE, ret);
 	eadm_adapter_debug(ad, dev, "recovery: probe command: %d\n", ret);
 	if (!ret)
 		return 0;
@@ -233,10 +233,10 @@ static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, boo
 static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (ret && !was_halted)
-		ibdev_err(ad->ibdev, "the %s could not be brought back: %d\n",
+		ibdev_err(&ad->ibdev, "the %s could not be brought back: %d\n",
 			  ad->ops->queue->name, ret);
 	else if (!ret)
-		ibdev_warn(ad->ibdev, "the %s is back%s\n", ad->ops->queue->name,
+		ibdev_warn(&ad->ibdev, "the %s is back%s\n", ad->ops->queue->name,
 			   was_reset || was_halted ? " after a reset" : "");
 	if (!ret || !was_halted)
 		eadm_adapter_notify(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
@@ -247,7 +247,7 @@ static void recover(struct eadm_adapter *ad)
 	bool was_halted = ad->halted, was_reset, gone;
 	int ret;
 
-	trace_recovery(ad->ibdev, EADM_RECOVERY_BEGIN, 0);
+	trace_recovery(&ad->ibdev, EADM_RECOVERY_BEGIN, 0);
 	ret = bring_back(ad);
 	was_reset = ad->told != ad->epoch;
 	count_recovery(ad, !ret);
@@ -263,7 +263,7 @@ static void recover(struct eadm_adapter *ad)
 		tell_consumers(ad);
 	if (!ret)
 		eadm_queue_set_state(ad, EADM_QUEUE_EVENT);
-	trace_recovery(ad->ibdev, EADM_RECOVERY_END, ret);
+	trace_recovery(&ad->ibdev, EADM_RECOVERY_END, ret);
 	if (gone || READ_ONCE(ad->gone))
 		return;
 	report_end(ad, ret, was_reset, was_halted);

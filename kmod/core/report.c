@@ -79,7 +79,7 @@ void eadm_adapter_failed(struct eadm_adapter *ad, u8 cause, int error)
 void eadm_adapter_event(struct eadm_adapter *ad, enum ib_event_type type)
 {
 	struct ib_event event = {
-		.device = ad->ibdev,
+		.device = &ad->ibdev,
 		.element.port_num = ad->port,
 		.event = type,
 	};

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Rows of the device, its counters, contexts and PDs, as far as all families have them. */
 
+#include "context.h"
 #include "interrupt.h"
 #include "life.h"
+#include "provider.h"
 #include "report.h"
 #include "rows.h"
 
@@ -75,7 +77,7 @@ void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s)
 	SNAP_SET(s, part_id, pdev->device);
 	SNAP_SET(s, vectors, ad->vectors);
 	SNAP_SET(s, numa_node, dev_to_node(&pdev->dev));
-	SNAP_BIN(s, node_guid, &ad->ibdev->node_guid, sizeof(ad->ibdev->node_guid));
+	SNAP_BIN(s, node_guid, &ad->ibdev.node_guid, sizeof(ad->ibdev.node_guid));
 	SNAP_SET(s, age, eadm_age(ad->probed));
 	SNAP_SET(s, debug, READ_ONCE(ad->diag.debug));
 	SNAP_SET(s, qps, atomic_read(&ad->qps.count));
@@ -151,3 +153,43 @@ void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 	SNAP_SET(s, ctx_alloc_failures, eadm_counter_read(ad, EADM_CNT_CTX_ALLOC_FAILURES));
 	SNAP_SET(s, ctx_deallocs, eadm_counter_read(ad, EADM_CNT_CTX_DEALLOCS));
 }
+
+/**
+ * eadm_ctx_row_fill() - fill in what a context has in any family
+ * @ctx: the context
+ * @s: its row
+ */
+void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s)
+{
+	SNAP_SET(s, ctxn, ctx->ctxn);
+	SNAP_SET(s, qps, atomic_read(&ctx->qps));
+	SNAP_SET(s, cqs, atomic_read(&ctx->cqs));
+	SNAP_SET(s, mrs, atomic_read(&ctx->mrs));
+	SNAP_SET(s, pds, atomic_read(&ctx->pds));
+	SNAP_SET(s, age, eadm_age(ctx->obj.created));
+}
+
+static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
+		   const struct eadm_diag_req *req)
+{
+	struct eadm_pd *pd = container_of(obj, struct eadm_pd, obj);
+	struct eadm_snap_pd *s = snap;
+
+	SNAP_SET(s, pdn, pd->pdn);
+	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
+	/* The key is for the kernel, which cannot use each adapter. */
+	if (dd->ibdev->kverbs_provider)
+		SNAP_SET(s, local_dma_lkey, dd->ibdev->local_dma_lkey);
+	SNAP_SET(s, age, eadm_age(pd->obj.created));
+	if (pd->ctx)
+		SNAP_SET(s, ctxn, pd->ctx->ctxn);
+	return 0;
+}
+
+const struct eadm_diag_obj eadm_diag_pd = {
+	.type = EADM_OBJ_PD,
+	.next = eadm_pd_row_next,
+	.put = eadm_put_object,
+	.res = eadm_object_res,
+	.fill = pd_fill,
+};

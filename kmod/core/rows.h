@@ -5,6 +5,8 @@
 
 #include "adapter.h"
 
+extern const struct eadm_diag_obj eadm_diag_pd;
+
 /*
  * The object with the lowest number from @id on, referenced, or NULL: &eadm_diag_obj.next. The
  * row of the queue of commands is that of the device.
@@ -20,6 +22,7 @@ void *eadm_cmdq_row_next(struct eadm_diag_dev *dd, u64 *id);
 void *eadm_dev_row_next(struct eadm_diag_dev *dd, u64 *id);
 void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s);
 void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id);
+void eadm_ctx_row_fill(const struct eadm_ctx *ctx, struct eadm_snap_ctx *s);
 void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s);
 
 #endif /* EADM_ROWS_H */

@@ -72,7 +72,6 @@ static int conf_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj eadm_diag_conf = {
 	.type = EADM_OBJ_CONF,
 	.next = conf_next,
-	.put = eadm_put_none,
 	.fill = conf_fill,
 };
 

@@ -283,7 +283,8 @@ static int reply_row(struct sk_buff *skb, const struct eadm_request *req, struct
 	ret = -ENOENT;
 	if (!req->has_key || id == req->key)
 		ret = put_row(skb, req, edev, row, snap, info->nlhdr, info->snd_portid, NULL);
-	ops->put(edev->dd, row);
+	if (ops->put)
+		ops->put(edev->dd, row);
 	if (ret != -ENOENT)
 		return ret;
 none:
@@ -485,7 +486,8 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 		if (!dump->req.has_key || dump->id == dump->req.key)
 			ret = put_row(skb, &dump->req, edev, row, dump->snap, cb->nlh, portid,
 				      cb);
-		ops->put(edev->dd, row);
+		if (ops->put)
+			ops->put(edev->dd, row);
 		if (ret == -EMSGSIZE)
 			return ret;
 		/* Any other error concerns only this row, which is left out. */

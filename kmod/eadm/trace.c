@@ -123,7 +123,8 @@ static int load(struct eadm_trace *trace, u64 *id)
 		return PTR_ERR(row);
 	memset(trace->snap, 0, sizeof(*trace->snap));
 	ret = eadm_snap_fill(trace->edev, EADM_OBJ_CMD, row, trace->snap, &req);
-	ops->put(dd, row);
+	if (ops->put)
+		ops->put(dd, row);
 	return ret ?: 1;
 }
 

@@ -38,7 +38,8 @@ static bool end(struct efa_dev *dev, struct efa_cq *cq)
 	WRITE_ONCE(cq->obj.ending, true);
 	ret = efa_cmd_destroy_cq(dev, cq);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &cq->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "CQ %u could not be freed: %d\n", cq->cqn, ret);
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "CQ %u could not be freed: %d\n",
+				       cq->cqn, ret);
 	return !ret;
 }
 
@@ -65,7 +66,7 @@ static int offer(struct efa_cq *cq, struct ib_udata *udata)
 		resp.db_offset = offset_in_page(cq->db);
 		resp.db_key = eadm_map_key(cq->db_entry);
 	}
-	return efa_udata_write(udata, &resp, sizeof(resp));
+	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
 /* Creates it in the adapter; on an error, retires the memory. */
@@ -113,7 +114,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	struct efa_cq *cq = to_efa_cq(ibcq);
 	int ret;
 
-	ret = efa_udata_read(udata, &req, EFA_UREQ_CREATE_CQ_MIN, sizeof(req));
+	ret = eadm_udata_read(udata, &req, EFA_UREQ_CREATE_CQ_MIN, sizeof(req));
 	if (!ret)
 		ret = check(dev, attr, &req);
 	if (ret)

@@ -6,45 +6,6 @@
 #include "abi.h"
 #include "efa.h"
 
-/**
- * efa_udata_read() - read a provider's request
- * @udata: the source; NULL for kernel callers
- * @req: where to, zeroed
- * @min: minimum size, which all providers pass
- * @max: size that this driver knows
- *
- * Context: process.
- * Return: 0; -EINVAL when it is too short, or uses something that the driver does not
- * know; -EOPNOTSUPP for the kernel; -EFAULT.
- */
-int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
-{
-	if (!udata)
-		return -EOPNOTSUPP;
-	if (udata->inlen < min)
-		return -EINVAL;
-	if (udata->inlen > max && !ib_is_udata_cleared(udata, max, udata->inlen - max))
-		return -EINVAL;
-	return max ? ib_copy_from_udata(req, udata, min(max, udata->inlen)) : 0;
-}
-
-/**
- * efa_udata_write() - send the answer to a provider, truncated if it expects
- * less
- * @udata: where to
- * @resp: the answer
- * @size: bytes of it
- *
- * Context: process.
- * Return: 0 or -EFAULT.
- */
-int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size)
-{
-	if (!udata->outlen)
-		return 0;
-	return ib_copy_to_udata(udata, (void *)resp, min(size, udata->outlen));
-}
-
 /* The provider has to know the restrictions of the adapter. */
 static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 {
@@ -58,7 +19,7 @@ static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 		return ret;
 	if ((q->max_tx_batch && !(req.mask & EFA_UREQ_TX_BATCH)) ||
 	    (q->min_sq_depth && !(req.mask & EFA_UREQ_MIN_SQ))) {
-		ibdev_warn_ratelimited(&dev->ibdev, "the provider of %s is too old\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "the provider of %s is too old\n",
 				       current->comm);
 		return -EOPNOTSUPP;
 	}
@@ -78,7 +39,7 @@ static int answer(const struct efa_dev *dev, struct ib_udata *udata)
 		.max_inline_ext = le16_to_cpu(dev->caps.queue2.max_inline_ext),
 	};
 
-	return efa_udata_write(udata, &resp, sizeof(resp));
+	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
 /* Frees the UAR, unless the adapter has forgotten it. */
@@ -90,81 +51,53 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 		return;
 	ret = efa_cmd_dealloc_uar(dev, ctx);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "UAR %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "UAR %u could not be freed: %d\n",
 				       ctx->uar, ret);
 }
 
 /**
- * efa_alloc_ucontext() - verb: a process opens the device
- * @ibctx: the context
+ * efa_ctx_begin() - &eadm_adapter_ops.ctx_begin
+ * @ad: the adapter
+ * @base: the context
  * @udata: what its provider supports
- *
- * Context: process.
- * Return: 0 or -errno.
  */
-int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+int efa_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata)
 {
-	struct efa_dev *dev = to_efa_dev(ibctx->device);
-	struct efa_ctx *ctx = to_efa_ctx(ibctx);
+	struct efa_ctx *ctx = to_efa_ctx(&base->ibctx);
+	struct efa_dev *dev = adapter_to_efa(ad);
 	u32 epoch;
 	int ret;
 
 	ret = check_provider(dev, udata);
+	if (!ret)
+		ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
 	if (ret)
-		goto err;
-	ctx->base.maps = eadm_maps_create();
-	if (IS_ERR(ctx->base.maps)) {
-		ret = PTR_ERR(ctx->base.maps);
-		goto err;
-	}
+		return ret;
 	mutex_init(&ctx->db_lock);
-	ret = efa_cmd_alloc_uar(dev, ctx, &epoch);
-	if (ret)
-		goto err_maps;
-	eadm_object_init(&ctx->base.obj, epoch, &ibctx->res);
-	eadm_object_init(&ctx->uar_obj, epoch, &ibctx->res);
+	eadm_object_init(&base->obj, epoch, &base->ibctx.res);
+	eadm_object_init(&ctx->uar_obj, epoch, &base->ibctx.res);
 	ret = eadm_table_add_at(&dev->uars, ctx->uar, &ctx->uar_obj);
-	if (ret)
-		goto err_uar;
-	ret = eadm_ctx_publish(&dev->adapter, &ctx->base);
-	if (ret)
-		goto err_uars;
+	if (ret) {
+		put_uar(dev, ctx);
+		return ret;
+	}
 	ret = answer(dev, udata);
 	if (ret)
-		goto err_table;
-	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOCS);
-	return 0;
-
-err_table:
-	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
-err_uars:
-	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
-err_uar:
-	put_uar(dev, ctx);
-err_maps:
-	mutex_destroy(&ctx->db_lock);
-	eadm_maps_put(ctx->base.maps);
-err:
-	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
+		efa_ctx_end(ad, base);
 	return ret;
 }
 
 /**
- * efa_dealloc_ucontext() - verb: a process closes the device
- * @ibctx: the context; all its objects are gone
- *
- * Context: process.
+ * efa_ctx_end() - &eadm_adapter_ops.ctx_end
+ * @ad: the adapter
+ * @base: the context
  */
-void efa_dealloc_ucontext(struct ib_ucontext *ibctx)
+void efa_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base)
 {
-	struct efa_dev *dev = to_efa_dev(ibctx->device);
-	struct efa_ctx *ctx = to_efa_ctx(ibctx);
+	struct efa_ctx *ctx = to_efa_ctx(&base->ibctx);
+	struct efa_dev *dev = adapter_to_efa(ad);
 
-	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
 	eadm_table_remove(&dev->uars, ctx->uar, &ctx->uar_obj);
-	/* All entries are gone. */
-	eadm_maps_put(ctx->base.maps);
 	mutex_destroy(&ctx->db_lock);
 	put_uar(dev, ctx);
-	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
 }

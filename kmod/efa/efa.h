@@ -83,6 +83,7 @@
 #include "../core/raw.h"
 #include "../core/recent.h"
 #include "../core/recovery.h"
+#include "../core/region.h"
 #include "../core/report.h"
 #include "../core/rows.h"
 #include "../core/settings.h"
@@ -129,9 +130,8 @@ struct efa_caps {
 
 /**
  * struct efa_dev - one adapter
- * @ibdev: the RDMA device
+ * @adapter: as in any family
  * @pdev: the PCI function
- * @adapter: what becomes of it in an emergency; QPs, the companion, work
  * @db_bar: BAR of doorbells
  * @hw: registers
  * @caps: capabilities
@@ -146,9 +146,8 @@ struct efa_caps {
  * @uars: tables
  */
 struct efa_dev {
-	struct ib_device ibdev;
-	struct pci_dev *pdev;
 	struct eadm_adapter adapter;
+	struct pci_dev *pdev;
 	u8 db_bar;
 	struct efa_hw hw;
 	struct efa_caps caps;
@@ -165,7 +164,7 @@ struct efa_dev {
 
 static inline struct efa_dev *to_efa_dev(struct ib_device *ibdev)
 {
-	return container_of(ibdev, struct efa_dev, ibdev);
+	return container_of(ibdev, struct efa_dev, adapter.ibdev);
 }
 
 static inline struct efa_dev *adapter_to_efa(struct eadm_adapter *ad)
@@ -207,8 +206,7 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 #define efa_debug(d, topic, fmt, ...) \
 	eadm_adapter_debug(&(d)->adapter, topic, fmt, ##__VA_ARGS__)
 
-/* main.c, lifecycle.c */
-extern const struct eadm_step efa_steps[];
+/* lifecycle.c */
 extern const struct eadm_adapter_ops efa_adapter_ops;
 extern const struct eadm_diag_ops efa_diag_ops;
 int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);

@@ -118,7 +118,7 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 {
 	u16 group = le16_to_cpu(e->group), syndrome = le16_to_cpu(e->syndrome);
 
-	trace_async_event(&dev->ibdev, group, syndrome);
+	trace_async_event(&dev->adapter.ibdev, group, syndrome);
 	efa_debug(dev, event, "group %u, syndrome %u\n", group, syndrome);
 	if (group == EFA_AENQ_KEEP_ALIVE)
 		return;
@@ -177,7 +177,7 @@ static void deliver_completion(struct efa_eq *eq, const struct efa_eqe *e)
 	struct eadm_object *obj;
 	struct efa_cq *cq;
 
-	trace_comp_event(&dev->ibdev, eq->base.eqn, cqn);
+	trace_comp_event(&dev->adapter.ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct efa_cq, obj) : NULL;
 	if (cq && cq->eq == eq && !FIELD_GET(EFA_EQE_TYPE, le32_to_cpu(e->hdr)))

@@ -197,10 +197,17 @@ static void died(struct eadm_adapter *ad, struct eadm_object *obj)
 		.cause = eadm_adapter_cause(ad),
 		.id = qp->qpn,
 	};
+	struct ib_event event = {
+		.device = &ad->ibdev,
+		.element.qp = &qp->ibqp,
+		.event = IB_EVENT_QP_FATAL,
+	};
 
 	eadm_failure_set_owner(&what, obj->res);
 	eadm_failures_note(&ad->failures, &what);
-	efa_qp_died(qp);
+	WRITE_ONCE(qp->events, qp->events + 1);
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
 /* The port is up as long as there is service. */
@@ -211,7 +218,6 @@ static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 }
 
 const struct eadm_adapter_ops efa_adapter_ops = {
-	.steps = efa_steps,
 	.queue = &efa_queue_ops,
 	.settings = &efa_settings,
 	.probe = efa_cmd_probe,
@@ -222,6 +228,10 @@ const struct eadm_adapter_ops efa_adapter_ops = {
 	.watch = efa_eqs_kick,
 	.died = died,
 	.recovered = recovered,
+	.ctx_begin = efa_ctx_begin,
+	.ctx_end = efa_ctx_end,
+	.check_mr = efa_check_mr,
+	.reg_mr = efa_reg_mr,
 	.find_ring = efa_find_ring,
 	.free_orphan = efa_orphan_free,
 };

@@ -136,7 +136,7 @@ static int service_start(struct eadm_adapter *ad)
 	return ret;
 }
 
-const struct eadm_step efa_steps[] = {
+static const struct eadm_step steps[] = {
 	{ tables_alloc, tables_free },
 	{ pci_start, eadm_pci_stop },
 	{ end_former_life, hw_leave },
@@ -153,15 +153,15 @@ const struct eadm_step efa_steps[] = {
 
 static int efa_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct efa_dev *dev = ib_alloc_device(efa_dev, ibdev);
+	struct efa_dev *dev = ib_alloc_device(efa_dev, adapter.ibdev);
 
 	if (!dev)
 		return -ENOMEM;
 	dev->pdev = pdev;
-	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, &dev->ibdev, pdev);
+	eadm_adapter_init(&dev->adapter, &efa_adapter_ops, &efa_diag_ops, pdev);
 	dev->adapter.port = EFA_PORT;
 	efa_recent_init(dev);
-	return eadm_adapter_probe(&dev->adapter);
+	return eadm_adapter_probe(&dev->adapter, steps);
 }
 
 static const struct pci_device_id efa_ids[] = {

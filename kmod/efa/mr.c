@@ -21,6 +21,25 @@ static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
 	return length && !check_add_overflow(virt, length - 1, &last) ? 0 : -EINVAL;
 }
 
+/**
+ * efa_check_mr() - &eadm_adapter_ops.check_mr; a refusal counts as a failure
+ * @ad: the adapter
+ * @length: bytes
+ * @virt: address in work requests
+ * @access: verbs access flags
+ * @udata: the provider's request
+ */
+int efa_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access, struct ib_udata *udata)
+{
+	int ret = eadm_udata_read(udata, NULL, 0, 0);
+
+	if (!ret)
+		ret = check(adapter_to_efa(ad), length, virt, access);
+	if (ret)
+		eadm_count(ad, EADM_CNT_MR_REGISTER_FAILURES);
+	return ret;
+}
+
 /* Takes ownership of the pinned memory, also on failure. */
 static struct efa_mr *mr_alloc(struct ib_pd *ibpd, struct ib_umem *umem,
 			       struct ib_udata *udata)
@@ -82,7 +101,8 @@ static bool end(struct efa_dev *dev, struct efa_mr *mr)
 		return false;
 	ret = efa_cmd_dereg_mr(dev, mr);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &mr->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "MR %u could not be freed: %d\n", mr->mrn, ret);
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "MR %u could not be freed: %d\n",
+				       mr->mrn, ret);
 	return !ret;
 }
 
@@ -121,103 +141,43 @@ err:
 	return ret;
 }
 
-static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
-			      u64 virt, int access, struct ib_udata *udata)
+/**
+ * efa_reg_mr() - &eadm_adapter_ops.reg_mr
+ * @ibpd: the PD
+ * @umem: pinned memory, owned from now on, also on failure
+ * @dmabuf: it is that of another device
+ * @length: bytes
+ * @virt: address in work requests
+ * @access: verbs access flags
+ * @udata: leads to the process's context
+ */
+struct ib_mr *efa_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+			 u64 virt, int access, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibpd->device);
 	struct efa_mr *mr;
-	int ret;
+	int ret = -ENOMEM;
 
 	mr = mr_alloc(ibpd, umem, udata);
 	if (!mr)
-		return ERR_PTR(-ENOMEM);
+		goto err;
 	mr->dmabuf = dmabuf;
 	mr->access = access;
 	mr->iova = virt;
 	mr->length = length;
 	ret = begin(dev, mr);
 	if (ret) {
-		efa_debug(dev, mr, "no MR: %d\n", ret);
 		kfree(mr);
-		return ERR_PTR(ret);
+		goto err;
 	}
 	atomic_inc(&mr->ctx->base.mrs);
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTERS);
 	efa_debug(dev, mr, "MR %u: registered, %llu bytes, access %#x\n", mr->mrn, length, access);
 	return &mr->ibmr;
-}
 
-/**
- * efa_reg_user_mr() - verb: register memory of a process
- * @ibpd: the PD
- * @start: its address
- * @length: bytes
- * @virt: its address in work requests
- * @access: verbs access flags
- * @udata: leads to the process's context
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *efa_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
-			      int access, struct ib_udata *udata)
-{
-	struct efa_dev *dev = to_efa_dev(ibpd->device);
-	struct ib_mr *mr = NULL;
-	struct ib_umem *umem;
-	int ret;
-
-	ret = efa_udata_read(udata, NULL, 0, 0);
-	if (!ret)
-		ret = check(dev, length, virt, access);
-	if (!ret) {
-		umem = ib_umem_get(&dev->ibdev, start, length, access);
-		mr = IS_ERR(umem) ? ERR_CAST(umem) :
-				    reg_umem(ibpd, umem, false, length, virt, access, udata);
-		ret = PTR_ERR_OR_ZERO(mr);
-	}
-	if (!ret)
-		return mr;
+err:
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
-	return ERR_PTR(ret);
-}
-
-/**
- * efa_reg_user_mr_dmabuf() - verb: register memory of another device
- * @ibpd: the PD
- * @offset: into the buffer
- * @length: bytes
- * @virt: address in work requests
- * @fd: the DMA buffer
- * @access: verbs access flags
- * @udata: leads to the process's context
- *
- * The memory stays where it is until the MR is gone.
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				     int fd, int access, struct ib_udata *udata)
-{
-	struct efa_dev *dev = to_efa_dev(ibpd->device);
-	struct ib_umem_dmabuf *dmabuf;
-	struct ib_mr *mr = NULL;
-	int ret;
-
-	ret = efa_udata_read(udata, NULL, 0, 0);
-	if (!ret)
-		ret = check(dev, length, virt, access);
-	if (!ret) {
-		dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
-		mr = IS_ERR(dmabuf) ? ERR_CAST(dmabuf) :
-				      reg_umem(ibpd, &dmabuf->umem, true, length, virt, access,
-					       udata);
-		ret = PTR_ERR_OR_ZERO(mr);
-	}
-	if (!ret)
-		return mr;
-	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
+	efa_debug(dev, mr, "no MR: %d\n", ret);
 	return ERR_PTR(ret);
 }
 

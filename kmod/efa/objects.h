@@ -206,10 +206,8 @@ struct efa_qp {
 };
 
 /* ctx.c, mmap.c */
-int efa_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max);
-int efa_udata_write(struct ib_udata *udata, const void *resp, size_t size);
-int efa_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
-void efa_dealloc_ucontext(struct ib_ucontext *ibctx);
+int efa_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata);
+void efa_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base);
 struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset);
 void efa_mmap_put_db(struct efa_ctx *ctx, struct eadm_map *entry);
 struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes);
@@ -232,7 +230,6 @@ void efa_cq_event(struct efa_cq *cq, u64 now);
 /* qp.c */
 int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
-void efa_qp_died(struct efa_qp *qp);
 
 /* qp_state.c */
 int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
@@ -241,10 +238,10 @@ int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		 struct ib_qp_init_attr *init_attr);
 
 /* mr.c */
-struct ib_mr *efa_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
-			      int access, struct ib_udata *udata);
-struct ib_mr *efa_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				     int fd, int access, struct ib_udata *udata);
+int efa_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
+		 struct ib_udata *udata);
+struct ib_mr *efa_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+			 u64 virt, int access, struct ib_udata *udata);
 int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* EFA_OBJECTS_H */

@@ -17,7 +17,7 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 	WRITE_ONCE(pd->base.obj.ending, true);
 	ret = efa_cmd_dealloc_pd(dev, &pd->base);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->base.obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "PD %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "PD %u could not be freed: %d\n",
 				       pd->base.pdn, ret);
 }
 
@@ -36,7 +36,7 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	struct efa_pd *pd = to_efa_pd(ibpd);
 	int ret;
 
-	ret = efa_udata_read(udata, NULL, 0, 0);
+	ret = eadm_udata_read(udata, NULL, 0, 0);
 	if (ret)
 		goto err;
 	pd->base.ctx = rdma_udata_to_drv_context(udata, struct eadm_ctx, ibctx);
@@ -50,7 +50,7 @@ int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	if (ret)
 		goto err_pd;
 	resp.pdn = pd->base.pdn;
-	ret = efa_udata_write(udata, &resp, sizeof(resp));
+	ret = eadm_udata_write(udata, &resp, sizeof(resp));
 	if (ret)
 		goto err_table;
 	atomic_inc(&pd->base.ctx->pds);
@@ -123,7 +123,7 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	WRITE_ONCE(entry->obj.ending, true);
 	ret = efa_cmd_destroy_ah(dev, &entry->pd->base, entry->ahn);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &entry->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "AH %u of PD %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "AH %u of PD %u could not be freed: %d\n",
 				       entry->ahn, entry->pd->base.pdn, ret);
 }
 
@@ -222,7 +222,7 @@ int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_
 	struct efa_ah *ah = to_efa_ah(ibah);
 	int ret;
 
-	ret = attr->flags & RDMA_CREATE_AH_SLEEPABLE ? efa_udata_read(udata, NULL, 0, 0) :
+	ret = attr->flags & RDMA_CREATE_AH_SLEEPABLE ? eadm_udata_read(udata, NULL, 0, 0) :
 						       -EOPNOTSUPP;
 	if (ret)
 		goto err;
@@ -232,7 +232,7 @@ int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_
 		goto err;
 	}
 	resp.ahn = ah->entry->ahn;
-	ret = efa_udata_write(udata, &resp, sizeof(resp));
+	ret = eadm_udata_write(udata, &resp, sizeof(resp));
 	if (!ret) {
 		efa_debug(dev, qp, "AH %u: %pI6\n", resp.ahn, ah->entry->gid);
 		return 0;

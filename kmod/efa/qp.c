@@ -60,7 +60,8 @@ static bool end(struct efa_dev *dev, struct efa_qp *qp)
 	WRITE_ONCE(qp->obj.ending, true);
 	ret = efa_cmd_destroy_qp(dev, qp);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &qp->obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "QP %u could not be freed: %d\n", qp->qpn, ret);
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "QP %u could not be freed: %d\n",
+				       qp->qpn, ret);
 	return !ret;
 }
 
@@ -106,7 +107,7 @@ static int offer(struct efa_qp *qp, struct ib_udata *udata)
 		if (ret)
 			return ret;
 	}
-	return efa_udata_write(udata, &resp, sizeof(resp));
+	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
 /* Creates it in the adapter; on an error, retires the memory. */
@@ -150,7 +151,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	struct efa_qp *qp = to_efa_qp(ibqp);
 	int ret;
 
-	ret = efa_udata_read(udata, &req, EFA_UREQ_CREATE_QP_MIN, sizeof(req));
+	ret = eadm_udata_read(udata, &req, EFA_UREQ_CREATE_QP_MIN, sizeof(req));
 	if (!ret)
 		ret = set_type(qp, attr, &req);
 	if (!ret)
@@ -213,23 +214,4 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
 	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : ", its memory is kept");
 	return 0;
-}
-
-/**
- * efa_qp_died() - notify the owner of a QP that the adapter has forgotten it
- * @qp: the QP, referenced
- *
- * Context: process; called by recovery.
- */
-void efa_qp_died(struct efa_qp *qp)
-{
-	struct ib_event event = {
-		.device = qp->ibqp.device,
-		.element.qp = &qp->ibqp,
-		.event = IB_EVENT_QP_FATAL,
-	};
-
-	WRITE_ONCE(qp->events, qp->events + 1);
-	if (qp->ibqp.event_handler)
-		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }

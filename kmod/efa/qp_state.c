@@ -182,7 +182,7 @@ int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	enum ib_qp_state from, to;
 	int ret;
 
-	ret = efa_udata_read(udata, NULL, 0, 0);
+	ret = eadm_udata_read(udata, NULL, 0, 0);
 	if (ret)
 		return ret;
 	mutex_lock(&qp->state_lock);

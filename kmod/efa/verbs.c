@@ -55,7 +55,7 @@ static int answer_provider(const struct efa_dev *dev, struct ib_udata *udata)
 		.caps = provider_caps(dev),
 	};
 
-	return efa_udata_write(udata, &resp, sizeof(resp));
+	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
 static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
@@ -218,9 +218,9 @@ static const struct ib_device_ops efa_ops = {
 	.uverbs_abi_ver = EFA_ABI_VERSION,
 
 	.alloc_pd = efa_alloc_pd,
-	.alloc_ucontext = efa_alloc_ucontext,
+	.alloc_ucontext = eadm_alloc_ucontext,
 	.dealloc_pd = efa_dealloc_pd,
-	.dealloc_ucontext = efa_dealloc_ucontext,
+	.dealloc_ucontext = eadm_dealloc_ucontext,
 	.dereg_mr = efa_dereg_mr,
 	.destroy_ah = efa_destroy_ah,
 	.destroy_cq = efa_destroy_cq,
@@ -254,7 +254,7 @@ static const struct ib_device_ops efa_ops = {
  */
 void efa_verbs_init(struct efa_dev *dev)
 {
-	struct ib_device *ibdev = &dev->ibdev;
+	struct ib_device *ibdev = &dev->adapter.ibdev;
 
 	ib_set_device_ops(ibdev, &efa_ops);
 	compat_set_verbs(ibdev);

@@ -433,14 +433,10 @@ static int init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata
 	size_t size = (size_t)cq->depth * ERDMA_CQE_SIZE;
 	int ret;
 
-	if (udata->inlen < sizeof(req))
-		return -EINVAL;
-	ret = ib_copy_from_udata(&req, udata, sizeof(req));
+	ret = eadm_udata_read(udata, &req, sizeof(req), sizeof(req));
 	if (ret)
 		return ret;
-	if (req.rsvd || req.buf_len < size || !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE) ||
-	    (udata->inlen > sizeof(req) &&
-	     !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req))))
+	if (req.rsvd || req.buf_len < size || !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE))
 		return -EINVAL;
 	ret = erdma_area_pin(dev, &cq->mem->area[0], req.buf_va, size, IB_ACCESS_LOCAL_WRITE,
 			     PAGE_SIZES, 1);
@@ -479,7 +475,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 	if (udata) {
 		resp.cqn = cq->cqn;
 		resp.depth = cq->depth;
-		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+		ret = eadm_udata_write(udata, &resp, sizeof(resp));
 		if (ret) {
 			done = erdma_cq_end(dev, cq, cq->obj.epoch);
 			goto err;

@@ -132,22 +132,35 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 		return;
 	ret = erdma_cmd_free_db(dev, ctx);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		ibdev_warn_ratelimited(&dev->ibdev, "doorbell pages %#llx could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "doorbell pages %#llx could not be freed: %d\n",
 				       ctx->db_pages, ret);
 }
 
-static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udata *udata)
+/**
+ * erdma_ctx_begin() - &eadm_adapter_ops.ctx_begin
+ * @ad: the adapter
+ * @base: the context
+ * @udata: gets its doorbell pages
+ */
+int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata)
 {
+	struct erdma_ctx *ctx = to_erdma_ctx(&base->ibctx);
+	struct erdma_dev *dev = adapter_to_erdma(ad);
 	struct erdma_uresp_alloc_ctx resp = { .dev_id = dev->pdev->device };
 	u64 offset[3];
 	int ret, i;
 
+	if (udata->outlen < sizeof(resp))
+		return -EINVAL;
+	mutex_init(&ctx->dbpage_lock);
+	xa_init(&ctx->dbpages);
+	eadm_object_init(&base->obj, READ_ONCE(ad->epoch), &base->ibctx.res);
 	ret = db_pages_get(dev, ctx, offset);
 	if (ret)
 		return ret;
 	for (i = 0; i < ARRAY_SIZE(offset); i++) {
 		if (!db_page_is_sane(dev, offset[i])) {
-			ibdev_err(&dev->ibdev, "doorbell page at %#llx of BAR 0\n", offset[i]);
+			ibdev_err(&ad->ibdev, "doorbell page at %#llx of BAR 0\n", offset[i]);
 			ret = -EIO;
 			goto err;
 		}
@@ -165,76 +178,25 @@ static int ctx_init(struct erdma_dev *dev, struct erdma_ctx *ctx, struct ib_udat
 	resp.rdb = eadm_map_key(ctx->rdb);
 	resp.cdb = eadm_map_key(ctx->cdb);
 	ret = ib_copy_to_udata(udata, &resp, sizeof(resp));
-	if (ret)
-		goto err;
-	return 0;
-
+	if (!ret)
+		return 0;
 err:
-	db_pages_put(dev, ctx);
+	erdma_ctx_end(ad, base);
 	return ret;
 }
 
 /**
- * erdma_alloc_ucontext() - verb: a process opens the device
- * @ibctx: the context
- * @udata: the provider's request and response
- *
- * Context: process.
- * Return: 0 or -errno.
+ * erdma_ctx_end() - &eadm_adapter_ops.ctx_end
+ * @ad: the adapter
+ * @base: the context
  */
-int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata)
+void erdma_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base)
 {
-	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
-	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
-	int ret;
+	struct erdma_ctx *ctx = to_erdma_ctx(&base->ibctx);
 
-	if (udata->outlen < sizeof(struct erdma_uresp_alloc_ctx)) {
-		ret = -EINVAL;
-		goto err;
-	}
-	ctx->base.maps = eadm_maps_create();
-	if (IS_ERR(ctx->base.maps)) {
-		ret = PTR_ERR(ctx->base.maps);
-		goto err;
-	}
-	mutex_init(&ctx->dbpage_lock);
-	xa_init(&ctx->dbpages);
-	eadm_object_init(&ctx->base.obj, READ_ONCE(dev->adapter.epoch), &ibctx->res);
-	ret = ctx_init(dev, ctx, udata);
-	if (ret)
-		goto err_maps;
-	ret = eadm_ctx_publish(&dev->adapter, &ctx->base);
-	if (ret)
-		goto err_pages;
-	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOCS);
-	return 0;
-
-err_pages:
-	db_pages_put(dev, ctx);
-err_maps:
-	eadm_maps_put(ctx->base.maps);
-err:
-	eadm_count(&dev->adapter, EADM_CNT_CTX_ALLOC_FAILURES);
-	return ret;
-}
-
-/**
- * erdma_dealloc_ucontext() - verb: a process closes the device
- * @ibctx: the context; all its objects are gone
- *
- * Context: process.
- */
-void erdma_dealloc_ucontext(struct ib_ucontext *ibctx)
-{
-	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
-	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
-
-	eadm_ctx_unpublish(&dev->adapter, &ctx->base);
-	db_pages_put(dev, ctx);
-	eadm_maps_put(ctx->base.maps);
+	db_pages_put(adapter_to_erdma(ad), ctx);
 	xa_destroy(&ctx->dbpages);
 	mutex_destroy(&ctx->dbpage_lock);
-	eadm_count(&dev->adapter, EADM_CNT_CTX_DEALLOCS);
 }
 
 /**

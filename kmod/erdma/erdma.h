@@ -65,6 +65,7 @@
 #include "../core/raw.h"
 #include "../core/recent.h"
 #include "../core/recovery.h"
+#include "../core/region.h"
 #include "../core/report.h"
 #include "../core/rows.h"
 #include "../core/settings.h"
@@ -181,9 +182,8 @@ struct erdma_caps {
 
 /**
  * struct erdma_dev - one adapter
- * @ibdev: the RDMA device
+ * @adapter: as in any family
  * @pdev: the PCI function
- * @adapter: what becomes of it in an emergency; QPs, the companion, work
  * @bar_addr: bus address of BAR 0
  * @bar_len: its length
  * @caps: capabilities
@@ -213,9 +213,8 @@ struct erdma_caps {
  * @cm: connections
  */
 struct erdma_dev {
-	struct ib_device ibdev;
-	struct pci_dev *pdev;
 	struct eadm_adapter adapter;
+	struct pci_dev *pdev;
 	resource_size_t bar_addr;
 	resource_size_t bar_len;
 	struct erdma_caps caps;
@@ -248,7 +247,7 @@ struct erdma_dev {
 
 static inline struct erdma_dev *to_erdma_dev(struct ib_device *ibdev)
 {
-	return container_of(ibdev, struct erdma_dev, ibdev);
+	return container_of(ibdev, struct erdma_dev, adapter.ibdev);
 }
 
 static inline struct erdma_dev *adapter_to_erdma(struct eadm_adapter *ad)
@@ -287,7 +286,6 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 
 /* ---- Adapter as a whole (lifecycle.c, hw.c, netdev.c, verbs.c, diag.c) ------ */
 
-extern const struct eadm_step erdma_steps[];
 extern const struct eadm_adapter_ops erdma_adapter_ops;
 extern const struct eadm_diag_ops erdma_diag_ops;
 int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,

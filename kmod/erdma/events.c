@@ -46,7 +46,7 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	struct erdma_dev *dev = adapter_to_erdma(eq->base.ad);
 	struct eadm_object *obj = NULL;
 
-	trace_aeq_event(&dev->ibdev, type, id);
+	trace_aeq_event(&dev->adapter.ibdev, type, id);
 	erdma_debug(dev, event, "type %u, syndrome %u, object %u\n", type, syndrome, id);
 	if (type == ERDMA_AE_CQ_ERR)
 		obj = eadm_table_get(&dev->adapter.cqs, id);
@@ -100,7 +100,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 	struct eadm_object *obj;
 	struct erdma_cq *cq;
 
-	trace_ceq_event(&dev->ibdev, eq->base.eqn, cqn);
+	trace_ceq_event(&dev->adapter.ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
 	/* Handlers of a CQ are serialised by its EQ only. */

@@ -87,7 +87,6 @@ static void free_orphan(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 }
 
 const struct eadm_adapter_ops erdma_adapter_ops = {
-	.steps = erdma_steps,
 	.queue = &erdma_queue_ops,
 	.settings = &erdma_settings,
 	.probe = probe,
@@ -98,6 +97,10 @@ const struct eadm_adapter_ops erdma_adapter_ops = {
 	.watch = watch,
 	.died = died,
 	.recovered = recovered,
+	.ctx_begin = erdma_ctx_begin,
+	.ctx_end = erdma_ctx_end,
+	.check_mr = erdma_check_mr,
+	.reg_mr = erdma_reg_mr,
 	.find_ring = erdma_find_ring,
 	.ask_ring = erdma_ask_ring,
 	.free_orphan = free_orphan,

@@ -165,7 +165,7 @@ static int listen_on_all(struct erdma_cep *cep)
 	while ((addr = next_addr(cep))) {
 		err = lsock_add(cep, net, addr);
 		if (err)
-			ibdev_warn(&cep->dev->ibdev, "cannot listen on %pI4 port %u: %d\n",
+			ibdev_warn(&cep->dev->adapter.ibdev, "cannot listen on %pI4 port %u: %d\n",
 				   &addr, ntohs(cep->local.sin_port), err);
 		ret = ret ?: err;
 		if (err == -ENOMEM)

@@ -205,7 +205,7 @@ err:
 	return ret;
 }
 
-const struct eadm_step erdma_steps[] = {
+static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ vectors_alloc, eadm_vectors_free },
 	{ pools_create, pools_destroy },
@@ -225,17 +225,17 @@ const struct eadm_step erdma_steps[] = {
 
 static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
-	struct erdma_dev *dev = ib_alloc_device(erdma_dev, ibdev);
+	struct erdma_dev *dev = ib_alloc_device(erdma_dev, adapter.ibdev);
 
 	if (!dev)
 		return -ENOMEM;
 	dev->pdev = pdev;
-	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, &dev->ibdev, pdev);
+	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, pdev);
 	dev->adapter.port = ERDMA_PORT;
 	dev->adapter.cmd_timeout = ERDMA_CMD_TIMEOUT_MS;
 	erdma_hw_init(dev);
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
-	return eadm_adapter_probe(&dev->adapter);
+	return eadm_adapter_probe(&dev->adapter, steps);
 }
 
 static const struct pci_device_id erdma_ids[] = {

@@ -60,7 +60,7 @@ int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_
 	unsigned long page_size;
 	int ret;
 
-	area->umem = ib_umem_get(&dev->ibdev, va, size, access);
+	area->umem = ib_umem_get(&dev->adapter.ibdev, va, size, access);
 	if (IS_ERR(area->umem)) {
 		ret = PTR_ERR(area->umem);
 		area->umem = NULL;
@@ -125,7 +125,7 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 		ret = -ENOMEM;
 		goto out;
 	}
-	page->umem = ib_umem_get(&dev->ibdev, va & PAGE_MASK, PAGE_SIZE, 0);
+	page->umem = ib_umem_get(&dev->adapter.ibdev, va & PAGE_MASK, PAGE_SIZE, 0);
 	if (IS_ERR(page->umem)) {
 		ret = PTR_ERR(page->umem);
 		kfree(page);

@@ -119,6 +119,16 @@ struct erdma_hostmem {
 	struct erdma_dbrec dbrec[2];
 };
 
+/* Verbs access flags in the adapter's terms (hw 4.9, 6.5): ERDMA_MR_L*, ERDMA_MR_R*. */
+static inline u32 erdma_mr_rights(int access)
+{
+	return ERDMA_MR_LR |
+	       (access & IB_ACCESS_LOCAL_WRITE ? ERDMA_MR_LW : 0) |
+	       (access & IB_ACCESS_REMOTE_READ ? ERDMA_MR_RR : 0) |
+	       (access & IB_ACCESS_REMOTE_WRITE ? ERDMA_MR_RW : 0) |
+	       (access & IB_ACCESS_REMOTE_ATOMIC ? ERDMA_MR_RA : 0);
+}
+
 int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 		       size_t size, u8 page_shift);
 int erdma_dbrec_alloc(struct erdma_dev *dev, struct erdma_dbrec *rec);

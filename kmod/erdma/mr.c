@@ -208,8 +208,19 @@ static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem 
 				   scattered(dev));
 }
 
-static int check_user_mr(struct erdma_dev *dev, u64 length, int access)
+/**
+ * erdma_check_mr() - &eadm_adapter_ops.check_mr
+ * @ad: the adapter
+ * @length: bytes
+ * @virt: not used
+ * @access: verbs access flags
+ * @udata: not used
+ */
+int erdma_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
+		   struct ib_udata *udata)
 {
+	const struct erdma_dev *dev = adapter_to_erdma(ad);
+
 	if (!length || length > dev->caps.max_mr_size)
 		return -EINVAL;
 	if (access & IB_ACCESS_REMOTE_ATOMIC && !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
@@ -219,9 +230,18 @@ static int check_user_mr(struct erdma_dev *dev, u64 length, int access)
 	return 0;
 }
 
-/* Takes ownership of the pinned memory, also on failure. */
-static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, u64 length, u64 virt,
-			      int access, struct ib_udata *udata)
+/**
+ * erdma_reg_mr() - &eadm_adapter_ops.reg_mr
+ * @ibpd: the PD
+ * @umem: pinned memory, owned from now on, also on failure
+ * @dmabuf: not used
+ * @length: bytes
+ * @virt: its address in work requests
+ * @access: verbs access flags
+ * @udata: leads to the process's context
+ */
+struct ib_mr *erdma_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+			   u64 virt, int access, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct erdma_mr *mr;
@@ -239,69 +259,6 @@ static struct ib_mr *reg_umem(struct ib_pd *ibpd, struct ib_umem *umem, u64 leng
 	if (ret)
 		return mr_fail(dev, mr, true, ret);
 	return mr_register(dev, mr);
-}
-
-/**
- * erdma_reg_user_mr() - verb: register memory of a process
- * @ibpd: the PD
- * @start: its address
- * @length: bytes
- * @virt: its address in work requests
- * @access: verbs access flags
- * @udata: not used
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
-				int access, struct ib_udata *udata)
-{
-	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
-	struct ib_umem *umem;
-	int ret;
-
-	ret = check_user_mr(dev, length, access);
-	if (ret)
-		return ERR_PTR(ret);
-	umem = ib_umem_get(&dev->ibdev, start, length, access);
-	if (IS_ERR(umem)) {
-		eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
-		return ERR_CAST(umem);
-	}
-	return reg_umem(ibpd, umem, length, virt, access, udata);
-}
-
-/**
- * erdma_reg_user_mr_dmabuf() - verb: register memory of another device
- * @ibpd: the PD
- * @offset: into the buffer
- * @length: bytes
- * @virt: address in work requests
- * @fd: the DMA buffer
- * @access: verbs access flags
- * @udata: leads to the process's context
- *
- * The memory stays where it is until the MR is gone.
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				       int fd, int access, struct ib_udata *udata)
-{
-	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
-	struct ib_umem_dmabuf *dmabuf;
-	int ret;
-
-	ret = check_user_mr(dev, length, access);
-	if (ret)
-		return ERR_PTR(ret);
-	dmabuf = ib_umem_dmabuf_get_pinned(&dev->ibdev, offset, length, fd, access);
-	if (IS_ERR(dmabuf)) {
-		eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
-		return ERR_CAST(dmabuf);
-	}
-	return reg_umem(ibpd, &dmabuf->umem, length, virt, access, udata);
 }
 
 /**

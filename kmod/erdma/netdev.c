@@ -104,6 +104,7 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
 int erdma_netdev_bind(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
+	struct ib_device *ibdev = &ad->ibdev;
 	struct net_device *netdev;
 	int ret = -EPROBE_DEFER;
 
@@ -117,14 +118,14 @@ int erdma_netdev_bind(struct eadm_adapter *ad)
 		if (netdev->addr_len != ETH_ALEN ||
 		    !ether_addr_equal(netdev->perm_addr, dev->mac))
 			continue;
-		ret = ib_device_set_netdev(&dev->ibdev, netdev, ERDMA_PORT);
+		ret = ib_device_set_netdev(ibdev, netdev, ERDMA_PORT);
 		if (ret)
 			break;
 		netdev_hold(netdev, &dev->netdev_tracker, GFP_KERNEL);
 		dev->netdev = netdev;
 		dev->port_state = erdma_port_state(dev);
 		dev->speed_stale = true;
-		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
+		strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));
 		break;
 	}
 	rtnl_unlock();
@@ -145,14 +146,14 @@ void erdma_netdev_unbind(struct eadm_adapter *ad)
 
 	/* Recovery is over, which may have queued it. */
 	cancel_work_sync(&dev->mtu_work);
-	ib_device_set_netdev(&dev->ibdev, NULL, ERDMA_PORT);
+	ib_device_set_netdev(&dev->adapter.ibdev, NULL, ERDMA_PORT);
 	netdev_put(dev->netdev, &dev->netdev_tracker);
 }
 
 static void dispatch(struct erdma_dev *dev, enum ib_event_type type)
 {
 	struct ib_event event = {
-		.device = &dev->ibdev,
+		.device = &dev->adapter.ibdev,
 		.element.port_num = ERDMA_PORT,
 		.event = type,
 	};
@@ -174,6 +175,7 @@ static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct erdma_dev *dev = container_of(nb, struct erdma_dev, netdev_nb);
+	struct ib_device *ibdev = &dev->adapter.ibdev;
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
 	ASSERT_RTNL();
@@ -197,7 +199,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		dispatch(dev, IB_EVENT_GID_CHANGE);
 		break;
 	case NETDEV_CHANGENAME:
-		strscpy(dev->ibdev.iw_ifname, netdev->name, sizeof(dev->ibdev.iw_ifname));
+		strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));
 		break;
 	case NETDEV_UNREGISTER:
 		/* Also sent for a move between namespaces, which the device survives. */
@@ -234,7 +236,7 @@ void erdma_mtu_work(struct work_struct *work)
 
 	ret = erdma_cmd_conf_mtu(dev, mtu);
 	if (ret)
-		ibdev_warn(&dev->ibdev, "cannot set an MTU of %u: %d\n", mtu, ret);
+		ibdev_warn(&dev->adapter.ibdev, "cannot set an MTU of %u: %d\n", mtu, ret);
 }
 
 /**

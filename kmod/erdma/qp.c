@@ -35,15 +35,11 @@ static int init_user(struct erdma_dev *dev, struct erdma_qp *qp, struct ib_udata
 	struct erdma_ureq_create_queue req;
 	int ret;
 
-	if (udata->inlen < sizeof(req))
-		return -EINVAL;
-	ret = ib_copy_from_udata(&req, udata, sizeof(req));
+	ret = eadm_udata_read(udata, &req, sizeof(req), sizeof(req));
 	if (ret)
 		return ret;
 	if (req.rsvd || req.buf_len < rq_offset + rq_size ||
-	    !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE) ||
-	    (udata->inlen > sizeof(req) &&
-	     !ib_is_udata_cleared(udata, sizeof(req), udata->inlen - sizeof(req))))
+	    !IS_ALIGNED(req.buf_va, ERDMA_HW_PAGE_SIZE))
 		return -EINVAL;
 	resp->rq_offset = rq_offset;
 	ret = erdma_area_pin(dev, &qp->mem->area[0], req.buf_va, sq_size, 0, PAGE_SIZES,
@@ -100,7 +96,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 		resp.qpn = qp->qpn;
 		resp.sq_depth = qp->sq_depth;
 		resp.rq_depth = qp->rq_depth;
-		ret = ib_copy_to_udata(udata, &resp, min(sizeof(resp), udata->outlen));
+		ret = eadm_udata_write(udata, &resp, sizeof(resp));
 		if (ret) {
 			done = erdma_qp_end(dev, qp);
 			goto err_kqp;
@@ -502,21 +498,16 @@ void erdma_qp_died(struct erdma_qp *qp)
 
 static enum erdma_qp_state from_ib_state(enum ib_qp_state state)
 {
-	switch (state) {
-	case IB_QPS_RESET:
-	case IB_QPS_INIT:
-		return ERDMA_QPS_IDLE;
-	case IB_QPS_RTR:
-		return ERDMA_QPS_RTR;
-	case IB_QPS_RTS:
-		return ERDMA_QPS_RTS;
-	case IB_QPS_SQD:
-		return ERDMA_QPS_CLOSING;
-	case IB_QPS_SQE:
-		return ERDMA_QPS_TERMINATE;
-	default:
-		return ERDMA_QPS_ERROR;
-	}
+	static const u8 states[] = {
+		[IB_QPS_RESET]	= ERDMA_QPS_IDLE,
+		[IB_QPS_INIT]	= ERDMA_QPS_IDLE,
+		[IB_QPS_RTR]	= ERDMA_QPS_RTR,
+		[IB_QPS_RTS]	= ERDMA_QPS_RTS,
+		[IB_QPS_SQD]	= ERDMA_QPS_CLOSING,
+		[IB_QPS_SQE]	= ERDMA_QPS_TERMINATE,
+	};
+
+	return state < ARRAY_SIZE(states) ? states[state] : ERDMA_QPS_ERROR;
 }
 
 /**

@@ -63,7 +63,7 @@ static void update_speed(struct erdma_dev *dev)
 	if (!READ_ONCE(dev->speed_stale))
 		return;
 	WRITE_ONCE(dev->speed_stale, false);
-	if (ib_get_eth_speed(&dev->ibdev, ERDMA_PORT, &speed, &width)) {
+	if (ib_get_eth_speed(&dev->adapter.ibdev, ERDMA_PORT, &speed, &width)) {
 		WRITE_ONCE(dev->speed_stale, true);
 		return;
 	}
@@ -229,9 +229,9 @@ static const struct ib_device_ops erdma_ops = {
 
 	.alloc_mr = erdma_alloc_mr,
 	.alloc_pd = erdma_alloc_pd,
-	.alloc_ucontext = erdma_alloc_ucontext,
+	.alloc_ucontext = eadm_alloc_ucontext,
 	.dealloc_pd = erdma_dealloc_pd,
-	.dealloc_ucontext = erdma_dealloc_ucontext,
+	.dealloc_ucontext = eadm_dealloc_ucontext,
 	.dereg_mr = erdma_dereg_mr,
 	.destroy_cq = erdma_destroy_cq,
 	.disassociate_ucontext = eadm_ctx_disassociate,
@@ -270,7 +270,7 @@ static const struct ib_device_ops erdma_ops = {
  */
 void erdma_verbs_init(struct erdma_dev *dev)
 {
-	struct ib_device *ibdev = &dev->ibdev;
+	struct ib_device *ibdev = &dev->adapter.ibdev;
 
 	ib_set_device_ops(ibdev, &erdma_ops);
 	compat_set_verbs(ibdev);

@@ -245,18 +245,8 @@ struct erdma_qp {
 	struct erdma_kqp *kqp;
 };
 
-/* Verbs access flags in the adapter's terms (hw 4.9, 6.5): ERDMA_MR_L*, ERDMA_MR_R*. */
-static inline u32 erdma_mr_rights(int access)
-{
-	return ERDMA_MR_LR |
-	       (access & IB_ACCESS_LOCAL_WRITE ? ERDMA_MR_LW : 0) |
-	       (access & IB_ACCESS_REMOTE_READ ? ERDMA_MR_RR : 0) |
-	       (access & IB_ACCESS_REMOTE_WRITE ? ERDMA_MR_RW : 0) |
-	       (access & IB_ACCESS_REMOTE_ATOMIC ? ERDMA_MR_RA : 0);
-}
-
-int erdma_alloc_ucontext(struct ib_ucontext *ibctx, struct ib_udata *udata);
-void erdma_dealloc_ucontext(struct ib_ucontext *ibctx);
+int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata);
+void erdma_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base);
 int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
 
 int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
@@ -304,10 +294,10 @@ struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_n
 int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		    unsigned int *sg_offset);
 void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag);
-struct ib_mr *erdma_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
-				int access, struct ib_udata *udata);
-struct ib_mr *erdma_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length, u64 virt,
-				       int fd, int access, struct ib_udata *udata);
+int erdma_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
+		   struct ib_udata *udata);
+struct ib_mr *erdma_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
+			   u64 virt, int access, struct ib_udata *udata);
 int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);

@@ -104,7 +104,7 @@ static inline bool eadm_diag_sees(const struct eadm_diag_req *req, const struct 
  * @seek: skips objects that the request filters out, without calling next() for each:
  *	returns the lowest id from @id on that may match. May be NULL: the companion
  *	filters by itself in any case
- * @put: drop the reference next() took
+ * @put: drop the reference next() took; NULL for what lives as long as the device
  * @res: resource tracking entry, for the owner fields, or NULL for
  *	objects of the device as a whole (@res itself may be NULL as well).
  *	The companion fills pid, comm, cgroup-id, netns and res-id from it.

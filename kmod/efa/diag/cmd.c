@@ -44,6 +44,5 @@ static int cmdq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_cmdq = {
 	.type = EADM_OBJ_CMDQ,
 	.next = eadm_cmdq_row_next,
-	.put = eadm_put_none,
 	.fill = cmdq_fill,
 };

@@ -60,7 +60,6 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_dev = {
 	.type = EADM_OBJ_DEV,
 	.next = eadm_dev_row_next,
-	.put = eadm_put_none,
 	.fill = dev_fill,
 };
 
@@ -134,6 +133,5 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 const struct eadm_diag_obj efa_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
 	.next = eadm_port_row_next,
-	.put = eadm_put_none,
 	.fill = counters_fill,
 };

@@ -35,6 +35,5 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj efa_diag_eq = {
 	.type = EADM_OBJ_EQ,
 	.next = eadm_eq_row_next,
-	.put = eadm_put_none,
 	.fill = eq_fill,
 };

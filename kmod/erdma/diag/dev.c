@@ -51,7 +51,7 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	eadm_dev_row_fill(&dev->adapter, s);
 	SNAP_SET(s, hw_version, dev->pdev->revision);
-	ib_get_device_fw_str(&dev->ibdev, fw);
+	ib_get_device_fw_str(&dev->adapter.ibdev, fw);
 	SNAP_STR(s, fw_version, fw);
 	SNAP_SET(s, caps, dev_caps(&dev->caps));
 	SNAP_SET(s, caps_raw, dev->caps.flags);
@@ -65,7 +65,6 @@ static int dev_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 const struct eadm_diag_obj erdma_diag_dev = {
 	.type = EADM_OBJ_DEV,
 	.next = eadm_dev_row_next,
-	.put = eadm_put_none,
 	.fill = dev_fill,
 };
 
@@ -109,6 +108,5 @@ static int counters_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *
 const struct eadm_diag_obj erdma_diag_counters = {
 	.type = EADM_OBJ_COUNTERS,
 	.next = eadm_port_row_next,
-	.put = eadm_put_none,
 	.fill = counters_fill,
 };
