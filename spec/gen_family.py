@@ -309,6 +309,15 @@ def kernel_command_causes(family):
     return [*lines, "\tdefault:", f"\t\treturn {known.const('refused')};", "\t}", "}"]
 
 
+def kernel_op_names(family):
+    """Names of operations, for the driver's tracepoints."""
+    names = [f'\t\t{{ {raw:#x}, "{name}" }}' for raw, name in family.classes["cmd-op"]]
+    if not names:
+        return []
+    return ["", f"#define {family.name}_trace_op(op) \\", "\t__print_symbolic(op, \\",
+            *[f"{line}, \\" for line in names[:-1]], f"{names[-1]})"]
+
+
 def kernel_classes(family):
     """kmod/include/<family>_classes.h: the driver's numbers as classes of eadm.yaml."""
     guard = f"{family.name.upper()}_CLASSES_H"
@@ -327,7 +336,7 @@ def kernel_classes(family):
             if name != rest:
                 lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
         lines += ["\tdefault:", f"\t\treturn {known.const(rest)};", "\t}", "}"]
-    lines += [*kernel_command_causes(family), *kernel_caps(family), *kernel_rings(family),
+    lines += [*kernel_op_names(family), *kernel_command_causes(family), *kernel_caps(family), *kernel_rings(family),
               *kernel_registers(family), "", f"#endif /* {guard} */"]
     return header(lines, "GPL-2.0-only", "h", note(family.name))
 

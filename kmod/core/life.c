@@ -69,6 +69,8 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	ad->probed = local_clock();
 	ad->ops = ops;
 	ad->fn.pdev = pdev;
+	ad->ibdev.phys_port_cnt = 1;
+	ad->ibdev.dev.parent = &pdev->dev;
 	ad->diag.ibdev = &ad->ibdev;
 	ad->diag.ops = diag;
 	ad->diag.failures = &ad->failures;

@@ -6,6 +6,14 @@
  * the command that ends an object, perhaps late, or the epoch in which it learned of the
  * memory is over. An epoch begins when the adapter gets addresses of memory for the first time
  * after a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
+ *
+ * When the epoch is raised, by recovery or when the adapter is found gone, the objects of the
+ * epoch are dead: no command is issued for them, nor with their numbers, which may soon belong to
+ * new objects. That alone does not free their memory: the memory of objects destroyed before the
+ * end of the epoch is confirmed becomes an orphan, which is counted and kept. Until then the
+ * adapter is halted, with bus mastering off, and the watch retries the reset periodically. A driver
+ * that is unbound before the confirmation leaks orphans, what is parked with the queue of commands,
+ * and rings for good.
  */
 
 #include <linux/kmemleak.h>

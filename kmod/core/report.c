@@ -100,3 +100,20 @@ void eadm_adapter_notify(struct eadm_adapter *ad, unsigned long type)
 
 	eadm_diag_notify(&ad->diag, type, &ev);
 }
+
+/**
+ * eadm_adapter_async() - report an asynchronous event of the adapter to the companion
+ * @ad: the adapter
+ * @obj: EADM_OBJ_* of what it is about
+ * @id: number of that
+ * @code: EADM_ASYNC_EVENT_*
+ * @raw: the adapter's own code
+ *
+ * Context: any.
+ */
+void eadm_adapter_async(struct eadm_adapter *ad, u8 obj, u64 id, u32 code, u32 raw)
+{
+	const struct eadm_diag_event ev = { .obj = obj, .id = id, .code = code, .raw = raw };
+
+	eadm_diag_notify(&ad->diag, EADM_DIAG_ASYNC, &ev);
+}

@@ -47,24 +47,13 @@
  * The locks of the last two lines are taken with interrupts off; the adapter's lock guards
  * the admin queue and its flight recorder, the epoch and bus mastering. Commands sleep.
  *
- * What the adapter may reach (rings, user memory, lists of pages) is freed only when it
- * is known to be done with it. There are two ways to know:
- *
- *   - it answered the command that destroys the object, or refused the one that creates
- *     it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
- *     answered that command. Either answer may be late (eadm_orphans_sweep());
- *   - the epoch in which it learned of the memory is over (eadm_memory_confirm()): it
- *     confirmed a reset, its function was reset, or the function is gone.
- *
- * An epoch begins when the rings are announced (eadm_memory_expose()). When the epoch is
- * raised, by recovery or when the adapter is found gone, the objects of the epoch are
- * dead: no command is issued for them, nor with their numbers, which may soon belong to
- * new objects. That alone does not free their memory: the memory of objects destroyed
- * before the end of the epoch is confirmed becomes an orphan, which is counted and kept;
- * lists are parked with the admin queue. Requesting a reset needs bus mastering, as the
- * adapter answers in memory: it is on during such an attempt and off after one that
- * failed. A driver that is unbound before the confirmation leaks orphans, parked lists
- * and rings for good.
+ * Memory that the adapter may reach is freed only when it is known to be done with it
+ * (core/orphan.c): it answered the command that destroys the object, or refused the one that
+ * creates it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
+ * answered that command. Either answer may be late (eadm_orphans_sweep()). An epoch begins when
+ * the rings are announced. Lists are parked with the admin queue until its end is confirmed.
+ * Requesting a reset needs bus mastering, as the adapter answers in memory: it is on during such
+ * an attempt and off after one that failed.
  */
 #ifndef EFA_H
 #define EFA_H
@@ -215,8 +204,5 @@ int efa_start(struct efa_dev *dev);
 void efa_stop(struct eadm_adapter *ad);
 
 void efa_verbs_init(struct efa_dev *dev);
-
-/* diag/ */
-void efa_diag_async(struct efa_dev *dev, u16 group);
 
 #endif /* EFA_H */

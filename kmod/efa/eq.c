@@ -5,6 +5,7 @@
 #include <linux/slab.h>
 
 #include "efa.h"
+#include "efa_classes.h"
 #include "trace.h"
 
 static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_EQE_PHASE == 1);
@@ -123,7 +124,7 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 	if (group == EFA_AENQ_KEEP_ALIVE)
 		return;
 	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);
-	efa_diag_async(dev, group);
+	eadm_adapter_async(&dev->adapter, EADM_OBJ_DEV, 0, efa_event_class(group), group);
 	/*
 	 * The meaning of this event is not documented: one command shows whether there is
 	 * service. No reason of a reset is about it.

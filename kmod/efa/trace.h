@@ -10,20 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "eadm_trace.h"
-
-/* enum efa_opcode, as in the specification's cmd-op. */
-#define efa_trace_op(op)						\
-	__print_symbolic(op,						\
-		{ 1, "create-qp" }, { 2, "modify-qp" },			\
-		{ 3, "query-qp" }, { 4, "destroy-qp" },			\
-		{ 5, "create-ah" }, { 6, "destroy-ah" },		\
-		{ 7, "reg-mr" }, { 8, "dereg-mr" },			\
-		{ 9, "create-cq" }, { 10, "destroy-cq" },		\
-		{ 11, "get-feature" }, { 12, "set-feature" },		\
-		{ 13, "get-stats" }, { 14, "alloc-pd" },		\
-		{ 15, "dealloc-pd" }, { 16, "alloc-uar" },		\
-		{ 17, "dealloc-uar" }, { 18, "create-eq" },		\
-		{ 19, "destroy-eq" })
+#include "efa_classes.h"
 
 #define efa_trace_group(group)						\
 	__print_symbolic(group,						\
@@ -33,19 +20,7 @@
 EADM_TRACE_CMD_SUBMIT(u8, efa_trace_op, id, "%#x");
 EADM_TRACE_CMD_DONE(u8, u8, efa_trace_op);
 
-TRACE_EVENT(async_event,
-	    TP_PROTO(const struct ib_device *ibdev, u16 group, u16 syndrome),
-	    TP_ARGS(ibdev, group, syndrome),
-	    TP_STRUCT__entry(__field(u32, dev)
-			     __field(u16, group)
-			     __field(u16, syndrome)),
-	    TP_fast_assign(__entry->dev = ibdev->index;
-			   __entry->group = group;
-			   __entry->syndrome = syndrome;),
-	    TP_printk("dev=%u group=%s syndrome=%u", __entry->dev,
-		      efa_trace_group(__entry->group), __entry->syndrome)
-);
-
+EADM_TRACE_ASYNC(async_event, u16, group, efa_trace_group, u16, syndrome);
 EADM_TRACE_COMPLETION(comp_event, u16, u16);
 EADM_TRACE_RECOVERY();
 

@@ -259,8 +259,6 @@ void efa_verbs_init(struct efa_dev *dev)
 	ib_set_device_ops(ibdev, &efa_ops);
 	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_UNSPECIFIED;
-	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->nr_eqs ?: 1;
-	ibdev->dev.parent = &dev->pdev->dev;
 	memcpy(&ibdev->node_guid, dev->caps.device.guid, sizeof(ibdev->node_guid));
 }

@@ -1,49 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Settings of the adapter: those that were set are set again after a reset. */
+
 #include "erdma.h"
-
-/**
- * erdma_conf_set_retrans_num() - limit retransmissions from now on
- * @dev: the device
- * @num: times, at least 1
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num)
-{
-	struct erdma_conf *conf = &dev->conf;
-	int ret;
-
-	mutex_lock(&conf->lock);
-	ret = erdma_cmd_set_retrans_num(dev, num);
-	if (!ret)
-		WRITE_ONCE(conf->retrans_num, num);
-	mutex_unlock(&conf->lock);
-	return ret;
-}
-
-/**
- * erdma_conf_set_delayed_ack() - delay acknowledgments from now on
- * @dev: the device
- * @count: number of packets to wait for
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count)
-{
-	struct erdma_conf *conf = &dev->conf;
-	int ret;
-
-	mutex_lock(&conf->lock);
-	ret = erdma_cmd_set_delayed_ack(dev, count);
-	if (!ret)
-		WRITE_ONCE(conf->delayed_ack, count);
-	mutex_unlock(&conf->lock);
-	eadm_recent_forget(&dev->recent.ext_attr);
-	return ret;
-}
 
 /**
  * erdma_conf_init() - start with the adapter's own settings

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Event queues: rings and their indices. */
+/* Event queues. */
 #ifndef ERDMA_EQ_H
 #define ERDMA_EQ_H
 
@@ -55,5 +55,17 @@ bool erdma_eq_interrupt(struct erdma_eq *eq);
 bool erdma_eq_is_stuck(struct erdma_eq *eq);
 void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
 struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq);
+
+/* All of a device: their interrupts, and what entries mean (events.c). */
+int erdma_eqs_init(struct eadm_adapter *ad);
+void erdma_eqs_free(struct eadm_adapter *ad);
+int erdma_ceqs_start(struct erdma_dev *dev);
+int erdma_ceqs_create(struct erdma_dev *dev);
+void erdma_ceqs_stop(struct erdma_dev *dev);
+int erdma_common_irq_request(struct erdma_dev *dev);
+void erdma_common_irq_free(struct erdma_dev *dev);
+void erdma_eqs_reset(struct erdma_dev *dev);
+void erdma_eqs_kick(struct erdma_dev *dev);
+void erdma_eqs_set_live(struct erdma_dev *dev);
 
 #endif /* ERDMA_EQ_H */

@@ -25,25 +25,12 @@
  * diagnostic provider and, for QPs, by the connection manager. Posting and polling look
  * up regions under RCU instead: their structure is freed a grace period later.
  *
- * What the adapter may write to (rings, user memory, doorbell records, response
- * buffers) is freed only when the adapter is known to be done with it. There are two ways
- * to know:
- *
- *   - it answered the command that destroys the object, or refused the one that creates
- *     it (the @done of erdma_hostmem_retire());
- *   - the epoch in which it learned of the memory is over (eadm_memory_confirm()):
- *     erdma_hw_halt() saw the reset confirmed, INIT_DONE drop, a function level reset
- *     done, or the function gone.
- *
- * An epoch begins with INIT (eadm_memory_expose()). When the adapter's epoch is raised, by
- * recovery or when the adapter is found gone, the objects of the epoch are dead: no
- * command is issued for them. That alone does not free their memory. The memory of
- * objects destroyed before the end of the epoch is confirmed becomes an orphan, which is
- * counted and kept with the object's number; response buffers are parked with the command
- * queue. Until then the adapter is halted: bus mastering is off, there is no INIT, and
- * the watch retries the reset periodically. Bus mastering goes off before an object is
- * called dead, and on only in erdma_hw_start(). A driver that is unbound before the
- * confirmation leaks orphans, parked buffers, rings and pools for good.
+ * Memory that the adapter may write to is freed only when it is known to be done with it
+ * (core/orphan.c): it answered the command that destroys the object, or refused the one that
+ * creates it (the @done of erdma_hostmem_retire()), or erdma_hw_halt() saw the reset confirmed,
+ * INIT_DONE drop, a function level reset done, or the function gone. An epoch begins with INIT.
+ * An orphan keeps the object's number, too; response buffers are parked with the command queue.
+ * Bus mastering goes off before an object is called dead, and on only in erdma_hw_start().
  */
 #ifndef ERDMA_H
 #define ERDMA_H
@@ -75,7 +62,6 @@
 #include "compat_net.h"
 #include "eq.h"
 #include "erdma_hw_ops.h"
-#include "events.h"
 #include "mem.h"
 #include "verbs.h"
 
@@ -142,8 +128,6 @@ struct erdma_recent {
 };
 
 void erdma_conf_init(struct erdma_dev *dev);
-int erdma_conf_set_retrans_num(struct erdma_dev *dev, u8 num);
-int erdma_conf_set_delayed_ack(struct erdma_dev *dev, u8 count);
 int erdma_conf_restore(struct erdma_dev *dev);
 
 /* ---- The device ------------------------------------------------------------ */
@@ -317,7 +301,5 @@ void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome);
 void erdma_failed_with_device(struct erdma_qp *qp);
 void erdma_failed_cq(struct erdma_cq *cq);
 void erdma_failed_connection(struct erdma_cep *cep, int status);
-
-void erdma_diag_async(struct erdma_dev *dev, u8 type, u32 id);
 
 #endif /* ERDMA_H */

@@ -4,6 +4,7 @@
 #include <linux/bitfield.h>
 
 #include "erdma.h"
+#include "erdma_classes.h"
 #include "trace.h"
 
 /* Entries consumed per run; the adapter interrupts again for the rest. */
@@ -61,7 +62,8 @@ static void deliver_async(struct erdma_eq *eq, u8 type, u8 syndrome, u32 id)
 	else
 		deliver_qp_error(container_of(obj, struct erdma_qp, obj), type, syndrome);
 	eadm_object_put(obj);
-	erdma_diag_async(dev, type, id);
+	eadm_adapter_async(&dev->adapter, type == ERDMA_AE_CQ_ERR ? EADM_OBJ_CQ : EADM_OBJ_QP, id,
+			   erdma_event_class(type), type);
 }
 
 /* Consumers may sleep in their handlers, so this cannot run in interrupt context. */

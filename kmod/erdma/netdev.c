@@ -150,17 +150,6 @@ void erdma_netdev_unbind(struct eadm_adapter *ad)
 	netdev_put(dev->netdev, &dev->netdev_tracker);
 }
 
-static void dispatch(struct erdma_dev *dev, enum ib_event_type type)
-{
-	struct ib_event event = {
-		.device = &dev->adapter.ibdev,
-		.element.port_num = ERDMA_PORT,
-		.event = type,
-	};
-
-	ib_dispatch_event(&event);
-}
-
 /* Notifies consumers when the port's state has changed. */
 static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 {
@@ -169,7 +158,8 @@ static void update_state(struct erdma_dev *dev, enum ib_port_state state)
 		return;
 	dev->port_state = state;
 	erdma_debug(dev, dev, "port %s\n", state == IB_PORT_ACTIVE ? "active" : "down");
-	dispatch(dev, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+	eadm_adapter_event(&dev->adapter,
+			   state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
 }
 
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
@@ -196,7 +186,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		queue_work(dev->adapter.wq, &dev->mtu_work);
 		break;
 	case NETDEV_CHANGEADDR:
-		dispatch(dev, IB_EVENT_GID_CHANGE);
+		eadm_adapter_event(&dev->adapter, IB_EVENT_GID_CHANGE);
 		break;
 	case NETDEV_CHANGENAME:
 		strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));

@@ -276,11 +276,9 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	compat_set_verbs(ibdev);
 	ib_set_device_ops(ibdev, &erdma_iw_ops);
 	ibdev->node_type = RDMA_NODE_RNIC;
-	ibdev->phys_port_cnt = 1;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
 	/* We listen on TCP sockets: a port that iwpmd had reserved would be in use. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->local_dma_lkey = dev->caps.local_dma_key;
-	ibdev->dev.parent = &dev->pdev->dev;
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->mac);
 }

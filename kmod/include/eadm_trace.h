@@ -45,6 +45,21 @@ TRACE_EVENT(cmd_submit,									\
 		      __entry->outstanding)						\
 )
 
+/* An asynchronous event: its code, with a macro that prints it, and a number that says more. */
+#define EADM_TRACE_ASYNC(name, code_type, code, code_name, detail_type, detail)		\
+TRACE_EVENT(name,									\
+	    TP_PROTO(const struct ib_device *ibdev, code_type code, detail_type detail), \
+	    TP_ARGS(ibdev, code, detail),						\
+	    TP_STRUCT__entry(__field(u32, dev)						\
+			     __field(code_type, code)					\
+			     __field(detail_type, detail)),				\
+	    TP_fast_assign(__entry->dev = ibdev->index;					\
+			   __entry->code = code;					\
+			   __entry->detail = detail;),					\
+	    TP_printk("dev=%u " #code "=%s " #detail "=%u", __entry->dev,		\
+		      code_name(__entry->code), __entry->detail)			\
+)
+
 /* An event queue has an entry for a CQ. */
 #define EADM_TRACE_COMPLETION(name, eqn_type, cqn_type)					\
 TRACE_EVENT(name,									\

@@ -126,6 +126,35 @@ static inline u32 efa_cause_class(u32 raw)
 	}
 }
 
+#define efa_trace_op(op) \
+	__print_symbolic(op, \
+		{ 0x1, "create-qp" }, \
+		{ 0x2, "modify-qp" }, \
+		{ 0x3, "query-qp" }, \
+		{ 0x4, "destroy-qp" }, \
+		{ 0x5, "create-ah" }, \
+		{ 0x6, "destroy-ah" }, \
+		{ 0x7, "reg-mr" }, \
+		{ 0x8, "dereg-mr" }, \
+		{ 0x9, "create-cq" }, \
+		{ 0xa, "destroy-cq" }, \
+		{ 0xb, "get-feature" }, \
+		{ 0xc, "set-feature" }, \
+		{ 0xd, "get-stats" }, \
+		{ 0xe, "alloc-pd" }, \
+		{ 0xf, "dealloc-pd" }, \
+		{ 0x10, "alloc-uar" }, \
+		{ 0x11, "dealloc-uar" }, \
+		{ 0x12, "create-eq" }, \
+		{ 0x13, "destroy-eq" }, \
+		{ 0x14, "alloc-mr" }, \
+		{ 0x15, "service" }, \
+		{ 0x19, "create-counter" }, \
+		{ 0x1a, "destroy-counter" }, \
+		{ 0x1b, "attach-counter" }, \
+		{ 0x1c, "modify-counter" }, \
+		{ 0x1d, "detach-counter" })
+
 static inline u32 efa_cmd_cause_class(u32 raw)
 {
 	switch (raw) {

@@ -126,6 +126,36 @@ static inline u32 erdma_cause_class(u32 raw)
 	}
 }
 
+#define erdma_trace_op(op) \
+	__print_symbolic(op, \
+		{ 0x0, "query-device" }, \
+		{ 0x1, "create-qp" }, \
+		{ 0x2, "destroy-qp" }, \
+		{ 0x3, "modify-qp" }, \
+		{ 0x4, "create-cq" }, \
+		{ 0x5, "destroy-cq" }, \
+		{ 0x6, "flush-qp" }, \
+		{ 0x8, "reg-mr" }, \
+		{ 0x9, "dereg-mr" }, \
+		{ 0xb, "query-qpc" }, \
+		{ 0xc, "query-cqc" }, \
+		{ 0xe, "set-gid" }, \
+		{ 0xf, "create-ah" }, \
+		{ 0x10, "destroy-ah" }, \
+		{ 0x11, "query-qp" }, \
+		{ 0x100, "create-eq" }, \
+		{ 0x101, "destroy-eq" }, \
+		{ 0x102, "query-fw-info" }, \
+		{ 0x103, "conf-mtu" }, \
+		{ 0x104, "get-stats" }, \
+		{ 0x105, "conf-device" }, \
+		{ 0x106, "query-eqc" }, \
+		{ 0x107, "set-retrans-num" }, \
+		{ 0x108, "alloc-uar" }, \
+		{ 0x109, "dealloc-uar" }, \
+		{ 0x10a, "set-ext-attr" }, \
+		{ 0x10b, "get-ext-attr" })
+
 static inline u32 erdma_cmd_cause_class(u32 raw)
 {
 	switch (raw) {

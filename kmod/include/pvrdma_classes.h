@@ -134,6 +134,30 @@ static inline u32 pvrdma_cause_class(u32 raw)
 	}
 }
 
+#define pvrdma_trace_op(op) \
+	__print_symbolic(op, \
+		{ 0x0, "query-port" }, \
+		{ 0x1, "query-pkey" }, \
+		{ 0x2, "alloc-pd" }, \
+		{ 0x3, "dealloc-pd" }, \
+		{ 0x4, "reg-mr" }, \
+		{ 0x5, "dereg-mr" }, \
+		{ 0x6, "create-cq" }, \
+		{ 0x7, "resize-cq" }, \
+		{ 0x8, "destroy-cq" }, \
+		{ 0x9, "create-qp" }, \
+		{ 0xa, "modify-qp" }, \
+		{ 0xb, "query-qp" }, \
+		{ 0xc, "destroy-qp" }, \
+		{ 0xd, "alloc-uar" }, \
+		{ 0xe, "dealloc-uar" }, \
+		{ 0xf, "set-gid" }, \
+		{ 0x10, "clear-gid" }, \
+		{ 0x11, "create-srq" }, \
+		{ 0x12, "modify-srq" }, \
+		{ 0x13, "query-srq" }, \
+		{ 0x14, "destroy-srq" })
+
 static inline u32 pvrdma_cmd_cause_class(u32 raw)
 {
 	switch (raw) {

@@ -73,23 +73,39 @@ static void fill(struct eadm_adapter *ad, u32 id, struct eadm_snap_conf *s,
 	}
 }
 
+/* Sets one in the adapter, and notes it for the time after a reset (conf.c). */
+static int set(struct erdma_dev *dev, u32 id, u32 value)
+{
+	struct erdma_conf *conf = &dev->conf;
+	int ret;
+
+	mutex_lock(&conf->lock);
+	if (id == EADM_CONF_PARAM_RETRANS_NUM) {
+		ret = erdma_cmd_set_retrans_num(dev, value);
+		if (!ret)
+			WRITE_ONCE(conf->retrans_num, value);
+	} else {
+		ret = erdma_cmd_set_delayed_ack(dev, value);
+		if (!ret)
+			WRITE_ONCE(conf->delayed_ack, value);
+	}
+	mutex_unlock(&conf->lock);
+	return ret;
+}
+
 static int apply(struct eadm_adapter *ad, u32 id, u32 value)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
 	int ret;
 
-	switch (id) {
-	case EADM_CONF_PARAM_CC:
+	if (id == EADM_CONF_PARAM_CC) {
 		/* Passed to the adapter with each connection. */
 		WRITE_ONCE(dev->conf.cc, value);
 		return 0;
-	case EADM_CONF_PARAM_RETRANS_NUM:
-		ret = erdma_conf_set_retrans_num(dev, value);
-		break;
-	default:
-		ret = erdma_conf_set_delayed_ack(dev, value);
-		break;
 	}
+	ret = set(dev, id, value);
+	if (id == EADM_CONF_PARAM_DELAYED_ACK)
+		eadm_recent_forget(&dev->recent.ext_attr);
 	/* This is how the adapter refuses an unknown setting. */
 	return ret == -EIO ? -EOPNOTSUPP : ret;
 }
