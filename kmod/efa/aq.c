@@ -221,7 +221,8 @@ static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 	slot->creates = cmd->creates;
 	if (!cmd->orphan || base->status != -ETIMEDOUT)
 		return;
-	slot->orphan = efa_orphan_get(cmd->orphan);
+	refcount_inc(&cmd->orphan->refs);
+	slot->orphan = cmd->orphan;
 	cmd->mem->orphan = cmd->orphan;
 	cmd->orphan = NULL;
 }

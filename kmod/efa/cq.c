@@ -145,15 +145,8 @@ err:
 	return ret;
 }
 
-/**
- * efa_destroy_cq() - verb: destroy a CQ
- * @ibcq: the CQ; nothing uses it
- * @udata: not used
- *
- * Context: process.
- * Return: 0; memory that the adapter does not release is kept until a reset.
- */
-int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+/* Memory that the adapter does not release is kept until a reset. */
+static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibcq->device);
 	struct efa_cq *cq = to_efa_cq(ibcq);
@@ -185,3 +178,7 @@ void efa_cq_event(struct efa_cq *cq, u64 now)
 	if (cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
 }
+
+const struct ib_device_ops efa_cq_ops = {
+	.destroy_cq = destroy_cq,
+};

@@ -203,6 +203,13 @@ extern const struct eadm_settings efa_settings;
 int efa_start(struct efa_dev *dev);
 void efa_stop(struct eadm_adapter *ad);
 
+/* Verbs. */
+extern const struct ib_device_ops efa_pd_ops;
+extern const struct ib_device_ops efa_cq_ops;
+extern const struct ib_device_ops efa_qp_ops;
+extern const struct ib_device_ops efa_mr_ops;
+extern const struct ib_device_ops efa_mmap_ops;
+extern const struct ib_device_ops efa_stats_ops;
 void efa_verbs_init(struct efa_dev *dev);
 
 #endif /* EFA_H */

@@ -78,20 +78,6 @@ struct efa_orphan *efa_orphan_alloc(void)
 }
 
 /**
- * efa_orphan_get() - reference a record
- * @orphan: the record, or NULL
- *
- * Context: any.
- * Return: @orphan.
- */
-struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan)
-{
-	if (orphan)
-		refcount_inc(&orphan->refs);
-	return orphan;
-}
-
-/**
  * efa_orphan_put() - drop a reference to a record
  * @orphan: the record, or NULL
  *

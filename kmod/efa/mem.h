@@ -85,7 +85,6 @@ int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 		 enum dma_data_direction dir);
 void efa_mem_free(struct efa_dev *dev, struct efa_mem *mem);
 struct efa_orphan *efa_orphan_alloc(void);
-struct efa_orphan *efa_orphan_get(struct efa_orphan *orphan);
 void efa_orphan_put(struct efa_orphan *orphan);
 void efa_mem_retire(struct efa_dev *dev, struct efa_mem *mem, bool done);
 void efa_orphan_free(struct eadm_adapter *ad, struct eadm_orphan *kept);

@@ -163,13 +163,8 @@ struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 	return &ring->map;
 }
 
-/**
- * efa_mmap_free() - the last user of an entry is gone
- * @entry: the entry
- *
- * Context: process.
- */
-void efa_mmap_free(struct rdma_user_mmap_entry *entry)
+/* The last user of an entry is gone. */
+static void free_entry(struct rdma_user_mmap_entry *entry)
 {
 	struct eadm_map *map = to_eadm_map(entry);
 
@@ -212,15 +207,7 @@ static int mmap_ring(struct vm_area_struct *vma, struct ring_map *ring)
 	return 0;
 }
 
-/**
- * efa_mmap() - verb: map the memory of an entry
- * @ibctx: the context
- * @vma: where
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+static int map_entry(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
 	struct rdma_user_mmap_entry *entry = rdma_user_mmap_entry_get(ibctx, vma);
 	struct efa_dev *dev = to_efa_dev(ibctx->device);
@@ -239,3 +226,8 @@ int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 		eadm_count(&dev->adapter, EADM_CNT_MMAP_FAILURES);
 	return ret;
 }
+
+const struct ib_device_ops efa_mmap_ops = {
+	.mmap = map_entry,
+	.mmap_free = free_entry,
+};

@@ -181,15 +181,8 @@ err:
 	return ERR_PTR(ret);
 }
 
-/**
- * efa_dereg_mr() - verb: deregister an MR
- * @ibmr: the MR; freed here
- * @udata: not used
- *
- * Context: process.
- * Return: 0; memory that the adapter does not release is kept until a reset.
- */
-int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+/* Memory that the adapter does not release is kept until a reset. */
+static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibmr->device);
 	struct efa_mr *mr = to_efa_mr(ibmr);
@@ -204,3 +197,7 @@ int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);
 	return 0;
 }
+
+const struct ib_device_ops efa_mr_ops = {
+	.dereg_mr = dereg_mr,
+};

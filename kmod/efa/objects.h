@@ -212,19 +212,13 @@ struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset);
 void efa_mmap_put_db(struct efa_ctx *ctx, struct eadm_map *entry);
 struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes);
 struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem);
-int efa_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
-void efa_mmap_free(struct rdma_user_mmap_entry *rdma_entry);
 
 /* pd.c */
-int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 int efa_create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *attr, struct ib_udata *udata);
-int efa_destroy_ah(struct ib_ah *ibah, u32 flags);
 
 /* cq.c */
 int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		  struct ib_udata *udata);
-int efa_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 void efa_cq_event(struct efa_cq *cq, u64 now);
 
 /* qp.c */
@@ -232,16 +226,11 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
 /* qp_state.c */
-int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_udata *udata);
-int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init_attr);
 
 /* mr.c */
 int efa_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
 		 struct ib_udata *udata);
 struct ib_mr *efa_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
 			 u64 virt, int access, struct ib_udata *udata);
-int efa_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 #endif /* EFA_OBJECTS_H */

@@ -21,15 +21,7 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 				       pd->base.pdn, ret);
 }
 
-/**
- * efa_alloc_pd() - verb: allocate a PD
- * @ibpd: the PD
- * @udata: gets its number
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int efa_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+static int alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibpd->device);
 	struct efa_uresp_alloc_pd resp = {};
@@ -66,15 +58,7 @@ err:
 	return ret;
 }
 
-/**
- * efa_dealloc_pd() - verb: free a PD
- * @ibpd: the PD; nothing uses it
- * @udata: not used
- *
- * Context: process.
- * Return: 0.
- */
-int efa_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibpd->device);
 	struct efa_pd *pd = to_efa_pd(ibpd);
@@ -243,18 +227,16 @@ err:
 	return ret;
 }
 
-/**
- * efa_destroy_ah() - verb: destroy an address handle
- * @ibah: the address handle
- * @flags: RDMA_DESTROY_AH_*
- *
- * Context: process.
- * Return: 0, or -EOPNOTSUPP where it must not sleep.
- */
-int efa_destroy_ah(struct ib_ah *ibah, u32 flags)
+static int destroy_ah(struct ib_ah *ibah, u32 flags)
 {
 	if (!(flags & RDMA_DESTROY_AH_SLEEPABLE))
 		return -EOPNOTSUPP;
 	put_entry(to_efa_dev(ibah->device), to_efa_ah(ibah)->entry);
 	return 0;
 }
+
+const struct ib_device_ops efa_pd_ops = {
+	.alloc_pd = alloc_pd,
+	.dealloc_pd = dealloc_pd,
+	.destroy_ah = destroy_ah,
+};

@@ -163,18 +163,7 @@ static const char *name(enum ib_qp_state state)
 	return state < ARRAY_SIZE(names) ? names[state] : "?";
 }
 
-/**
- * efa_modify_qp() - verb: change a QP
- * @ibqp: the QP
- * @attr: new values
- * @mask: which of them, IB_QP_*
- * @udata: not used
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int efa_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		  struct ib_udata *udata)
+static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibqp->device);
 	struct efa_cmd_modify_qp req = {};
@@ -241,22 +230,13 @@ static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_at
 	attr->rnr_retry = READ_ONCE(qp->rnr_retry);
 }
 
-/**
- * efa_query_qp() - verb: query a QP
- * @ibqp: the QP
- * @attr: set to its attributes
- * @mask: which are wanted, IB_QP_*; 0: what the driver knows without asking the adapter
- * @init_attr: set to its attributes of creation
- *
+/*
  * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that
  * must not cost commands, nor wait for an adapter that does not answer. It may do so while the
  * QP is destroyed, too, when its number in commands may already belong to another QP.
- *
- * Context: process; issues a command if @mask is not 0.
- * Return: 0 or -errno.
  */
-int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		 struct ib_qp_init_attr *init_attr)
+static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_qp_init_attr *init_attr)
 {
 	struct efa_dev *dev = to_efa_dev(ibqp->device);
 	struct efa_qp *qp = to_efa_qp(ibqp);
@@ -285,3 +265,8 @@ int efa_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->cap = qp->cap;
 	return 0;
 }
+
+const struct ib_device_ops efa_qp_ops = {
+	.modify_qp = modify_qp,
+	.query_qp = query_qp,
+};

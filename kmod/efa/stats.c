@@ -115,18 +115,8 @@ static int port_values(struct efa_dev *dev, u64 *value, int count)
 	return ret;
 }
 
-/**
- * efa_get_hw_stats() - verb: read the counters
- * @ibdev: the device
- * @stats: the counters
- * @port: port, 0 for those of the device
- * @index: one of them; all are read
- *
- * Context: process.
- * Return: how many were read, or -errno; -EOPNOTSUPP when the adapter refuses.
- */
-int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		     compat_port_t port, int index)
+static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, compat_port_t port,
+			int index)
 {
 	struct efa_dev *dev = to_efa_dev(ibdev);
 	int ret = 0;
@@ -144,3 +134,7 @@ int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
 }
+
+const struct ib_device_ops efa_stats_ops = {
+	.get_hw_stats = get_hw_stats,
+};

@@ -37,7 +37,5 @@ void efa_recent_init(struct efa_dev *dev);
 
 struct rdma_hw_stats *efa_alloc_device_stats(struct ib_device *ibdev);
 struct rdma_hw_stats *efa_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
-int efa_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		     compat_port_t port, int index);
 
 #endif /* EFA_STATS_H */

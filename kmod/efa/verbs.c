@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs of the device and its port, and the table of all verbs. There are no verbs for
+ * Verbs of the device and its port; those of objects are with the objects. There are no verbs for
  * kernel consumers, so the core does not offer the device to them.
  */
 
@@ -217,28 +217,18 @@ static const struct ib_device_ops efa_ops = {
 	.driver_id = RDMA_DRIVER_EFA,
 	.uverbs_abi_ver = EFA_ABI_VERSION,
 
-	.alloc_pd = efa_alloc_pd,
 	.alloc_ucontext = eadm_alloc_ucontext,
-	.dealloc_pd = efa_dealloc_pd,
 	.dealloc_ucontext = eadm_dealloc_ucontext,
-	.dereg_mr = efa_dereg_mr,
-	.destroy_ah = efa_destroy_ah,
-	.destroy_cq = efa_destroy_cq,
 	.disassociate_ucontext = eadm_ctx_disassociate,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_mr_entry = fill_res_mr_entry,
 	.fill_res_qp_entry = fill_res_qp_entry,
-	.get_hw_stats = efa_get_hw_stats,
 	.get_link_layer = get_link_layer,
 	.get_port_immutable = get_port_immutable,
-	.mmap = efa_mmap,
-	.mmap_free = efa_mmap_free,
-	.modify_qp = efa_modify_qp,
 	.query_device = query_device,
 	.query_gid = query_gid,
 	.query_pkey = query_pkey,
 	.query_port = query_port,
-	.query_qp = efa_query_qp,
 
 	INIT_RDMA_OBJ_SIZE(ib_ah, efa_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, efa_cq, ibcq),
@@ -257,6 +247,12 @@ void efa_verbs_init(struct efa_dev *dev)
 	struct ib_device *ibdev = &dev->adapter.ibdev;
 
 	ib_set_device_ops(ibdev, &efa_ops);
+	ib_set_device_ops(ibdev, &efa_pd_ops);
+	ib_set_device_ops(ibdev, &efa_cq_ops);
+	ib_set_device_ops(ibdev, &efa_qp_ops);
+	ib_set_device_ops(ibdev, &efa_mr_ops);
+	ib_set_device_ops(ibdev, &efa_mmap_ops);
+	ib_set_device_ops(ibdev, &efa_stats_ops);
 	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_UNSPECIFIED;
 	ibdev->num_comp_vectors = dev->nr_eqs ?: 1;

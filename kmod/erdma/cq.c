@@ -215,16 +215,7 @@ static bool has_flushable(struct erdma_cq *cq)
 	return false;
 }
 
-/**
- * erdma_poll_cq() - verb: take completions
- * @ibcq: a kernel CQ
- * @num: at most this many
- * @wc: where to
- *
- * Context: any.
- * Return: how many.
- */
-int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
+static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 {
 	const struct eadm_adapter *ad = &to_erdma_dev(ibcq->device)->adapter;
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
@@ -249,15 +240,8 @@ int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/**
- * erdma_req_notify_cq() - verb: request a completion event
- * @ibcq: a kernel CQ
- * @flags: solicited only; report missed events
- *
- * Context: any.
- * Return: 1 when asked to and there is something to poll already, else 0.
- */
-int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+/* Returns 1 if asked for missed events and there is something to poll already. */
+static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
@@ -554,7 +538,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		notify = cq->solicited ? IB_CQ_SOLICITED : IB_CQ_NEXT_COMP;
 	spin_unlock_irq(&cq->lock);
 	if (notify)
-		erdma_req_notify_cq(&cq->ibcq, notify);
+		req_notify_cq(&cq->ibcq, notify);
 out:
 	mutex_unlock(&cq->revival);
 	return ret;
@@ -613,15 +597,8 @@ err:
 	return ret;
 }
 
-/**
- * erdma_destroy_cq() - verb: destroy a CQ
- * @ibcq: the CQ; no QP uses it
- * @udata: NULL for the kernel
- *
- * Context: process.
- * Return: 0; memory that the adapter does not release is kept until a reset.
- */
-int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+/* Memory that the adapter does not release is kept until a reset. */
+static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
@@ -639,3 +616,9 @@ int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		    done ? "" : ", its memory is kept");
 	return 0;
 }
+
+const struct ib_device_ops erdma_cq_ops = {
+	.destroy_cq = destroy_cq,
+	.poll_cq = poll_cq,
+	.req_notify_cq = req_notify_cq,
+};

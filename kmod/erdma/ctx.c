@@ -199,15 +199,7 @@ void erdma_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base)
 	mutex_destroy(&ctx->dbpage_lock);
 }
 
-/**
- * erdma_mmap() - verb: map a doorbell page
- * @ibctx: the context
- * @vma: where
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
+static int map_doorbells(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibctx->device);
 	struct erdma_ctx *ctx = to_erdma_ctx(ibctx);
@@ -223,3 +215,8 @@ int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	rdma_user_mmap_entry_put(entry);
 	return ret;
 }
+
+const struct ib_device_ops erdma_mmap_ops = {
+	.mmap = map_doorbells,
+	.mmap_free = eadm_map_free,
+};

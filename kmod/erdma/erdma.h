@@ -77,8 +77,6 @@ struct erdma_dev;
 /* ---- Counters (stats.c) --------------------------------------------------- */
 
 struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       compat_port_t port, int index);
 
 /**
  * struct erdma_sdbs - SQ doorbell space of adapters that do not hand out

@@ -85,15 +85,8 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	return &mr->ibmr;
 }
 
-/**
- * erdma_get_dma_mr() - verb: an MR of all DMA addresses
- * @ibpd: the PD
- * @access: verbs access flags
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
+/* An MR of all DMA addresses. */
+static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 {
 	struct erdma_mr *mr = mr_alloc(ibpd, ERDMA_MR_DMA, access, NULL);
 
@@ -103,16 +96,8 @@ struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access)
 	return mr_register(to_erdma_dev(ibpd->device), mr);
 }
 
-/**
- * erdma_alloc_mr() - verb: an MR for fast registration
- * @ibpd: the PD
- * @type: what kind
- * @max_num_sg: pages
- *
- * Context: process.
- * Return: the MR or ERR_PTR.
- */
-struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
+/* An MR for fast registration. */
+static struct ib_mr *alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct erdma_mr *mr;
@@ -144,19 +129,9 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/**
- * erdma_map_mr_sg() - verb: set the memory that a fast-registration MR will
- * cover
- * @ibmr: the MR
- * @sg: DMA-mapped memory
- * @sg_nents: its entries
- * @sg_offset: into the first one
- *
- * Context: any.
- * Return: entries mapped, or -errno.
- */
-int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
-		    unsigned int *sg_offset)
+/* Sets the memory that a fast-registration MR will cover. Returns how many entries were mapped. */
+static int map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
+		     unsigned int *sg_offset)
 {
 	struct erdma_mr *mr = to_erdma_mr(ibmr);
 	int n;
@@ -261,15 +236,8 @@ struct ib_mr *erdma_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf
 	return mr_register(dev, mr);
 }
 
-/**
- * erdma_dereg_mr() - verb: deregister an MR
- * @ibmr: the MR; freed here
- * @udata: not used
- *
- * Context: process.
- * Return: 0; memory that the adapter does not release is kept until a reset.
- */
-int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+/* Memory that the adapter does not release is kept until a reset. */
+static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibmr->device);
 	struct erdma_mr *mr = to_erdma_mr(ibmr);
@@ -286,3 +254,10 @@ int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	eadm_count(&dev->adapter, EADM_CNT_MR_DEREGISTERS);
 	return 0;
 }
+
+const struct ib_device_ops erdma_mr_ops = {
+	.alloc_mr = alloc_mr,
+	.dereg_mr = dereg_mr,
+	.get_dma_mr = get_dma_mr,
+	.map_mr_sg = map_mr_sg,
+};

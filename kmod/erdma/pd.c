@@ -5,15 +5,7 @@
 
 #include "erdma.h"
 
-/**
- * erdma_alloc_pd() - verb: allocate a PD
- * @ibpd: the PD
- * @udata: NULL for the kernel
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+static int alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct eadm_pd *pd = to_eadm_pd(ibpd);
@@ -31,15 +23,7 @@ int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	return 0;
 }
 
-/**
- * erdma_dealloc_pd() - verb: free a PD
- * @ibpd: the PD
- * @udata: NULL for the kernel
- *
- * Context: process.
- * Return: 0.
- */
-int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
 	struct eadm_pd *pd = to_eadm_pd(ibpd);
@@ -51,3 +35,8 @@ int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
 	eadm_count(&dev->adapter, EADM_CNT_PD_DEALLOCS);
 	return 0;
 }
+
+const struct ib_device_ops erdma_pd_ops = {
+	.alloc_pd = alloc_pd,
+	.dealloc_pd = dealloc_pd,
+};

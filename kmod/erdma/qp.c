@@ -530,18 +530,8 @@ enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp)
 	}
 }
 
-/**
- * erdma_modify_qp() - verb: change a QP
- * @ibqp: the QP
- * @attr: new attributes
- * @mask: which; only the state matters to the adapter
- * @udata: not used
- *
- * Context: process.
- * Return: 0 or -errno.
- */
-int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata)
+/* Only the state matters to the adapter. */
+static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
@@ -550,19 +540,12 @@ int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return modify(to_erdma_qp(ibqp), from_ib_state(attr->qp_state));
 }
 
-/**
- * erdma_query_qp() - verb: query a QP
- * @ibqp: the QP
- * @attr: attributes
- * @mask: which; all are given
- * @init_attr: attributes of creation
- *
- * Context: process; resource tracking may ask while and after the QP is
- * destroyed, until its memory is freed: uses nothing that destruction frees.
- * Return: 0.
+/*
+ * Resource tracking may ask while and after the QP is destroyed, until its memory is freed: this
+ * uses nothing that destruction frees.
  */
-int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init_attr)
+static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_qp_init_attr *init_attr)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
@@ -594,3 +577,8 @@ int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	init_attr->qp_type = ibqp->qp_type;
 	return 0;
 }
+
+const struct ib_device_ops erdma_qp_ops = {
+	.modify_qp = modify_qp,
+	.query_qp = query_qp,
+};

@@ -31,18 +31,8 @@ struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_por
 	return compat_alloc_hw_stats(descs, ERDMA_STATS_COUNT);
 }
 
-/**
- * erdma_get_hw_stats() - verb: read the counters
- * @ibdev: the device
- * @stats: the counters
- * @port: port; 0 for counters of the device, which do not exist
- * @index: one of them; all are read
- *
- * Context: process.
- * Return: how many were read, or -errno; -EOPNOTSUPP when the adapter refuses.
- */
-int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
-		       compat_port_t port, int index)
+static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, compat_port_t port,
+			int index)
 {
 	int ret;
 
@@ -57,3 +47,7 @@ int erdma_get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats,
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
 }
+
+const struct ib_device_ops erdma_stats_ops = {
+	.get_hw_stats = get_hw_stats,
+};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Device and port verbs, and the table of all verbs. */
+/* Verbs of the device and its port; those of objects are with the objects. */
 
 #include <linux/bitfield.h>
 #include <linux/capability.h>
@@ -227,13 +227,8 @@ static const struct ib_device_ops erdma_ops = {
 	.driver_id = RDMA_DRIVER_ERDMA,
 	.uverbs_abi_ver = ERDMA_ABI_VERSION,
 
-	.alloc_mr = erdma_alloc_mr,
-	.alloc_pd = erdma_alloc_pd,
 	.alloc_ucontext = eadm_alloc_ucontext,
-	.dealloc_pd = erdma_dealloc_pd,
 	.dealloc_ucontext = eadm_dealloc_ucontext,
-	.dereg_mr = erdma_dereg_mr,
-	.destroy_cq = erdma_destroy_cq,
 	.disassociate_ucontext = eadm_ctx_disassociate,
 	.fill_res_cq_entry = fill_res_cq_entry,
 	.fill_res_cq_entry_raw = fill_res_cq_entry_raw,
@@ -241,21 +236,10 @@ static const struct ib_device_ops erdma_ops = {
 	.fill_res_qp_entry = fill_res_qp_entry,
 	.fill_res_qp_entry_raw = fill_res_qp_entry_raw,
 	.get_dev_fw_str = get_dev_fw_str,
-	.get_dma_mr = erdma_get_dma_mr,
-	.get_hw_stats = erdma_get_hw_stats,
 	.get_port_immutable = get_port_immutable,
-	.map_mr_sg = erdma_map_mr_sg,
-	.mmap = erdma_mmap,
-	.mmap_free = eadm_map_free,
-	.modify_qp = erdma_modify_qp,
-	.poll_cq = erdma_poll_cq,
-	.post_recv = erdma_post_recv,
-	.post_send = erdma_post_send,
 	.query_device = query_device,
 	.query_gid = query_gid,
 	.query_port = query_port,
-	.query_qp = erdma_query_qp,
-	.req_notify_cq = erdma_req_notify_cq,
 
 	INIT_RDMA_OBJ_SIZE(ib_cq, erdma_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_pd, eadm_pd, ibpd),
@@ -273,8 +257,15 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	struct ib_device *ibdev = &dev->adapter.ibdev;
 
 	ib_set_device_ops(ibdev, &erdma_ops);
-	compat_set_verbs(ibdev);
+	ib_set_device_ops(ibdev, &erdma_pd_ops);
+	ib_set_device_ops(ibdev, &erdma_cq_ops);
+	ib_set_device_ops(ibdev, &erdma_qp_ops);
+	ib_set_device_ops(ibdev, &erdma_wr_ops);
+	ib_set_device_ops(ibdev, &erdma_mr_ops);
+	ib_set_device_ops(ibdev, &erdma_mmap_ops);
+	ib_set_device_ops(ibdev, &erdma_stats_ops);
 	ib_set_device_ops(ibdev, &erdma_iw_ops);
+	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
 	/* We listen on TCP sockets: a port that iwpmd had reserved would be in use. */

@@ -247,16 +247,9 @@ struct erdma_qp {
 
 int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata);
 void erdma_ctx_end(struct eadm_adapter *ad, struct eadm_ctx *base);
-int erdma_mmap(struct ib_ucontext *ibctx, struct vm_area_struct *vma);
-
-int erdma_alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
-int erdma_dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata);
 
 int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata);
-int erdma_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
-int erdma_poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc);
-int erdma_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
 void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 void erdma_cq_event(struct erdma_cq *cq, u64 now);
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db);
@@ -266,10 +259,6 @@ int erdma_cq_revive(struct erdma_cq *cq);
 
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
 		    struct ib_udata *udata);
-int erdma_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		    struct ib_udata *udata);
-int erdma_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
-		   struct ib_qp_init_attr *init_attr);
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp);
 int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts);
@@ -281,30 +270,28 @@ struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn);
 void erdma_qp_died(struct erdma_qp *qp);
 void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type);
 
-int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		    const struct ib_send_wr **bad_wr);
-int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		    const struct ib_recv_wr **bad_wr);
 int erdma_kqp_init(struct erdma_qp *qp, const struct ib_qp_init_attr *attr);
 void erdma_kqp_free(struct erdma_qp *qp);
 void erdma_kqp_reflush(struct erdma_qp *qp);
 
-struct ib_mr *erdma_get_dma_mr(struct ib_pd *ibpd, int access);
-struct ib_mr *erdma_alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg);
-int erdma_map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
-		    unsigned int *sg_offset);
 void erdma_mr_invalidated(struct erdma_dev *dev, u32 stag);
 int erdma_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
 		   struct ib_udata *udata);
 struct ib_mr *erdma_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
 			   u64 virt, int access, struct ib_udata *udata);
-int erdma_dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata);
 
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr);
 
-/* Ops for the core's connection manager (cm.c). */
+/* Verbs of objects, and those for the connection manager of the RDMA core. */
+extern const struct ib_device_ops erdma_pd_ops;
+extern const struct ib_device_ops erdma_cq_ops;
+extern const struct ib_device_ops erdma_qp_ops;
+extern const struct ib_device_ops erdma_wr_ops;
+extern const struct ib_device_ops erdma_mr_ops;
+extern const struct ib_device_ops erdma_mmap_ops;
+extern const struct ib_device_ops erdma_stats_ops;
 extern const struct ib_device_ops erdma_iw_ops;
 
 #endif /* ERDMA_VERBS_H */

@@ -315,17 +315,8 @@ void erdma_kqp_reflush(struct erdma_qp *qp)
 	queue_delayed_work(dev->adapter.wq, &qp->kqp->reflush, REFLUSH_DELAY);
 }
 
-/**
- * erdma_post_send() - verb: post to the send queue
- * @ibqp: a kernel QP
- * @wr: list of requests
- * @bad_wr: the first one that was not posted
- *
- * Context: any.
- * Return: 0 or -errno.
- */
-int erdma_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
-		    const struct ib_send_wr **bad_wr)
+static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		     const struct ib_send_wr **bad_wr)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
@@ -400,17 +391,8 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	return 0;
 }
 
-/**
- * erdma_post_recv() - verb: post to the receive queue
- * @ibqp: a kernel QP
- * @wr: list of requests
- * @bad_wr: the first one that was not posted
- *
- * Context: any.
- * Return: 0 or -errno.
- */
-int erdma_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
-		    const struct ib_recv_wr **bad_wr)
+static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad_wr)
 {
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 	struct erdma_rq *rq;
@@ -534,3 +516,8 @@ void erdma_kqp_free(struct erdma_qp *qp)
 	kfree(kqp);
 	qp->kqp = NULL;
 }
+
+const struct ib_device_ops erdma_wr_ops = {
+	.post_recv = post_recv,
+	.post_send = post_send,
+};
