@@ -65,26 +65,6 @@ void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s,
 		SNAP_SET(s, oldest_age, eadm_age(oldest));
 }
 
-/**
- * eadm_commands_count() - fill in the counters of commands
- * @ad: the adapter
- * @s: the row
- *
- * Context: process.
- */
-void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s)
-{
-	const struct eadm_commands *c = &ad->cmds;
-
-	spin_lock_irq(&ad->lock);
-	SNAP_SET(s, cmds_submitted, c->submitted);
-	SNAP_SET(s, cmds_completed, c->completed);
-	SNAP_SET(s, cmds_failed, c->errors);
-	SNAP_SET(s, cmds_timed_out, c->timeouts);
-	SNAP_SET(s, cmdq_recoveries, ad->recoveries);
-	spin_unlock_irq(&ad->lock);
-}
-
 /* The next record: a struct row. */
 static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 {

@@ -8,7 +8,6 @@
 
 struct eadm_adapter;
 struct eadm_snap_cmdq;
-struct eadm_snap_counters;
 
 /**
  * struct eadm_commands - numbers of commands; all of it under the adapter's lock
@@ -46,6 +45,5 @@ extern const struct eadm_diag_obj eadm_diag_cmd;
 
 void eadm_commands_fill(const struct eadm_adapter *ad, struct eadm_snap_cmdq *s, u32 slots,
 			u64 oldest);
-void eadm_commands_count(struct eadm_adapter *ad, struct eadm_snap_counters *s);
 
 #endif /* EADM_COMMANDS_H */

@@ -81,7 +81,8 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
 	INIT_LIST_HEAD(&ad->eqs);
-	eadm_memory_init(&ad->memory);
+	spin_lock_init(&ad->memory.lock);
+	INIT_LIST_HEAD(&ad->memory.orphans);
 	eadm_table_init(&ad->qps, ad, EADM_OBJ_QP);
 	eadm_table_init(&ad->cqs, ad, EADM_OBJ_CQ);
 	eadm_table_init(&ad->mrs, ad, EADM_OBJ_MR);

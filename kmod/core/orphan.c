@@ -21,16 +21,6 @@
 
 #include "adapter.h"
 
-/**
- * eadm_memory_init() - begin without epochs
- * @mem: part of an adapter
- */
-void eadm_memory_init(struct eadm_memory *mem)
-{
-	spin_lock_init(&mem->lock);
-	INIT_LIST_HEAD(&mem->orphans);
-}
-
 /* Whether the adapter can no longer know of memory that it learned of in an epoch. */
 static bool epoch_is_over(const struct eadm_memory *mem, u32 epoch)
 {

@@ -57,7 +57,6 @@ struct eadm_remains {
 	void *pools[2];
 };
 
-void eadm_memory_init(struct eadm_memory *mem);
 bool eadm_orphan_keep(struct eadm_adapter *ad, struct eadm_orphan *orphan);
 void eadm_orphans_sweep(struct eadm_adapter *ad);
 void eadm_memory_expose(struct eadm_adapter *ad);

@@ -26,17 +26,6 @@ static bool is_disconnected(const struct eadm_function *fn)
 }
 
 /**
- * eadm_function_is_resetting() - whether the driver knows that it is being reset
- * @fn: the function; reads as ones meanwhile
- *
- * Context: any.
- */
-bool eadm_function_is_resetting(const struct eadm_function *fn)
-{
-	return READ_ONCE(fn->resetting);
-}
-
-/**
  * eadm_function_answers() - whether the adapter answers now
  * @fn: the function
  *

@@ -31,7 +31,12 @@ struct eadm_function {
 	bool resetting;
 };
 
-bool eadm_function_is_resetting(const struct eadm_function *fn);
+/* Whether the driver knows that it is being reset: it reads as ones meanwhile. */
+static inline bool eadm_function_is_resetting(const struct eadm_function *fn)
+{
+	return READ_ONCE(fn->resetting);
+}
+
 bool eadm_function_answers(const struct eadm_function *fn);
 enum eadm_presence eadm_function_find(const struct eadm_function *fn);
 bool eadm_function_reset(struct eadm_function *fn);

@@ -164,6 +164,26 @@ bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
 	return true;
 }
 
+/* Records that the adapter as a whole failed. @error: why it could not be brought back, or 0. */
+static void note_failure(struct eadm_adapter *ad, u8 cause, int error)
+{
+	struct eadm_failure what = {
+		.kind = EADM_FAILURE_KIND_DEVICE,
+		.cause = cause,
+		.has = error ? EADM_FAILURE_ERROR : 0,
+		.error = error,
+	};
+
+	eadm_failures_note(&ad->failures, &what);
+}
+
+static void notify_companion(struct eadm_adapter *ad, unsigned long type)
+{
+	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
+
+	eadm_diag_notify(&ad->diag, type, &ev);
+}
+
 /* From now on commands fail at once, and objects are destroyed without commands. */
 static void set_gone(struct eadm_adapter *ad, bool absent)
 {
@@ -177,8 +197,8 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 	trace_recovery(&ad->ibdev, EADM_RECOVERY_GONE, 0);
 	dev_err(&ad->fn.pdev->dev, "the adapter is gone\n");
 	eadm_queue_reset(ad, -ENODEV);
-	eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_GONE, 0);
-	eadm_adapter_notify(ad, EADM_DIAG_DEAD);
+	note_failure(ad, EADM_CAUSE_ADAPTER_GONE, 0);
+	notify_companion(ad, EADM_DIAG_DEAD);
 	if (tell)
 		queue_work(ad->recovery_wq, &ad->recovery);
 }
@@ -225,9 +245,9 @@ static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, boo
 	if (was_halted)
 		return;
 	if (ret)
-		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_DEAD, ret);
+		note_failure(ad, EADM_CAUSE_ADAPTER_DEAD, ret);
 	else if (was_reset)
-		eadm_adapter_failed(ad, EADM_CAUSE_ADAPTER_RESET, 0);
+		note_failure(ad, EADM_CAUSE_ADAPTER_RESET, 0);
 }
 
 static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
@@ -239,7 +259,7 @@ static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool wa
 		ibdev_warn(&ad->ibdev, "the %s is back%s\n", ad->ops->queue->name,
 			   was_reset || was_halted ? " after a reset" : "");
 	if (!ret || !was_halted)
-		eadm_adapter_notify(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
+		notify_companion(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);
 }
 
 static void recover(struct eadm_adapter *ad)

@@ -4,29 +4,6 @@
 #include "report.h"
 
 /**
- * eadm_adapter_state() - the state of an adapter, for the companion
- * @ad: the adapter
- *
- * Context: any.
- * Return: EADM_DEV_STATE_*.
- */
-u32 eadm_adapter_state(const struct eadm_adapter *ad)
-{
-	if (READ_ONCE(ad->gone))
-		return EADM_DEV_STATE_GONE;
-	if (READ_ONCE(ad->unconfirmed))
-		return EADM_DEV_STATE_HALTED;
-	switch (READ_ONCE(ad->state)) {
-	case EADM_QUEUE_RECOVERING:
-		return EADM_DEV_STATE_RECOVERING;
-	case EADM_QUEUE_DEAD:
-		return EADM_DEV_STATE_DEAD;
-	default:
-		return EADM_DEV_STATE_READY;
-	}
-}
-
-/**
  * eadm_adapter_serves() - whether the adapter executes commands
  * @ad: the adapter
  *
@@ -50,26 +27,6 @@ u8 eadm_adapter_cause(const struct eadm_adapter *ad)
 }
 
 /**
- * eadm_adapter_failed() - record that the adapter as a whole failed
- * @ad: the adapter
- * @cause: EADM_CAUSE_ADAPTER_*
- * @error: why it could not be brought back, or 0
- *
- * Context: any but NMI.
- */
-void eadm_adapter_failed(struct eadm_adapter *ad, u8 cause, int error)
-{
-	struct eadm_failure what = {
-		.kind = EADM_FAILURE_KIND_DEVICE,
-		.cause = cause,
-		.has = error ? EADM_FAILURE_ERROR : 0,
-		.error = error,
-	};
-
-	eadm_failures_note(&ad->failures, &what);
-}
-
-/**
  * eadm_adapter_event() - notify all consumers of the device of an event of its port
  * @ad: the adapter
  * @type: the event
@@ -85,20 +42,6 @@ void eadm_adapter_event(struct eadm_adapter *ad, enum ib_event_type type)
 	};
 
 	ib_dispatch_event(&event);
-}
-
-/**
- * eadm_adapter_notify() - report to the companion that the command queue is back, or will not be
- * @ad: the adapter
- * @type: EADM_DIAG_RECOVERED or EADM_DIAG_DEAD
- *
- * Context: any.
- */
-void eadm_adapter_notify(struct eadm_adapter *ad, unsigned long type)
-{
-	const struct eadm_diag_event ev = { .obj = EADM_OBJ_DEV };
-
-	eadm_diag_notify(&ad->diag, type, &ev);
 }
 
 /**

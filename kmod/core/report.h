@@ -5,12 +5,9 @@
 
 #include "adapter.h"
 
-u32 eadm_adapter_state(const struct eadm_adapter *ad);
 bool eadm_adapter_serves(const struct eadm_adapter *ad);
 u8 eadm_adapter_cause(const struct eadm_adapter *ad);
-void eadm_adapter_failed(struct eadm_adapter *ad, u8 cause, int error);
 void eadm_adapter_event(struct eadm_adapter *ad, enum ib_event_type type);
-void eadm_adapter_notify(struct eadm_adapter *ad, unsigned long type);
 void eadm_adapter_async(struct eadm_adapter *ad, u8 obj, u64 id, u32 code, u32 raw);
 
 #endif /* EADM_REPORT_H */

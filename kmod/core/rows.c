@@ -58,6 +58,22 @@ void *eadm_dev_row_next(struct eadm_diag_dev *dd, u64 *id)
 	return dd;
 }
 
+static u32 dev_state(const struct eadm_adapter *ad)
+{
+	if (READ_ONCE(ad->gone))
+		return EADM_DEV_STATE_GONE;
+	if (READ_ONCE(ad->unconfirmed))
+		return EADM_DEV_STATE_HALTED;
+	switch (READ_ONCE(ad->state)) {
+	case EADM_QUEUE_RECOVERING:
+		return EADM_DEV_STATE_RECOVERING;
+	case EADM_QUEUE_DEAD:
+		return EADM_DEV_STATE_DEAD;
+	default:
+		return EADM_DEV_STATE_READY;
+	}
+}
+
 /**
  * eadm_dev_row_fill() - fill in what a device has in any family
  * @ad: the adapter
@@ -71,7 +87,7 @@ void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s)
 	struct eadm_memory *mem = &ad->memory;
 
 	SNAP_STR(s, driver, ad->diag.ops->family);
-	SNAP_SET(s, state, eadm_adapter_state(ad));
+	SNAP_SET(s, state, dev_state(ad));
 	SNAP_STR(s, bus_addr, pci_name(pdev));
 	SNAP_SET(s, vendor_id, pdev->vendor);
 	SNAP_SET(s, part_id, pdev->device);
@@ -108,6 +124,19 @@ void *eadm_port_row_next(struct eadm_diag_dev *dd, u64 *id)
 	return dd;
 }
 
+static void fill_commands(struct eadm_adapter *ad, struct eadm_snap_counters *s)
+{
+	const struct eadm_commands *c = &ad->cmds;
+
+	spin_lock_irq(&ad->lock);
+	SNAP_SET(s, cmds_submitted, c->submitted);
+	SNAP_SET(s, cmds_completed, c->completed);
+	SNAP_SET(s, cmds_failed, c->errors);
+	SNAP_SET(s, cmds_timed_out, c->timeouts);
+	SNAP_SET(s, cmdq_recoveries, ad->recoveries);
+	spin_unlock_irq(&ad->lock);
+}
+
 /* Queues of commands share the vector of asynchronous events. */
 static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 {
@@ -136,7 +165,7 @@ static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 {
 	SNAP_SET(s, port, ad->port);
-	eadm_commands_count(ad, s);
+	fill_commands(ad, s);
 	fill_queues(ad, s);
 	SNAP_SET(s, qp_creates, eadm_counter_read(ad, EADM_CNT_QP_CREATES));
 	SNAP_SET(s, qp_create_failures, eadm_counter_read(ad, EADM_CNT_QP_CREATE_FAILURES));

@@ -2,6 +2,7 @@
 /* Counters for "rdma statistic", under the names that the in-tree driver uses (hw 14). */
 
 #include "efa.h"
+#include "efa_classes.h"
 
 /* In the order of device_values(). */
 static const struct rdma_stat_desc device_descs[] = {
@@ -133,6 +134,43 @@ static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, co
 	if (ret == -EINVAL)
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
+}
+
+/* ---- cached answers of the adapter (core/recent.c) ------------------------- */
+
+/*
+ * Registers are read one at a time, and recovery reads them, too. An adapter that does not
+ * answer holds it up by all tries of a read: this is several times as long.
+ */
+#define REGS_LIFE	HZ
+
+static int ask_regs(struct eadm_adapter *ad, void *answer)
+{
+	struct efa_dev *dev = adapter_to_efa(ad);
+	u32 *value = answer, i;
+
+	for (i = 0; i < EFA_REGS_COUNT; i++) {
+		if (!efa_reg_bits(i * sizeof(u32)))
+			continue;
+		value[i] = efa_reg_read(dev, i * sizeof(u32));
+		if (value[i] == EFA_MMIO_NO_VALUE)
+			return -EIO;
+	}
+	return 0;
+}
+
+/**
+ * efa_recent_init() - begin without answers
+ * @dev: the device
+ */
+void efa_recent_init(struct efa_dev *dev)
+{
+	struct efa_recent *recent = &dev->recent;
+
+	eadm_recent_init(&recent->stats, &dev->adapter, efa_cmd_get_stats,
+			 &recent->last_stats, sizeof(recent->last_stats), EADM_RECENT_LIFE);
+	eadm_recent_init(&recent->regs, &dev->adapter, ask_regs, recent->last_regs,
+			 sizeof(recent->last_regs), REGS_LIFE);
 }
 
 const struct ib_device_ops efa_stats_ops = {

@@ -75,7 +75,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 {
 	struct erdma_sq *sq = &qp->kqp->sq;
 	const struct erdma_swr *swr = &sq->wrs[index & (qp->sq_depth - 1)];
-	/* Pairs with the release in erdma_post_send(). */
+	/* Pairs with the release in post_send(). */
 	u16 posted = smp_load_acquire(&sq->pi) - sq->ci;
 
 	if ((u16)(index - sq->ci) >= posted || !swr->blocks)
@@ -90,7 +90,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 {
 	struct erdma_rq *rq = &qp->kqp->rq;
-	/* Pairs with the release in erdma_post_recv(). */
+	/* Pairs with the release in post_recv(). */
 	u16 posted = smp_load_acquire(&rq->pi) - rq->ci;
 
 	if ((u16)(index - rq->ci) >= posted)

@@ -38,7 +38,7 @@ static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
 void erdma_sdbs_init(struct erdma_dev *dev)
 {
 	struct erdma_sdbs *sdbs = &dev->sdbs;
-	u32 groups = erdma_hw_grp_num(dev), total;
+	u32 groups = readl(dev->adapter.bar + ERDMA_REG_GRP_NUM), total;
 
 	ida_init(&sdbs->pages);
 	ida_init(&sdbs->entries);

@@ -276,13 +276,12 @@ int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 		   const struct eadm_object *obj);
 extern const struct eadm_settings erdma_settings;
 
-void erdma_hw_init(struct erdma_dev *dev);
+bool erdma_hw_answers(const struct eadm_function *fn);
 bool erdma_hw_is_up(struct erdma_dev *dev);
 int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms);
 bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms);
 int erdma_hw_end_former_life(struct erdma_dev *dev);
 void erdma_hw_read_mac(struct erdma_dev *dev);
-u32 erdma_hw_grp_num(struct erdma_dev *dev);
 
 int erdma_netdev_bind(struct eadm_adapter *ad);
 void erdma_netdev_unbind(struct eadm_adapter *ad);

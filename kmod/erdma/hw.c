@@ -28,20 +28,17 @@ static void reg_write_addr(struct erdma_dev *dev, u32 reg_low, u32 reg_high, dma
 	reg_write(dev, reg_low, lower_32_bits(addr));
 }
 
-static bool function_answers(const struct eadm_function *fn)
+/**
+ * erdma_hw_answers() - whether the adapter answers now, for &eadm_function.answers
+ * @fn: its function
+ *
+ * Context: any.
+ */
+bool erdma_hw_answers(const struct eadm_function *fn)
 {
 	struct erdma_dev *dev = container_of(fn, struct erdma_dev, adapter.fn);
 
 	return reg_read(dev, ERDMA_REG_VERSION) != ERDMA_REG_GONE;
-}
-
-/**
- * erdma_hw_init() - once in a device's life
- * @dev: the device; its function is known
- */
-void erdma_hw_init(struct erdma_dev *dev)
-{
-	dev->adapter.fn.answers = function_answers;
 }
 
 /**
@@ -209,13 +206,4 @@ void erdma_hw_read_mac(struct erdma_dev *dev)
 		  reg_read(dev, ERDMA_REG_MAC_L);
 
 	u64_to_ether_addr(mac, dev->mac);
-}
-
-/**
- * erdma_hw_grp_num() - read how many groups of direct work requests there are
- * @dev: the device
- */
-u32 erdma_hw_grp_num(struct erdma_dev *dev)
-{
-	return reg_read(dev, ERDMA_REG_GRP_NUM);
 }

@@ -233,7 +233,7 @@ static int erdma_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	eadm_adapter_init(&dev->adapter, &erdma_adapter_ops, &erdma_diag_ops, pdev);
 	dev->adapter.port = ERDMA_PORT;
 	dev->adapter.cmd_timeout = ERDMA_CMD_TIMEOUT_MS;
-	erdma_hw_init(dev);
+	dev->adapter.fn.answers = erdma_hw_answers;
 	INIT_WORK(&dev->mtu_work, erdma_mtu_work);
 	return eadm_adapter_probe(&dev->adapter, steps);
 }

@@ -114,7 +114,7 @@ int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm
  * @max: how many fit
  *
  * Each register is read by a request that the adapter answers in memory, at most once in
- * a second (queries.c).
+ * a second (stats.c).
  *
  * Context: process.
  * Return: how many there are; -ENODEV; -EAGAIN while the function is being reset; -EINTR;
