@@ -47,7 +47,7 @@ static const struct column rule_columns[] = {
 	{ .key = "severity", .head = "SEVERITY",
 	  .kind = EADM_KIND_STATE },
 	{ .key = "object", .head = "OBJECT" },
-	{ .key = "moments", .head = "MOMENTS",
+	{ .key = "snapshots", .head = "SNAPSHOTS",
 	  .type = EADM_TYPE_U64, .kind = EADM_KIND_GAUGE },
 	{ .key = "check", .head = "CHECK" },
 	{ .key = "about", .head = "ABOUT", .cut = true },

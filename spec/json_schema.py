@@ -194,13 +194,13 @@ def json_judgements():
     rule = {
         "description": "A rule of diagnose and check.", "type": "object",
         "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "object": text,
-                       "moments": {"enum": [1, 2]},
+                       "snapshots": {"enum": [1, 2]},
                        "check": {"description": "Its name in eadm check; absent when it is "
                                                 "not about the setup.", "type": "string"},
                        "about": text,
                        "alike": {"description": "What looks alike and is no fault, and why it is "
                                                 "not accused.", "type": "string"}},
-        "required": ["rule", "severity", "object", "moments", "about", "alike"],
+        "required": ["rule", "severity", "object", "snapshots", "about", "alike"],
         "additionalProperties": False}
     check = {
         "description": "A look at the configuration, and what to do about it (check).",

@@ -49,7 +49,7 @@ static const struct {
 	[DIAG_LACK_CAPTURE] = { "capture",
 		"the capture does not hold what they need",
 		"eadm diagnose --save as root" },
-	[DIAG_LACK_SNAPSHOT] = { "moment",
+	[DIAG_LACK_SNAPSHOT] = { "snapshot",
 		"they compare two snapshots",
 		"eadm record -n 2" },
 };

@@ -67,7 +67,7 @@ PROBED=$REPO/tests/captures/probed
 }
 
 @test "one moment tells what needs one" {
-	two=$(eadm diagnose --rules --json | jq -r '.rows[] | select(.moments == 2).rule' | sort)
+	two=$(eadm diagnose --rules --json | jq -r '.rows[] | select(.snapshots == 2).rule' | sort)
 	[ "$(comm -12 <(rules_of "$SICK" --at '#1') <(echo "$two"))" = "" ]
 	[[ $(rules_of "$SICK" --at '#1') == *cmdq-dead*qp-error* ]]
 	[ "$(rules_of "$SICK" --at '#2')" = "$(rules_of "$SICK")" ]

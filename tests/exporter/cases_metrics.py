@@ -165,7 +165,7 @@ def dead_device(place):
               'severity="critical"}'], 1)
     gaps = {name: n for name, n in got.items() if name.startswith("eadm_diagnose_rules_unapplied")}
     true(gaps and all(n > 0 for n in gaps.values()), gaps)
-    true(not any('device="rxe0"' in name and 'reason="moment"' not in name for name in gaps), gaps)
+    true(not any('device="rxe0"' in name and 'reason="snapshot"' not in name for name in gaps), gaps)
     success = 'eadm_scrape_collector_success{{device="{}",collector="{}"}}'
     equal(got[success.format("roce_x", "cmdq")], 1)
     equal(got[success.format("roce_x", "eq")], 0)
