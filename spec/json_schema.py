@@ -74,7 +74,7 @@ def json_change(spec):
     number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
     value = {"description": "Absent where it was not known.", "type": ["integer", "string"]}
     return {
-        "description": "What differs between two captures or moments (diff).", "type": "object",
+        "description": "What differs between two captures or snapshots (diff).", "type": "object",
         "properties": {
             "object": {"enum": [obj.name for obj in spec.objects]}, "dev_name": text,
             "id": {"description": "Key of the object, or its number in RDMA netlink.", **number},
@@ -173,7 +173,7 @@ def json_judgements():
                 "type": "object",
                 "properties": {"object": text, "id": {"type": "integer", "minimum": 0},
                                "name": {"description": "Key of a field, or with _growth what it "
-                                                       "grew by between the two moments.",
+                                                       "grew by between the two snapshots.",
                                         "type": "string"},
                                "value": {"type": ["integer", "string"]}},
                 "required": ["object", "id", "name", "value"], "additionalProperties": False}},
