@@ -46,9 +46,11 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
 {
 	if (r->first > r->depth || r->count > r->depth - r->first)
 		return -ERANGE;
-	/* Device memory is never read. */
-	if (r->memory == EADM_RING_MEMORY_DEVICE)
+	/* Device memory is never read; an entry of it may have no size that is known. */
+	if (r->memory == EADM_RING_MEMORY_DEVICE || !r->entry_size)
 		r->count = 0;
+	if (!r->count)
+		return 0;
 	r->count = min_t(size_t, r->count, room / r->entry_size);
 	if (!r->count)
 		return 0;
