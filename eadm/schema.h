@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* spec/generated/eadm.schema.json, embedded in the binary by the build. */
+/* The JSON schema, derived from spec/ and embedded in the binary by the build. */
 #ifndef SCHEMA_H
 #define SCHEMA_H
 

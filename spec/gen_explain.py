@@ -179,8 +179,8 @@ def counts_c(spec):
         ("n_failed", len(spec.failed)))]
 
 
-def table(spec):
-    lines = ['#include "../table.h"', "", "#include <stddef.h>", "", *causes_c(spec),
+def explain_table(spec):
+    lines = ['#include "explain/table.h"', "", "#include <stddef.h>", "", *causes_c(spec),
              *meanings_c(spec), *lists_c(spec),
              "const struct explain_phrase explain_phrases[] = {",
              *(f"\t{{ {c_string(phrase)}, PHRASE_{kind}, {target} }},"
@@ -197,7 +197,7 @@ def code(text):
     return f"`{text}`"
 
 
-def page(spec):
+def explain_page(spec):
     causes = {c["name"]: c for c in spec.raw["causes"]}
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0-or-later -->", f"<!-- {NOTE} -->",
              "# Errors that eadm explains", "",
@@ -223,10 +223,9 @@ def page(spec):
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def explain_files(folder, families):
-    """The generated files, by their paths; families are parsed descriptions."""
+def read_explain(folder, families):
+    """What is known of errors; families are parsed descriptions."""
     raw = {}
     for part in ("words", "meanings", "causes"):
         raw.update(read_yaml(f"{folder}/{part}.yaml"))
-    spec = Explain(raw, [family.raw for family in families])
-    return {"eadm/explain/generated/table.c": table(spec), "docs/explain.md": page(spec)}
+    return Explain(raw, [family.raw for family in families])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of errors: data, generated from spec/explain and spec/families. */
+/* What is known of errors: data, derived from spec/explain and spec/families. */
 #ifndef EXPLAIN_TABLE_H
 #define EXPLAIN_TABLE_H
 

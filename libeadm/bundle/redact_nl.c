@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "model/attr.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "redact.h"
 #include "source/message.h"
 #include "source/rdma_wire.h"

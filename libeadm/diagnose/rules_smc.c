@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "eadm_nl.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "rules.h"
 
 /* NULL: a newer kernel's. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Families of adapters: their names, and the meaning of their bytes. This is
- * all data, generated from spec/families; the code that reads it (entry.c,
+ * all data, derived from spec/families; the code that reads it (entry.c,
  * context.c) knows no particular adapter.
  */
 #ifndef EADM_FAMILY_TABLES_H
@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "eadm_nl.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* A member of an entry. */
 struct eadm_item {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptions of objects and fields, over the generated tables. */
+/* Descriptions of objects and fields, over the derived tables. */
 #include <errno.h>
 #include <string.h>
 

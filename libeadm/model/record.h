@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "generated/fields.h"
+#include "model/fields.h"
 
 #define EADM_MAX_FIELDS 256
 

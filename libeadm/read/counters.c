@@ -4,7 +4,7 @@
 
 #include "counters.h"
 #include "eadm_nl.h"
-#include "model/generated/counters.h"
+#include "model/counters.h"
 
 static const struct eadm_counter_name *find(const char *name)
 {

@@ -13,7 +13,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* ---- the row of a device, as far as files have it ------------------------------- */
 

@@ -12,7 +12,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 #define UNIFIED "/sys/fs/cgroup"
 /* Of cgroups of version 1. */

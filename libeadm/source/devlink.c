@@ -11,7 +11,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 struct reporters {
 	struct eadm_answer *answer;

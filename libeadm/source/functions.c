@@ -12,7 +12,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 #define FUNCTIONS	"/sys/bus/pci/devices"
 

@@ -13,7 +13,7 @@
 #include "grow.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* The maximum that the specification allows. */
 #define MAX_GIDS 2048

@@ -9,7 +9,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /*
  * "25000" of a network interface is in Mbit/s; "100 Gb/sec (4X EDR)" of a port

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "local.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 static const struct {
 	enum eadm_spec_obj object;

@@ -8,7 +8,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 static void put_functions(struct eadm_answer *answer, const char *name)
 {

@@ -19,7 +19,7 @@
 #include "answer.h"
 #include "base/root.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "node.h"
 
 /* Keeps a message below 64 KiB, the limit of an attribute. */

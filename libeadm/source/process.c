@@ -10,7 +10,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* False if there is no such file. */
 static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,

@@ -9,7 +9,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* The maximum that the specification allows. */
 #define MAX_QPNS 512

@@ -7,7 +7,7 @@
 
 #include "keep.h"
 #include "model/attr.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "query.h"
 
 void eadm_query_arg(struct eadm_query *query, uint16_t attr,

@@ -12,7 +12,7 @@
 #include "ask.h"
 #include "eadm_nl.h"
 #include "local.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* The maximum that the specification allows. */
 #define MAX_ADDRESSES 512

@@ -12,7 +12,7 @@
 #include "grow.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* By their numbers in the kernel's interface. */
 struct attrs {

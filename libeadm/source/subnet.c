@@ -17,7 +17,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 /* The maximum lengths that the specification allows. */
 #define MAX_OTHERS	512

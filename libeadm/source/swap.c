@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "rdma_wire.h"
 #include "swap.h"
 

@@ -12,7 +12,7 @@
 #include "capture.h"
 #include "eadm_nl.h"
 #include "model/attr.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "query.h"
 #include "tee.h"
 

@@ -19,7 +19,7 @@
 #include "grow.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 
 #define ESTABLISHED 1
 

@@ -23,7 +23,7 @@
 #include "eadm_nl.h"
 #include "local.h"
 #include "message.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "providers.h"
 
 #define LIBIBVERBS	"libibverbs.so.1"

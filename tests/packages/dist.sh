@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # debian.sh and the suite set them
-# The tarball of a release: from it alone tool and packages are built, without a network.
+# The tarball of a release: from it alone tool and packages are built, without a network, the tool
+# also without PyYAML.
 # Sourced by the suite after debian.sh.
 make_tarball() {
 	git clone -q . "$work/clone" && git diff HEAD --binary | git -C "$work/clone" apply --allow-empty &&
@@ -17,7 +18,8 @@ without_network() { # COMMAND, in the root "dist"
 
 tool_builds() {
 	unpack build.tar dist && cp "$work"/clone/build/meson-dist/eadm-*.tar.xz "$work/dist" &&
-		without_network 'tar -xf eadm-*.tar.xz && cd eadm-*/ && meson setup build >/log && ninja -C build >>/log ||
+		without_network 'mkdir /no && echo "raise ImportError" >/no/yaml.py && export PYTHONPATH=/no &&
+		tar -xf eadm-*.tar.xz && cd eadm-*/ && meson setup build >/log && ninja -C build >>/log ||
 			{ tail -n 30 /log; exit 1; }' &&
 		without_network '/eadm-*/build/eadm/eadm ver'
 }

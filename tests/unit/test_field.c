@@ -5,7 +5,7 @@
 
 #include "diagnose/model.h"
 #include "model/attr.h"
-#include "model/generated/counters.h"
+#include "model/counters.h"
 #include "model/record.h"
 #include "tap.h"
 

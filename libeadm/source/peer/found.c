@@ -17,7 +17,7 @@
 #include "found.h"
 #include "link.h"
 #include "model/attr.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "peer_wire.h"
 #include "source/message.h"
 

@@ -13,7 +13,7 @@
 #include "base/root.h"
 #include "eadm_nl.h"
 #include "follow.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "row.h"
 #include "source/message.h"
 

@@ -9,7 +9,7 @@
 
 #include <linux/types.h>
 
-#include "generated/commands.h"
+#include "source/probe/commands.h"
 
 #define EADM_PROBE_ABI 2
 #define EADM_PROBE_DIR "/sys/fs/bpf/eadm"

@@ -14,7 +14,7 @@ struct eadm_probe_command {
 	const struct eadm_classes *ops;
 };
 
-/* By the number of the function, from EADM_PROBE_FIRST_COMMAND on; generated. */
+/* By the number of the function, from EADM_PROBE_FIRST_COMMAND on; derived. */
 extern const struct eadm_probe_command eadm_probe_commands[];
 
 /* One pass over the probe's records. */

@@ -7,7 +7,7 @@
 
 #include "base/root.h"
 #include "eadm_nl.h"
-#include "model/generated/fields.h"
+#include "model/fields.h"
 #include "row.h"
 #include "source/local.h"
 #include "source/message.h"

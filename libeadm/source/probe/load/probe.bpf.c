@@ -8,7 +8,7 @@
 
 #include <rdma/ib_user_verbs.h>
 
-#include "../generated/commands.bpf.h"
+#include "source/probe/commands.bpf.h"
 
 #define BEGIN(rec, symbol)						\
 	struct eadm_probe_rec rec;					\
