@@ -90,7 +90,7 @@ def main():
     families = Families(spec, opts.families)
     lock = lock_update(spec, read(opts.lock))
     explain = read_explain(opts.explain, spec.families)
-    # All, whatever is written: a description that one of them refuses is wrong.
+    # All of them, to check the description, even if only one is written.
     parts = part_files(spec, families, explain)
     tree = tree_files(spec, families, explain)
     if opts.part and opts.part not in parts:

@@ -5,6 +5,7 @@
 
 #include <linux/highmem.h>
 #include <linux/hrtimer.h>
+#include <linux/timer.h>
 #include <linux/interrupt.h>
 #include <linux/irq_work.h>
 #include <linux/irq.h>
@@ -82,6 +83,10 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 #ifndef COMPAT_HAVE_GENERIC_HANDLE_IRQ_SAFE
 /* Our interrupts are raised in hard interrupts only. */
 #define generic_handle_irq_safe	generic_handle_irq
+#endif
+
+#ifndef COMPAT_HAVE_TIMER_DELETE_SYNC
+#define timer_delete_sync	del_timer_sync
 #endif
 
 #ifndef COMPAT_HAVE_HRTIMER_SETUP

@@ -80,7 +80,7 @@ struct eadm_counters {
  * struct eadm_queue_ops - the command queue of a family
  * @name: what the family calls it
  * @spin_ns: how long an issuer polls for the answer before it sleeps
- * @look_ms: how long it sleeps between two checks of the queue and the adapter
+ * @look_ms: how long it sleeps at most between two checks of the queue and the adapter
  * @recovery_ms: timeout of recovery's own commands, if not that of all commands is shorter
  * @room_ms: how long recovery waits for room in the queue
  * @op_class: EADM_CMD_OP_* by the adapter's number of an operation
@@ -97,7 +97,7 @@ struct eadm_counters {
  *	NULL
  * @missed: an answer was found that no interrupt had announced
  * @serves: the queue is about to work with interrupts. May be NULL
- * @sleeps: an issuer is about to sleep after it polled for @spin_ns
+ * @sleeps: an issuer is about to sleep. May be NULL
  * @reset: give up all commands with this status, and empty the queue: the adapter was halted
  *
  * Called with the adapter's lock held, unless it says otherwise.
@@ -124,7 +124,8 @@ struct eadm_queue_ops {
 
 /**
  * struct eadm_step - a step of probe, and its opposite in removal
- * @begin: return 0, or -errno after undoing what was done
+ * @begin: return 0, or -errno after undoing what @end would undo. Tables of objects that it has
+ *	initialised may stay: they are destroyed after all steps
  * @end: may be NULL
  *
  * Called in process context.

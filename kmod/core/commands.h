@@ -3,6 +3,8 @@
 #ifndef EADM_COMMANDS_H
 #define EADM_COMMANDS_H
 
+#include <linux/timer.h>
+
 #include "eadm_diag.h"
 #include "eadm_recorder.h"
 
@@ -24,6 +26,8 @@ struct eadm_snap_cmdq;
  * @last_submit: local_clock()
  * @last_comp: local_clock()
  * @rec: flight recorder, kept across recovery
+ * @sleepers: commands whose issuers sleep
+ * @look: wakes these issuers from time to time; runs only while there are some
  */
 struct eadm_commands {
 	u32 outstanding;
@@ -39,6 +43,8 @@ struct eadm_commands {
 	u64 last_submit;
 	u64 last_comp;
 	struct eadm_recorder rec;
+	struct list_head sleepers;
+	struct timer_list look;
 };
 
 extern const struct eadm_diag_obj eadm_diag_cmd;

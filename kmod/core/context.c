@@ -9,7 +9,7 @@
 /**
  * eadm_udata_read() - read a provider's request
  * @udata: the source; NULL for kernel callers
- * @req: where to, zeroed
+ * @req: where to; zeroed by the caller, as a request may be shorter. NULL if @max is 0
  * @min: minimum size, which all providers pass
  * @max: size that this driver knows
  *

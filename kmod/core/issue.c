@@ -3,13 +3,16 @@
  * Commands: an issuer submits one, and waits for its answer.
  *
  * It sleeps until an interrupt has led to the answer (eadm_cmd_answered()), and looks for itself
- * from time to time: interrupts get lost. Before there are interrupts, and during recovery, it
+ * from time to time: interrupts get lost. One timer wakes all that sleep: most commands are
+ * answered before it expires, and to set and delete a timer for each would cost more than all
+ * else that is done to wait. Before there are interrupts, and during recovery, it
  * polls. A command that is not answered in time is given up. Its slot is lost then: the family
  * does not use it for another waiting command before the late answer has arrived, so that this
  * is never mistaken for the answer to that command.
  *
- * A command is on its issuer's stack. Who completes it holds the adapter's lock, as does the
- * issuer that gives it up: after that, and after complete(), nothing refers to it any more.
+ * A command is on its issuer's stack. The code that ends it, and the timer, hold the adapter's
+ * lock, as does the issuer that gives it up. An issuer that end() has woken may return at once, as
+ * complete() no longer uses the command by then; one that the timer has woken takes the lock first.
  */
 
 #include <linux/delay.h>
@@ -18,7 +21,7 @@
 #include "issue.h"
 #include "trace.h"
 
-/* How long an issuer sleeps, or polls, before it checks the queue and the adapter. */
+/* How long an issuer sleeps, or polls, before it first checks the queue and the adapter. */
 #define FIRST_LOOK_MS	100
 
 /**
@@ -60,6 +63,14 @@ static void trace_done(struct eadm_adapter *ad, const struct eadm_slot *slot,
 		       eadm_elapsed(slot->submit, now));
 }
 
+/* After this the command no longer exists. */
+static void end(struct eadm_cmd *cmd)
+{
+	cmd->over = true;
+	list_del_init(&cmd->sleeper);
+	complete(&cmd->wake);
+}
+
 /**
  * eadm_cmd_answered() - a command was answered in time
  * @ad: the adapter
@@ -89,7 +100,7 @@ void eadm_cmd_answered(struct eadm_adapter *ad, struct eadm_slot *slot, u64 now,
 	cmd->status = status;
 	eadm_recorder_done(&c->rec, slot->seq, now, status, syndrome, resp, size);
 	trace_done(ad, slot, cmd, now);
-	complete(&cmd->done);
+	end(cmd);
 }
 
 /**
@@ -130,7 +141,7 @@ void eadm_cmd_abort(struct eadm_adapter *ad, struct eadm_slot *slot, u64 now, in
 	cmd->status = status;
 	eadm_recorder_abort(&ad->cmds.rec, slot->seq, now, status);
 	trace_done(ad, slot, cmd, now);
-	complete(&cmd->done);
+	end(cmd);
 }
 
 static void notify(struct eadm_adapter *ad, unsigned long type, const struct eadm_cmd *cmd)
@@ -197,7 +208,7 @@ static bool process(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 
 	spin_lock_irq(&ad->lock);
 	ad->ops->queue->process(ad);
-	done = completion_done(&cmd->done);
+	done = cmd->over;
 	spin_unlock_irq(&ad->lock);
 	return done;
 }
@@ -210,10 +221,11 @@ static bool look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	if (ad->ops->queue->events)
 		ad->ops->queue->events(ad);
 	spin_lock_irq(&ad->lock);
-	done = completion_done(&cmd->done);
+	cmd->look = false;
+	done = cmd->over;
 	if (!done) {
 		ad->ops->queue->process(ad);
-		done = completion_done(&cmd->done);
+		done = cmd->over;
 		if (done && ad->state == EADM_QUEUE_EVENT)
 			ad->ops->queue->missed(ad);
 	}
@@ -233,11 +245,13 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 
 	spin_lock_irq(&ad->lock);
 	ad->ops->queue->process(ad);
-	if (completion_done(&cmd->done)) {
+	if (cmd->over) {
 		spin_unlock_irq(&ad->lock);
 		return;
 	}
 	cmd->status = status;
+	cmd->over = true;
+	list_del_init(&cmd->sleeper);
 	slot->cmd = NULL;
 	slot->lost = true;
 	c->outstanding--;
@@ -280,31 +294,85 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 
 	do {
 		cpu_relax();
-		if (completion_done(&cmd->done) ||
+		if (completion_done(&cmd->wake) ||
 		    (ad->ops->queue->answered(ad) && process(ad, cmd)))
 			return true;
 	} while (!need_resched() && local_clock() < end);
-	spin_lock_irq(&ad->lock);
-	if (ad->state == EADM_QUEUE_EVENT)
-		ad->ops->queue->sleeps(ad);
-	spin_unlock_irq(&ad->lock);
 	return false;
+}
+
+/* When a command has to be given up. The setting also applies to commands that are waiting. */
+static unsigned long deadline_of(const struct eadm_adapter *ad, const struct eadm_cmd *cmd)
+{
+	return cmd->begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
+}
+
+static void look_within(struct eadm_commands *c, unsigned long delay)
+{
+	unsigned long expires = jiffies + delay;
+
+	if (!timer_pending(&c->look) || time_after(READ_ONCE(c->look.expires), expires))
+		mod_timer(&c->look, expires);
+}
+
+static void wake_sleepers(struct timer_list *timer)
+{
+	struct eadm_commands *c = container_of(timer, struct eadm_commands, look);
+	struct eadm_adapter *ad = container_of(c, struct eadm_adapter, cmds);
+	long delay = msecs_to_jiffies(ad->ops->queue->look_ms);
+	struct eadm_cmd *cmd;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ad->lock, flags);
+	list_for_each_entry(cmd, &c->sleepers, sleeper) {
+		delay = clamp_t(long, deadline_of(ad, cmd) - jiffies, 1, delay);
+		/* One that was woken before, and did not run since, is awake. */
+		if (cmd->look)
+			continue;
+		WRITE_ONCE(cmd->look, true);
+		complete(&cmd->wake);
+	}
+	if (!list_empty(&c->sleepers))
+		look_within(c, delay);
+	spin_unlock_irqrestore(&ad->lock, flags);
+}
+
+/**
+ * eadm_cmds_init() - initialise what issuers wait with
+ * @c: numbers of commands of an adapter
+ *
+ * Context: any.
+ */
+void eadm_cmds_init(struct eadm_commands *c)
+{
+	INIT_LIST_HEAD(&c->sleepers);
+	timer_setup(&c->look, wake_sleepers, 0);
+}
+
+/* Puts the issuer among those that the timer wakes. */
+static void begin_sleep(struct eadm_adapter *ad, struct eadm_cmd *cmd)
+{
+	spin_lock_irq(&ad->lock);
+	if (!cmd->over) {
+		if (ad->ops->queue->sleeps && ad->state == EADM_QUEUE_EVENT)
+			ad->ops->queue->sleeps(ad);
+		list_add_tail(&cmd->sleeper, &ad->cmds.sleepers);
+		look_within(&ad->cmds, msecs_to_jiffies(FIRST_LOOK_MS));
+	}
+	spin_unlock_irq(&ad->lock);
 }
 
 static void wait_event_mode(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
-	unsigned long begin = jiffies, slice = msecs_to_jiffies(FIRST_LOOK_MS), deadline;
-	unsigned long look_period = msecs_to_jiffies(ad->ops->queue->look_ms);
-
 	if (ad->ops->queue->spin_ns && spin(ad, cmd))
 		return;
-	while (!wait_for_completion_timeout(&cmd->done, slice)) {
-		if (look(ad, cmd))
+	begin_sleep(ad, cmd);
+	for (;;) {
+		wait_for_completion(&cmd->wake);
+		if (!READ_ONCE(cmd->look))
 			return;
-		deadline = begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
-		if (is_over(ad, cmd, deadline))
+		if (look(ad, cmd) || is_over(ad, cmd, deadline_of(ad, cmd)))
 			return;
-		slice = clamp_t(long, deadline - jiffies, 1, look_period);
 	}
 }
 
@@ -345,7 +413,11 @@ int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	int ret;
 
 	might_sleep();
-	init_completion(&cmd->done);
+	init_completion(&cmd->wake);
+	INIT_LIST_HEAD(&cmd->sleeper);
+	cmd->begin = jiffies;
+	cmd->over = false;
+	cmd->look = false;
 	cmd->waits = true;
 	cmd->answered = false;
 	cmd->syndrome = 0;

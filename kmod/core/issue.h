@@ -4,6 +4,7 @@
 #define EADM_ISSUE_H
 
 #include <linux/completion.h>
+#include <linux/list.h>
 
 #include "queue.h"
 
@@ -33,7 +34,11 @@ struct eadm_slot {
  * @answered: an answer came in time
  * @syndrome: of this answer
  * @status: result: 0 or what a refusal means as an errno; or why there is no answer
- * @done: answered, or ended by a reset
+ * @begin: jiffies when its issuer began to wait
+ * @over: answered, given up, or ended by a reset; under the adapter's lock
+ * @look: its issuer was woken to check the queue and the adapter; written under the lock
+ * @wake: it is over, or @look
+ * @sleeper: while its issuer sleeps and it is not over, one of &eadm_commands.sleepers
  */
 struct eadm_cmd {
 	u32 op;
@@ -46,9 +51,14 @@ struct eadm_cmd {
 	bool answered;
 	u8 syndrome;
 	int status;
-	struct completion done;
+	unsigned long begin;
+	bool over;
+	bool look;
+	struct completion wake;
+	struct list_head sleeper;
 };
 
+void eadm_cmds_init(struct eadm_commands *c);
 int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd);
 void eadm_cmd_submitted(struct eadm_adapter *ad, struct eadm_cmd *cmd, struct eadm_slot *slot,
 			u16 tag, bool polled);

@@ -9,7 +9,9 @@
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
 
+#include "compat_kernel.h"
 #include "context.h"
+#include "issue.h"
 #include "life.h"
 #include "queue.h"
 #include "recovery.h"
@@ -77,6 +79,7 @@ void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *o
 	ATOMIC_INIT_NOTIFIER_HEAD(&ad->diag.events);
 	ad->state = EADM_QUEUE_POLLING;
 	spin_lock_init(&ad->lock);
+	eadm_cmds_init(&ad->cmds);
 	init_waitqueue_head(&ad->wait);
 	INIT_DELAYED_WORK(&ad->watch, watch_work);
 	INIT_WORK(&ad->recovery, eadm_recovery_work);
@@ -108,6 +111,7 @@ static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 	while (step-- != ad->steps)
 		if (step->end)
 			step->end(ad);
+	timer_delete_sync(&ad->cmds.look);
 	eadm_table_destroy(&ad->ctxs);
 	eadm_table_destroy(&ad->pds);
 	eadm_table_destroy(&ad->mrs);

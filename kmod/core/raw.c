@@ -66,7 +66,7 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
  *
  * Context: process; may issue a command when @r->hw is set.
  * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such entries;
- * -EOPNOTSUPP for an unknown kind.
+ * -EOPNOTSUPP for an unknown kind; -ENODATA when the driver does not know where its memory is.
  */
 int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
 {

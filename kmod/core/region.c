@@ -5,7 +5,7 @@
 #include "compat_rdma.h"
 #include "region.h"
 
-static struct ib_mr *not_pinned(struct eadm_adapter *ad, const void *err)
+static struct ib_mr *refused(struct eadm_adapter *ad, const void *err)
 {
 	eadm_count(ad, EADM_CNT_MR_REGISTER_FAILURES);
 	return ERR_CAST(err);
@@ -32,10 +32,10 @@ struct ib_mr *eadm_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vi
 
 	ret = ad->ops->check_mr(ad, length, virt, access, udata);
 	if (ret)
-		return ERR_PTR(ret);
+		return refused(ad, ERR_PTR(ret));
 	umem = ib_umem_get(&ad->ibdev, start, length, access);
 	if (IS_ERR(umem))
-		return not_pinned(ad, umem);
+		return refused(ad, umem);
 	return ad->ops->reg_mr(ibpd, umem, false, length, virt, access, udata);
 }
 
@@ -63,9 +63,9 @@ struct ib_mr *eadm_reg_user_mr_dmabuf(struct ib_pd *ibpd, u64 offset, u64 length
 
 	ret = ad->ops->check_mr(ad, length, virt, access, udata);
 	if (ret)
-		return ERR_PTR(ret);
+		return refused(ad, ERR_PTR(ret));
 	dmabuf = ib_umem_dmabuf_get_pinned(&ad->ibdev, offset, length, fd, access);
 	if (IS_ERR(dmabuf))
-		return not_pinned(ad, dmabuf);
+		return refused(ad, dmabuf);
 	return ad->ops->reg_mr(ibpd, &dmabuf->umem, true, length, virt, access, udata);
 }

@@ -197,11 +197,13 @@ static inline struct efa_qp *to_efa_qp(struct ib_qp *ibqp)
 
 /* lifecycle.c */
 extern const struct eadm_adapter_ops efa_adapter_ops;
-extern const struct eadm_diag_ops efa_diag_ops;
-int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);
-extern const struct eadm_settings efa_settings;
 int efa_start(struct efa_dev *dev);
 void efa_stop(struct eadm_adapter *ad);
+
+/* diag/ */
+extern const struct eadm_diag_ops efa_diag_ops;
+extern const struct eadm_settings efa_settings;
+int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);
 
 /* Verbs. */
 extern const struct ib_device_ops efa_pd_ops;

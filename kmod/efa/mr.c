@@ -22,7 +22,7 @@ static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
 }
 
 /**
- * efa_check_mr() - &eadm_adapter_ops.check_mr; a refusal counts as a failure
+ * efa_check_mr() - &eadm_adapter_ops.check_mr
  * @ad: the adapter
  * @length: bytes
  * @virt: address in work requests
@@ -33,11 +33,7 @@ int efa_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access, stru
 {
 	int ret = eadm_udata_read(udata, NULL, 0, 0);
 
-	if (!ret)
-		ret = check(adapter_to_efa(ad), length, virt, access);
-	if (ret)
-		eadm_count(ad, EADM_CNT_MR_REGISTER_FAILURES);
-	return ret;
+	return ret ? ret : check(adapter_to_efa(ad), length, virt, access);
 }
 
 /* Takes ownership of the pinned memory, also on failure. */

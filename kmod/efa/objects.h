@@ -225,8 +225,6 @@ void efa_cq_event(struct efa_cq *cq, u64 now);
 int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata);
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
 
-/* qp_state.c */
-
 /* mr.c */
 int efa_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
 		 struct ib_udata *udata);
