@@ -212,6 +212,8 @@ struct program {
 	int (*run_line)(int argc, char **argv, struct eadm_ctx *opened);
 };
 
+#define DEVICE_NAME	64	/* longest name of a device or alias, with its NUL */
+
 struct cli {
 	const struct program *program;
 	const struct command *cmd;
@@ -219,6 +221,7 @@ struct cli {
 	struct args args;
 	int argc;		/* the command line; for a raw command what follows it */
 	char **argv;
+	char device[DEVICE_NAME];	/* value of --device; opening a source resolves an alias */
 	struct eadm_ctx *ctx;
 	struct eadm_ctx *opened;	/* see struct program */
 	unsigned int snapshot;	/* number of the capture's snapshot that is shown, from 0 */
@@ -289,6 +292,8 @@ const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 #define DEVICE_WHY	160	/* room for a sentence with a name */
 
 int device_find(struct cli *cli, const char *name, char *why, size_t size);
+void device_set(struct cli *cli, const char *name);
+int device_resolve(struct cli *cli, struct eadm_ctx *ctx);
 int unknown_device(struct cli *cli, const char *name);
 
 /* Tests of "eadm test client"; NULL-terminated. */

@@ -28,17 +28,17 @@ static int run(struct cli *cli)
 {
 	struct view view = {
 		.object = eadm_object_find("dev"),
-		.opts = { .size = sizeof(view.opts), .limits = true, .setup = true,
-			  .device = cli->args.opt[OPT_DEVICE] },
+		.opts = { .size = sizeof(view.opts), .limits = true, .setup = true },
 	};
 	int status;
 
-	if (cli->args.n && view.opts.device)
+	if (cli->args.n && cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, cli->args.arg[0],
 			    "given twice: --device also names %s",
-			    view.opts.device);
+			    cli->args.opt[OPT_DEVICE]);
 	if (cli->args.n)
-		view.opts.device = cli->args.arg[0];
+		device_set(cli, cli->args.arg[0]);
+	view.opts.device = cli->args.opt[OPT_DEVICE];
 	status = choose(cli, view.object, &view.table);
 	if (!status)
 		status = view_run(cli, &view);

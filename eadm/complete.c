@@ -26,11 +26,21 @@ static void offer(const struct state *st, const char *prefix, const char *word)
 		printf("%s%s\n", prefix, word);
 }
 
+static void offer_field(const struct state *st, const struct eadm_record *record,
+			const char *name)
+{
+	const struct eadm_field *field = eadm_object_find_field(eadm_object_find("dev"), name);
+	char text[DEVICE_NAME];
+
+	if (eadm_record_has(record, field) &&
+	    eadm_record_text(record, field, text, sizeof(text)) < (int)sizeof(text))
+		offer(st, "", text);
+}
+
 static void offer_devices(const struct state *st)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
 	const struct eadm_record *record;
-	const struct eadm_field *field;
 	struct eadm_dump *dump;
 
 	/* Without candidates, print nothing. */
@@ -38,9 +48,15 @@ static void offer_devices(const struct state *st)
 	if (!st->cli->ctx || eadm_open_live(st->cli->ctx) ||
 	    eadm_dump_open(st->cli->ctx, object, NULL, &dump))
 		return;
-	field = eadm_object_find_field(object, "dev-name");
-	while (eadm_dump_next(dump, &record) > 0)
-		offer(st, "", eadm_record_string(record, field));
+	while (eadm_dump_next(dump, &record) > 0) {
+		offer_field(st, record, "dev-name");
+		/* Aliases only once a word was begun: four words for each device are too many. */
+		if (!*st->typed)
+			continue;
+		offer_field(st, record, "netdev");
+		offer_field(st, record, "bus-addr");
+		offer_field(st, record, "node-guid");
+	}
 	eadm_dump_close(dump);
 }
 

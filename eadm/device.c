@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Look up the device of --device. */
+/* The device of --device: its name, network interface, PCI address or GUID. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli.h"
 
@@ -42,4 +43,96 @@ int unknown_device(struct cli *cli, const char *name)
 
 	device_find(cli, name, why, sizeof(why));
 	return fail(cli, STATUS_NOT_FOUND, name, "%s", why);
+}
+
+/* Fields of a device by which a user may name it. */
+static const char *const alias_fields[] = { "netdev", "bus-addr", "node-guid" };
+
+/* The domain of a PCI address may be left out if it is 0. */
+static bool is_alias(const char *text, const char *alias)
+{
+	return !strcasecmp(text, alias) ||
+	       (!strncmp(text, "0000:", 5) && !strcasecmp(text + 5, alias));
+}
+
+static bool has_alias(const struct eadm_record *record, const char *alias)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *field;
+	char text[DEVICE_NAME];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(alias_fields); i++) {
+		field = eadm_object_find_field(object, alias_fields[i]);
+		if (eadm_record_has(record, field) &&
+		    eadm_record_text(record, field, text, sizeof(text)) < (int)sizeof(text) &&
+		    is_alias(text, alias))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The names of the devices that have this alias, separated by commas; returns their number.
+ * Errors are left to the command, which reads the devices again.
+ */
+static unsigned int names_of(struct eadm_ctx *ctx, const char *alias, char *names, size_t size)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *name = eadm_object_find_field(object, "dev-name");
+	const struct eadm_record *record;
+	struct eadm_dump *dump;
+	unsigned int n = 0;
+	size_t used = 0;
+
+	*names = '\0';
+	if (eadm_dump_open(ctx, object, NULL, &dump))
+		return 0;
+	while (eadm_dump_next(dump, &record) > 0) {
+		if (!has_alias(record, alias))
+			continue;
+		if (used < size)
+			used += snprintf(names + used, size - used, "%s%s", n ? ", " : "",
+					 eadm_record_string(record, name));
+		n++;
+	}
+	eadm_dump_close(dump);
+	return n;
+}
+
+/* Keeps the value of --device where device_resolve() can replace it. */
+void device_set(struct cli *cli, const char *name)
+{
+	cli->args.opt[OPT_DEVICE] = name;
+	/* No device has a longer name or alias. */
+	if (strlen(name) >= sizeof(cli->device))
+		return;
+	strcpy(cli->device, name);
+	cli->args.opt[OPT_DEVICE] = cli->device;
+}
+
+/*
+ * Replaces an alias in --device by the name of the device, also for those who have the pointer.
+ * An unknown one stays: the command reports it.
+ */
+int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
+{
+	char names[4 * DEVICE_NAME];
+	const char *name;
+	unsigned int i, n;
+
+	if (!*cli->device || cli->args.opt[OPT_DEVICE] != cli->device || eadm_scan(ctx))
+		return STATUS_OK;
+	for (i = 0; (name = eadm_device_name(ctx, i)); i++)
+		if (!strcmp(name, cli->device))
+			break;
+	eadm_scan_drop(ctx);
+	if (name)
+		return STATUS_OK;
+	n = names_of(ctx, cli->device, names, sizeof(names));
+	if (n > 1)
+		return fail(cli, STATUS_USAGE, cli->device, "several devices match: %s", names);
+	if (n && strlen(names) < sizeof(cli->device))
+		strcpy(cli->device, names);
+	return STATUS_OK;
 }

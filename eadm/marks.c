@@ -96,6 +96,8 @@ int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 	if (!status && at)
 		status = go_to_time(cli, ctx, at + 1, &snapshot);
 	free(name);
+	if (!status)
+		status = device_resolve(cli, ctx);
 	if (status)
 		eadm_free(ctx);
 	else

@@ -16,7 +16,7 @@
 
 const struct option_def global_options[] = {
 	{ OPT_DEVICE, 'd', "device", "DEV", WORDS_DEVICE,
-	  "only this RDMA device" },
+	  "only this RDMA device (name, netdev, PCI address or GUID)" },
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_PROGRAM, 0, "peer", "SOCKET", WORDS_FILE,
@@ -172,7 +172,10 @@ static int take(struct cli *cli, const struct option_def *def,
 		return fail(cli, STATUS_USAGE, word, "%s is empty", def->arg);
 	if (def->arg && cli->args.opt[def->id])
 		return fail(cli, STATUS_USAGE, word, "given twice");
-	cli->args.opt[def->id] = def->arg && value ? value : "";
+	if (def->id == OPT_DEVICE)
+		device_set(cli, value);
+	else
+		cli->args.opt[def->id] = def->arg && value ? value : "";
 	if (def->id == OPT_JSON)
 		cli->json = true;
 	return 0;

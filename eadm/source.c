@@ -89,8 +89,10 @@ int open_source(struct cli *cli)
 				 &cli->snapshot);
 	if (ret > 0)
 		return ret;
-	if (!ret)
-		return save_source(cli);
+	if (!ret) {
+		ret = save_source(cli);
+		return ret ? ret : device_resolve(cli, cli->ctx);
+	}
 	if (ret == -EACCES || ret == -EPERM)
 		return fail_lib(cli, ret, from ? from : "open");
 	if (peer)

@@ -106,6 +106,8 @@ static int check_source(struct cli *cli, bool once, struct setup *setup)
 		status = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
 				    &setup->scrape.snapshot);
 	if (!status && setup->scrape.device)
+		status = device_resolve(cli, cli->ctx);
+	if (!status && setup->scrape.device)
 		status = check_device(cli, setup->scrape.device, once);
 	eadm_free(cli->ctx);
 	cli->ctx = NULL;

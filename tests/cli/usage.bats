@@ -341,3 +341,34 @@ full_disk() {
 	done
 	grep -q 'CAP_DAC_OVERRIDE' "$REPO/man/eadm-dump.1.scd"
 }
+
+@test "--device: a netdev, a PCI address or a GUID names the device, too" {
+	local name wanted alias
+
+	wanted=$(eadm --from "$TWO" dump qp -d cloud_1 --json)
+	for alias in eth1 ETH1 0001:00:01.0 0200:edff:fea0:0001 0200:EDFF:fea0:0001; do
+		[ "$(eadm --from "$TWO" dump qp -d "$alias" --json)" = "$wanted" ]
+	done
+	[ "$(eadm --from "$TWO" info eth1 -o dev-name --json | jq -r '.rows[].dev_name')" = cloud_1 ]
+	eadm --from "$TWO" check -d eth1 --json | jq -e '[.rows[].dev_name // "cloud_1"] | unique == ["cloud_1"]'
+	eadm --from "$TWO" exporter --once -d eth1 | grep -q 'device="cloud_1"'
+	[ "$(eadm --from "$TWO" exporter --once -d eth1 | grep -c 'device="cloud_0"')" = 0 ]
+	for name in list stat "stat qp" trace diagnose "diff $TWO"; do
+		# shellcheck disable=SC2086 # a command and its words
+		diff <(eadm --from "$TWO" $name -d eth1 2>&1) <(eadm --from "$TWO" $name -d cloud_1 2>&1)
+	done
+	# A domain of 0 may be left out.
+	LC_ALL=C sed 's/0001:00:01\.0/0000:00:01.0/g' "$TWO" >"$BATS_TEST_TMPDIR/zero.pcapng"
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/zero.pcapng" list -d 00:01.0 --json | jq -r '.rows[].dev_name')" = cloud_1 ]
+}
+
+@test "--device: an alias of several devices is refused with their names, an unknown one is not found" {
+	LC_ALL=C sed 's/eth1/eth0/g' "$TWO" >"$BATS_TEST_TMPDIR/same.pcapng"
+	run eadm --from "$BATS_TEST_TMPDIR/same.pcapng" dump qp -d eth0
+	[ "$status" = 2 ]
+	[ "$output" = "eadm: dump: eth0: several devices match: cloud_0, cloud_1" ]
+	run eadm --from "$TWO" dump qp -d eth7
+	[ "$status" = 3 ]
+	run eadm --from "$TWO" dump qp -d "$(printf 'e%.0s' {1..200})"
+	[ "$status" = 3 ]
+}
