@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In a guest: a guest of its own with the kernel's upstream driver, whose two adapters are
+# In a guest: a nested guest of the same kernel with its upstream driver, whose two adapters are
 # those of two programs on rdma_rxe devices with a wire between them. A long run.
-# Usage: verbs-nested.sh MODULE; inside: verbs-nested.sh MODULE inside
+# Usage: verbs-nested.sh MODULE KERNEL; inside: verbs-nested.sh MODULE inside
 LIMIT=600
 set -u
 cd "$(dirname "$(readlink -f "$0")")/../.." || exit 1
@@ -49,7 +49,7 @@ for end in near far; do
 	until_true 60 grep -q 'listening on' "$work/$end"
 done
 before=$(packets far rx)
-tap_of nested tests/vm/run --kernel 6.12 --no-modules --devices 0 --cpus 1 --mem 640M \
+tap_of nested tests/vm/run --kernel "$2" --no-modules --devices 0 --cpus 1 --mem 640M \
 	--pvrdma-at "$work/near.sock,0" --pvrdma-at "$work/far.sock,1" --timeout 2400 -- \
 	tests/pvrdma/verbs-nested.sh "$module" inside
 after=$(packets far rx)
