@@ -9,8 +9,12 @@ check "commands say so" eval '! eadm trace 2>"$temp/why" && grep -q "eadm probe 
 check "it starts" eadm probe start
 check "it does not start twice" eval '! eadm probe start 2>"$temp/why" && grep -q "already running" "$temp/why"'
 check "it records" [ "$(probe_field state)" = '"running"' ]
-check "all functions of calls are there" eval \
-	'! jq -re ".rows[0].missing" <(eadm probe status -o all --json) | tr " " "\n" | grep -v "^__ib_qp_event_handler$" | grep .'
+# Linux 7.2 has no ib_resize_cq.
+missing_calls() {
+	jq -re '.rows[0].missing // empty' <(eadm probe status -o all --json) | tr " " "\n" |
+		grep -vx __ib_qp_event_handler | if grep -qw ib_resize_cq /proc/kallsyms; then cat; else grep -vx ib_resize_cq; fi
+}
+check "all functions of calls are there" same "" "$(missing_calls)"
 
 pingpong() {
 	ibv_rc_pingpong -d $dev -g "$(gid_index $addr)" -n 10 >"$temp/server" 2>&1 &
