@@ -42,6 +42,19 @@ static bool done_with(uint32_t opcode, uint32_t status, uint32_t length)
 	return false;
 }
 
+/* Any error: devices differ in which. */
+static bool refused(uint32_t opcode)
+{
+	struct pvrdma_cqe cqe = { 0 };
+
+	if (driver_wait(&driver, &cqe) && cqe.wr_id == 7 && cqe.qp == qp.handle &&
+	    cqe.opcode == opcode && cqe.status)
+		return true;
+	printf("# wr_id %" PRIu64 ", QP %" PRIu64 ", opcode %u, status %u\n", (uint64_t)cqe.wr_id,
+	       (uint64_t)cqe.qp, cqe.opcode, cqe.status);
+	return false;
+}
+
 static void test_send(void)
 {
 	struct pvrdma_sqe sqe = request(PVRDMA_WR_SEND, PVRDMA_WR_SIGNALED);
@@ -169,8 +182,8 @@ static void test_refused(void)
 	none.lkey ^= 0x100;
 	good = request(PVRDMA_WR_WRITE, PVRDMA_WR_SIGNALED);
 	guest_send(&qp, &good, &none, 0, 8);
-	/* rdma_rxe calls that flushed. */
-	ok(done_with(PVRDMA_WC_WRITE, 5, 0), "a key that is not the guest's is refused by the device");
+	/* rdma_rxe of Linux 6.12 flushes it, that of 6.1 reports an error of the QP's operation. */
+	ok(refused(PVRDMA_WC_WRITE), "a key that is not the guest's is refused by the device");
 	driver_destroy(&driver, &qp);
 
 	connect_rc(0);

@@ -40,6 +40,14 @@ wire() {
 	until_true 20 eval 'gid_of rxe_near && gid_of rxe_far' >/dev/null
 }
 
+# After the far end was down.
+mend_wire() {
+	ip link set far up
+	ip route replace 10.99.0.0/24 dev far src $far table 102
+	ip neigh replace $near lladdr "$(cat /sys/class/net/near/address)" dev far
+	until_true 20 eval 'gid_of rxe_near && gid_of rxe_far' >/dev/null
+}
+
 # gid_of DEVICE: the index of its IPv4 address
 gid_of() {
 	local file

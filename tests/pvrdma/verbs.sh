@@ -33,17 +33,50 @@ seen() { # COUNT FILTER
 	[ "$(tshark -r "$work/trace" -Y "$2" 2>/dev/null | wc -l)" -ge "$1" ]
 }
 
+sent() {
+	cat /sys/class/infiniband/rxe_near/ports/1/hw_counters/sent_pkts
+}
+
+# The control: whether a native client, which ends at the first error, ends when the wire is cut.
+native_ends() {
+	local server client status=1 before
+
+	before=$(sent)
+	ib_write_bw -d rxe_far -x "$(gid_of rxe_far)" -s 4096 -n 5000000 >"$work/native" 2>&1 &
+	server=$!
+	until_true 30 eval "ss -Hltn 'sport = :18515' | grep -q ."
+	ib_write_bw -d rxe_near -x "$(gid_of rxe_near)" -s 4096 -n 5000000 127.0.0.1 >"$work/native" 2>&1 &
+	client=$!
+	until_true 60 eval '[ "$(sent)" -gt $((before + 1000)) ]' || cat "$work/native"
+	ip link set far down
+	! until_true 20 eval "! kill -0 $client 2>/dev/null" || status=0
+	kill -9 $client $server 2>/dev/null
+	wait $client $server 2>/dev/null
+	return $status
+}
+
 # The wire is cut while data is on its way; then it is mended.
 cut() {
-	local pid
+	local pid status text="a wire that is cut under traffic: requests end with an error"
 
+	# rdma_rxe of Linux 6.1 repeats requests for ever, those of native programs, too.
+	native_ends
+	status=$?
+	mend_wire
+	if [ $status != 0 ]; then
+		case $(uname -r) in
+		6.1.*) result 0 "a wire that is cut: no request ends, those of native programs do not either" ;;
+		*) result 1 "a native client ends when the wire is cut" "$work/native" ;;
+		esac
+		return
+	fi
 	"$bin/verbs-cut" "$work/sock" $near $peer_port 3>"$work/under-way" >"$work/cut" 2>&1 &
 	pid=$!
 	until_true 30 grep -q . "$work/under-way"
 	ip link set far down
 	wait $pid
-	result $? "a wire that is cut under traffic: requests end with an error" "$work/cut"
-	ip link set far up
+	result $? "$text" "$work/cut"
+	mend_wire
 }
 
 check "two rdma_rxe devices with a wire between them" wire
