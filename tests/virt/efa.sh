@@ -124,8 +124,14 @@ check "SRD by srd: within one adapter" srd -n 100 efa_1 efa_1
 check "SRD by srd: events" srd -e -n 100 efa_0 efa_1
 check "SRD by srd: RDMA read of 200000 bytes" srd -o read -s 200000 -n 40 efa_0 efa_1
 check "reads were counted" is_more 7900000 hw_counter rdma_read_bytes
-check "SRD by srd: RDMA read from 1 GiB of pages" srd -o read -m 1 efa_0 efa_1
-check "SRD by srd: RDMA read from 3 GiB, whose list of pages is in chunks" srd -o read -m 3 efa_0 efa_1
+# The same pages over and over: DMA debugging reports each of them as mapped twice.
+case $(uname -r) in
+*-debug) ;;
+*)
+	check "SRD by srd: RDMA read from 1 GiB of pages" srd -o read -m 1 efa_0 efa_1
+	check "SRD by srd: RDMA read from 3 GiB, whose list of pages is in chunks" srd -o read -m 3 efa_0 efa_1
+	;;
+esac
 check "SRD by srd: no receive" same "10:1 received 0 data" "$(srd -n 1 -d 0 -r 3 efa_0 efa_1)"
 check "SRD by srd: a wrong Q_Key" same "9:1 received 0 data" "$(srd -n 1 -k efa_0 efa_1)"
 check "SRD by srd: too long" same "6:1 received 0 data" "$(srd -n 1 -s 9000 efa_0 efa_1)"
