@@ -94,15 +94,6 @@ enum eadm_rules {
 };
 
 /**
- * eadm_rule_groups() - which groups it belongs to
- * @rule: the description
- *
- * Return: bits of enum eadm_rules, at least one.
- * Since: 0.1
- */
-unsigned int eadm_rule_groups(const struct eadm_rule *rule);
-
-/**
  * eadm_rule_check() - its name in "eadm check"
  * @rule: the description
  *

@@ -96,16 +96,6 @@ const char *eadm_family_provider(const struct eadm_family *family);
 bool eadm_family_has_companion(const struct eadm_family *family);
 
 /**
- * eadm_family_has_netdev() - whether adapters have a network interface
- * @family: the family
- *
- * Return: false if adapters have another kind of address; true also if it is
- * unknown.
- * Since: 0.1
- */
-bool eadm_family_has_netdev(const struct eadm_family *family);
-
-/**
  * eadm_family_has_cm() - whether rdma_cm can make connections over an adapter
  * @family: the family
  *
@@ -113,25 +103,6 @@ bool eadm_family_has_netdev(const struct eadm_family *family);
  * Since: 0.1
  */
 bool eadm_family_has_cm(const struct eadm_family *family);
-
-/**
- * eadm_family_middleware() - library through which applications use an adapter
- * @family: the family
- *
- * Return: the name, such as "libfabric"; NULL if applications use verbs
- * directly, or it is unknown.
- * Since: 0.1
- */
-const char *eadm_family_middleware(const struct eadm_family *family);
-
-/**
- * eadm_family_vectors() - how many completion vectors an adapter can have
- * @family: the family
- *
- * Return: the number; 0 if it is unknown.
- * Since: 0.1
- */
-unsigned int eadm_family_vectors(const struct eadm_family *family);
 
 /**
  * eadm_family_pci_id() - one of the family's PCI IDs

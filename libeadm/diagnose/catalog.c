@@ -36,7 +36,7 @@ EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)
 	return rule->name;
 }
 
-EADM_API unsigned int eadm_rule_groups(const struct eadm_rule *rule)
+unsigned int eadm_rule_groups(const struct eadm_rule *rule)
 {
 	return rule->groups ? rule->groups : EADM_RULES_STATE;
 }

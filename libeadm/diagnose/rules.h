@@ -59,6 +59,9 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
 	eadm_rules_smc[], eadm_rules_user[];
 
+/* Bits of enum eadm_rules, at least one. */
+unsigned int eadm_rule_groups(const struct eadm_rule *rule);
+
 /* ---- what could not be looked at: gaps.c --------------------------------- */
 
 struct diag_gap {

@@ -142,6 +142,12 @@ const struct eadm_context *
 eadm_family_context(const struct eadm_family *family, uint32_t kind);
 const struct eadm_register *
 eadm_family_register(const struct eadm_family *family, uint32_t offset);
+/* Whether adapters have a network interface; true also if it is unknown. */
+bool eadm_family_has_netdev(const struct eadm_family *family);
+/* Library through which applications use an adapter; NULL: verbs, or unknown. */
+const char *eadm_family_middleware(const struct eadm_family *family);
+/* Maximum number of completion vectors; 0: unknown. */
+unsigned int eadm_family_vectors(const struct eadm_family *family);
 /* Folders with sockets of all families, NULL-terminated. */
 const char *const *eadm_family_sockets(void);
 

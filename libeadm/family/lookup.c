@@ -69,7 +69,7 @@ EADM_API bool eadm_family_has_companion(const struct eadm_family *family)
 	return family->companion;
 }
 
-EADM_API bool eadm_family_has_netdev(const struct eadm_family *family)
+bool eadm_family_has_netdev(const struct eadm_family *family)
 {
 	return !family->no_netdev;
 }
@@ -79,12 +79,12 @@ EADM_API bool eadm_family_has_cm(const struct eadm_family *family)
 	return !family->no_cm;
 }
 
-EADM_API const char *eadm_family_middleware(const struct eadm_family *family)
+const char *eadm_family_middleware(const struct eadm_family *family)
 {
 	return family->middleware;
 }
 
-EADM_API unsigned int eadm_family_vectors(const struct eadm_family *family)
+unsigned int eadm_family_vectors(const struct eadm_family *family)
 {
 	return family->vectors;
 }
