@@ -60,7 +60,7 @@ static void put(struct cli *cli, const struct eadm_verdict *v)
 {
 	const struct eadm_value values[] = {
 		value_text(result_of(cli, v->severity)),
-		value_text(eadm_rule_check(v->rule)), value_text(v->device),
+		value_text(eadm_rule_check_name(v->rule)), value_text(v->device),
 		value_text(v->finding), value_text(v->next),
 	};
 
@@ -191,7 +191,7 @@ static int judge(struct cli *cli, struct eadm_diagnosis *d)
 {
 	struct eadm_sample_opts opts = {
 		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
-		.rules = EADM_RULES_SETUP,
+		.groups = EADM_GROUP_SETUP,
 	};
 	int ret = eadm_diagnosis_sample(d, cli->ctx, &opts);
 

@@ -79,8 +79,8 @@ static int show_rules(struct cli *cli)
 				eadm_rule_severity(rule)));
 			v[2] = value_text(eadm_object_name(
 				eadm_rule_object(rule)));
-			v[3] = value_u64(eadm_rule_two_snapshots(rule) ? 2 : 1);
-			v[4] = value_text(eadm_rule_check(rule));
+			v[3] = value_u64(eadm_rule_needs_two_snapshots(rule) ? 2 : 1);
+			v[4] = value_text(eadm_rule_check_name(rule));
 			v[5] = value_text(eadm_rule_help(rule));
 			v[6] = value_text(eadm_rule_alike(rule));
 			write_values(cli->writer, v);
@@ -210,7 +210,7 @@ static int run(struct cli *cli)
 	status = table_of(cli, &table, verdict_columns,
 			  ARRAY_SIZE(verdict_columns));
 	if (!status)
-		status = diagnosis_run(cli, d, EADM_RULES_STATE, interval);
+		status = diagnosis_run(cli, d, EADM_GROUP_STATE, interval);
 	if (!status) {
 		status = show_verdicts(cli, d, &table);
 		status = write_end(cli, status);

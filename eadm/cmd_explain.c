@@ -134,7 +134,7 @@ static bool has_devices(struct cli *cli)
 /* Without a device, the rules about the setup say so; no other has anything to judge. */
 static int examine(struct cli *cli, struct host *host)
 {
-	unsigned int rules = EADM_RULES_SETUP;
+	unsigned int groups = EADM_GROUP_SETUP;
 	int status;
 
 	if (cli->args.opt[OPT_TEXT_ONLY])
@@ -146,8 +146,8 @@ static int examine(struct cli *cli, struct host *host)
 	if (!host->diagnosis)
 		return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
 	if (cli->args.opt[OPT_DEVICE] || has_devices(cli))
-		rules |= EADM_RULES_STATE;
-	status = diagnosis_run(cli, host->diagnosis, rules, DIAGNOSIS_INTERVAL);
+		groups |= EADM_GROUP_STATE;
+	status = diagnosis_run(cli, host->diagnosis, groups, DIAGNOSIS_INTERVAL);
 	return status ? status : collect(cli, host);
 }
 
@@ -227,7 +227,7 @@ static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 	char why[200];
 
 	for (i = 0; eadm_diagnosis_gap(host->diagnosis, i, &gap) > 0; i++)
-		left += gap.rules;
+		left += gap.count;
 	snprintf(why, sizeof(why), "no finding of a rule in %s",
 		 eadm_is_live(cli->ctx) ? "this machine" : "the capture");
 	if (left)

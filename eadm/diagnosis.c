@@ -9,13 +9,13 @@
 /* How many more intervals something that looks stuck is watched before it is reported. */
 #define MORE_INTERVALS 2
 
-static int sample(struct cli *cli, struct eadm_diagnosis *d, unsigned int rules,
+static int sample(struct cli *cli, struct eadm_diagnosis *d, unsigned int groups,
 		  bool more, bool extend)
 {
 	struct eadm_sample_opts opts = {
 		.size = sizeof(opts), .device = cli->args.opt[OPT_DEVICE],
 		.hw = !cli->args.opt[OPT_NO_HW], .more = more, .extend = extend,
-		.rules = rules,
+		.groups = groups,
 	};
 	int ret = eadm_diagnosis_sample(d, cli->ctx, &opts);
 
@@ -32,18 +32,18 @@ static int evaluate(struct cli *cli, struct eadm_diagnosis *d)
 }
 
 static int look_live(struct cli *cli, struct eadm_diagnosis *d,
-		     unsigned int rules, uint64_t interval)
+		     unsigned int groups, uint64_t interval)
 {
 	uint64_t next;
 	int status, more;
 
-	status = sample(cli, d, rules, true, false);
+	status = sample(cli, d, groups, true, false);
 	for (more = 0; !status && more <= MORE_INTERVALS; more++) {
 		next = monotonic_ns();
 		if (!wait_until(&next, interval))
 			return fail(cli, STATUS_FAILED, "diagnosis",
 				    "interrupted");
-		status = sample(cli, d, rules, false, more);
+		status = sample(cli, d, groups, false, more);
 		if (!status)
 			status = evaluate(cli, d);
 		/* On a busy machine, anything may look stuck for a while. */
@@ -55,7 +55,7 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 
 /* The snapshot that --at selects, else the last one, and the one before it. */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d,
-		     unsigned int rules)
+		     unsigned int groups)
 {
 	unsigned int last = eadm_snapshots(cli->ctx) - 1, left = 0;
 	int status = 0;
@@ -67,18 +67,18 @@ static int look_back(struct cli *cli, struct eadm_diagnosis *d,
 	}
 	if (last) {
 		eadm_snapshot_go(cli->ctx, last - 1);
-		status = sample(cli, d, rules, true, false);
+		status = sample(cli, d, groups, true, false);
 	}
 	if (!status) {
 		eadm_snapshot_go(cli->ctx, last);
-		status = sample(cli, d, rules, false, false);
+		status = sample(cli, d, groups, false, false);
 	}
 	return status ? status : evaluate(cli, d);
 }
 
-int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int rules,
+int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int groups,
 		  uint64_t interval)
 {
-	return eadm_is_live(cli->ctx) ? look_live(cli, d, rules, interval) :
-					look_back(cli, d, rules);
+	return eadm_is_live(cli->ctx) ? look_live(cli, d, groups, interval) :
+					look_back(cli, d, groups);
 }

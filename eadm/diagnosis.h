@@ -9,9 +9,9 @@
 
 /*
  * Sample the source twice, @interval apart, or take the snapshots of a capture, and
- * evaluate. @rules are bits of enum eadm_rules. An error is reported; returns the status.
+ * evaluate. @groups are bits of enum eadm_rule_group. An error is reported; returns the status.
  */
-int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int rules,
+int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int groups,
 		  uint64_t interval);
 
 #endif /* DIAGNOSIS_H */

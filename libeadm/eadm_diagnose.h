@@ -83,24 +83,24 @@ const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
 const char *eadm_rule_name(const struct eadm_rule *rule);
 
 /**
- * enum eadm_rules - groups of rules, a bit for each
- * @EADM_RULES_STATE: what is happening: "eadm diagnose"
- * @EADM_RULES_SETUP: how the machine is set up: "eadm check". These also have
+ * enum eadm_rule_group - groups of rules, a bit for each
+ * @EADM_GROUP_STATE: what is happening: "eadm diagnose"
+ * @EADM_GROUP_SETUP: how the machine is set up: "eadm check". These also have
  *	verdicts about what is fine.
  */
-enum eadm_rules {
-	EADM_RULES_STATE = 1,
-	EADM_RULES_SETUP = 2,
+enum eadm_rule_group {
+	EADM_GROUP_STATE = 1,
+	EADM_GROUP_SETUP = 2,
 };
 
 /**
- * eadm_rule_check() - its name in "eadm check"
+ * eadm_rule_check_name() - its name in "eadm check"
  * @rule: the description
  *
  * Return: a stable name, such as "port", or NULL if it is not about the setup.
  * Since: 0.1
  */
-const char *eadm_rule_check(const struct eadm_rule *rule);
+const char *eadm_rule_check_name(const struct eadm_rule *rule);
 
 /**
  * eadm_rule_severity() - how bad it is if the rule finds something
@@ -145,12 +145,12 @@ const char *eadm_rule_cause(const struct eadm_rule *rule);
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_two_snapshots() - whether it requires two snapshots
+ * eadm_rule_needs_two_snapshots() - whether it requires two snapshots
  * @rule: the description
  *
  * Since: 0.1
  */
-bool eadm_rule_two_snapshots(const struct eadm_rule *rule);
+bool eadm_rule_needs_two_snapshots(const struct eadm_rule *rule);
 
 /**
  * eadm_diagnosis_new() - begin a diagnosis
@@ -179,8 +179,8 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  *	read only what they compare with it, unless it is captured
  * @extend: keep the snapshot that the last one is compared with, so that the
  *	time between them grows
- * @rules: bits of enum eadm_rules: which rules will be applied, which
- *	determines what is read. 0: EADM_RULES_STATE. With EADM_RULES_SETUP
+ * @groups: bits of enum eadm_rule_group: which rules will be applied, which
+ *	determines what is read. 0: EADM_GROUP_STATE. With EADM_GROUP_SETUP
  *	alone, a single snapshot is enough, and the lack of a device is a
  *	verdict, not an error.
  * @device: only of this RDMA device, NULL for all
@@ -190,7 +190,7 @@ struct eadm_sample_opts {
 	bool hw;
 	bool extend;
 	bool more;
-	unsigned int rules;
+	unsigned int groups;
 	const char *device;
 };
 
@@ -362,7 +362,7 @@ int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
  * @size: sizeof(struct eadm_gap), set by the caller
  * @device: name of the device
  * @reason: stable name of the reason, such as "companion"
- * @rules: number of rules
+ * @count: number of rules
  * @of: total number of rules
  * @why: the reason, as a sentence
  * @remedy: what to do about it
@@ -371,7 +371,7 @@ struct eadm_gap {
 	size_t size;
 	const char *device;
 	const char *reason;
-	unsigned int rules;
+	unsigned int count;
 	unsigned int of;
 	const char *why;
 	const char *remedy;

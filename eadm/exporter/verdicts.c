@@ -99,7 +99,7 @@ static void collect_gaps(const struct verdicts *verdicts,
 		samples_label(samples, "device", gap.device);
 		samples_label(samples, "reason", gap.reason);
 		samples_add(samples, model->own[OWN_UNAPPLIED], labels,
-			    gap.rules);
+			    gap.count);
 	}
 }
 

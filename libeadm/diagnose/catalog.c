@@ -38,12 +38,12 @@ EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)
 
 unsigned int eadm_rule_groups(const struct eadm_rule *rule)
 {
-	return rule->groups ? rule->groups : EADM_RULES_STATE;
+	return rule->groups ? rule->groups : EADM_GROUP_STATE;
 }
 
-EADM_API const char *eadm_rule_check(const struct eadm_rule *rule)
+EADM_API const char *eadm_rule_check_name(const struct eadm_rule *rule)
 {
-	if (!(eadm_rule_groups(rule) & EADM_RULES_SETUP))
+	if (!(eadm_rule_groups(rule) & EADM_GROUP_SETUP))
 		return NULL;
 	return rule->check ? rule->check : rule->name;
 }
@@ -74,7 +74,7 @@ EADM_API const char *eadm_rule_alike(const struct eadm_rule *rule)
 	return rule->alike;
 }
 
-EADM_API bool eadm_rule_two_snapshots(const struct eadm_rule *rule)
+EADM_API bool eadm_rule_needs_two_snapshots(const struct eadm_rule *rule)
 {
 	return rule->two;
 }

@@ -85,9 +85,9 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		return ret;
 	if (!opts)
 		all.hw = true;
-	if (!all.rules)
-		all.rules = EADM_RULES_STATE;
-	d->groups = all.rules;
+	if (!all.groups)
+		all.groups = EADM_GROUP_STATE;
+	d->groups = all.groups;
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
 	eadm_devices_freeze(ctx, &held);
@@ -201,7 +201,7 @@ static void find_gaps(struct judge *j)
 	}
 	for (i = 0; eadm_diagnosis_gap(d, i, &gap) > 0; i++) {
 		snprintf(text, sizeof(text),
-			 "%u of %u could not be applied: %s (%s)", gap.rules,
+			 "%u of %u could not be applied: %s (%s)", gap.count,
 			 gap.of, gap.why, gap.remedy);
 		d->gaps.gap[i].text = eadm_judge_keep(j, text);
 	}
@@ -375,7 +375,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	g = &d->gaps.gap[index];
 	full.device = g->in->device;
 	full.reason = eadm_diag_lack_name(g->lack);
-	full.rules = g->rules;
+	full.count = g->rules;
 	while ((rule = eadm_rule_next(rule)))
 		full.of += !!(eadm_rule_groups(rule) & d->groups);
 	full.why = g->why ? g->why : eadm_diag_lack_why(g->lack);
@@ -397,7 +397,7 @@ static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 	note->why = g->text;
 	note->reason = gap.reason;
 	note->remedy = gap.remedy;
-	note->count = gap.rules;
+	note->count = gap.count;
 	note->of = gap.of;
 }
 

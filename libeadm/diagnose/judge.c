@@ -197,7 +197,7 @@ void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
 	va_list ap;
 
 	j->verdict = NULL;
-	if (!(j->d->groups & EADM_RULES_SETUP))
+	if (!(j->d->groups & EADM_GROUP_SETUP))
 		return;
 	va_start(ap, fmt);
 	begin_verdict(j, row, EADM_SEVERITY_OK, fmt, ap);
@@ -210,7 +210,7 @@ void eadm_unseen(struct judge *j, const struct diag_row *row,
 	va_list ap;
 
 	j->verdict = NULL;
-	if (!(j->d->groups & EADM_RULES_SETUP))
+	if (!(j->d->groups & EADM_GROUP_SETUP))
 		return;
 	va_start(ap, fmt);
 	begin_verdict(j, row, EADM_SEVERITY_UNSEEN, fmt, ap);

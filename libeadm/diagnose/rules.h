@@ -22,7 +22,7 @@ struct judge;
 struct eadm_rule {
 	const char *name;	/* part of the interface, never changes */
 	const char *check;	/* name in "eadm check"; NULL: the same */
-	unsigned int groups;	/* EADM_RULES_*; 0: STATE */
+	unsigned int groups;	/* enum eadm_rule_group; 0: STATE */
 	enum eadm_severity severity;
 	enum diag_kind kind;
 	bool two;		/* it compares two snapshots */
@@ -59,7 +59,7 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
 	eadm_rules_smc[], eadm_rules_user[];
 
-/* Bits of enum eadm_rules, at least one. */
+/* Bits of enum eadm_rule_group, at least one. */
 unsigned int eadm_rule_groups(const struct eadm_rule *rule);
 
 /* ---- what could not be looked at: gaps.c --------------------------------- */

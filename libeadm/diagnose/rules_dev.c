@@ -370,7 +370,7 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_CTX, now, objects);
 }
 
-#define BOTH	(EADM_RULES_STATE | EADM_RULES_SETUP)
+#define BOTH	(EADM_GROUP_STATE | EADM_GROUP_SETUP)
 
 const struct eadm_rule eadm_rules_dev[] = {
 	{

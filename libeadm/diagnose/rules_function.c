@@ -187,7 +187,7 @@ static void look_unbound(struct judge *j, const struct diag_row *now,
 			  diag_text(now, FUNC_ADDRESS), family_name, driver);
 }
 
-#define SETUP	EADM_RULES_SETUP
+#define SETUP	EADM_GROUP_SETUP
 
 const struct eadm_rule eadm_rules_function[] = {
 	{

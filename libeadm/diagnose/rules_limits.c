@@ -6,7 +6,7 @@
 #include "eadm_nl.h"
 #include "judge.h"
 
-#define BOTH	(EADM_RULES_STATE | EADM_RULES_SETUP)
+#define BOTH	(EADM_GROUP_STATE | EADM_GROUP_SETUP)
 /* Nearly all: nine tenths, as for the limits of devices. */
 #define NEARLY(max)	((max) - (max) / 10)
 #define PAGE	4096

@@ -112,7 +112,7 @@ static void look_subnet(struct judge *j, const struct diag_row *now,
 const struct eadm_rule eadm_rules_net[] = {
 	{
 		.name = "active-mtu", .kind = DIAG_DEV,
-		.groups = EADM_RULES_SETUP,
+		.groups = EADM_GROUP_SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The port uses a smaller MTU than it supports.",
 		.cause = "With RoCE, the MTU of the network interface limits it.",
@@ -121,7 +121,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,
-		.groups = EADM_RULES_SETUP,
+		.groups = EADM_GROUP_SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Another network interface in the same subnet answers ARP requests for this one's address, or packets are dropped because answers would leave by the other one.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",

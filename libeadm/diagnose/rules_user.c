@@ -4,7 +4,7 @@
 
 #include "rules.h"
 
-#define BOTH	(EADM_RULES_STATE | EADM_RULES_SETUP)
+#define BOTH	(EADM_GROUP_STATE | EADM_GROUP_SETUP)
 
 static void cite(struct judge *j, const struct diag_row *now, unsigned int field)
 {

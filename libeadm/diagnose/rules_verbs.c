@@ -336,7 +336,7 @@ static void look_uverbs(struct judge *j, const struct diag_row *now,
 	}
 }
 
-#define SETUP	EADM_RULES_SETUP
+#define SETUP	EADM_GROUP_SETUP
 
 const struct eadm_rule eadm_rules_verbs[] = {
 	{

@@ -212,11 +212,11 @@ void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
  * Limits from libibverbs require opening the device, to which a hung device
  * does not respond: only for a check of the setup, and not repeatedly.
  */
-static int read_devices(struct reader *r, unsigned int rules)
+static int read_devices(struct reader *r, unsigned int groups)
 {
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = r->device,
-		.limits = rules & EADM_RULES_SETUP || r->snapshot->short_of,
+		.limits = groups & EADM_GROUP_SETUP || r->snapshot->short_of,
 	};
 
 	return eadm_diag_read_dump(r, DIAG_DEV, &opts);
@@ -532,12 +532,12 @@ static int read_cgroups(struct reader *r)
  * Without devices, processes may still hold removed ones: those who judge the setup see why
  * there is none. A capture of an earlier version has none.
  */
-static int read_users(struct reader *r, unsigned int rules)
+static int read_users(struct reader *r, unsigned int groups)
 {
-	bool devices = r->snapshot->rows[DIAG_DEV].n, state = rules & EADM_RULES_STATE;
+	bool devices = r->snapshot->rows[DIAG_DEV].n, state = groups & EADM_GROUP_STATE;
 	int ret = 0;
 
-	if (devices ? state : rules & EADM_RULES_SETUP)
+	if (devices ? state : groups & EADM_GROUP_SETUP)
 		ret = read_kind(r, DIAG_USER, false);
 	if (devices && state && ret != -ENOMEM)
 		ret = read_kind(r, DIAG_FALLBACK, false);
@@ -586,24 +586,24 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->device = opts->device;
 	r->brief = opts->more && !ctx->capture;
 	/* Before the devices: this determines whether their limits matter. */
-	ret = opts->rules & EADM_RULES_STATE ? eadm_diag_read_probe(r, opts->device) :
+	ret = opts->groups & EADM_GROUP_STATE ? eadm_diag_read_probe(r, opts->device) :
 					       0;
 	if (!ret)
-		ret = read_devices(r, opts->rules);
+		ret = read_devices(r, opts->groups);
 	/* A rule reports that there is no device. */
-	if (opts->rules & EADM_RULES_SETUP && !opts->device &&
+	if (opts->groups & EADM_GROUP_SETUP && !opts->device &&
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
 	sort(&snapshot->rows[DIAG_DEV]);
 	if (!ret && !r->brief)
 		ret = read_cgroups(r);
 	if (!ret && !opts->device)
-		ret = read_users(r, opts->rules);
-	if (!ret && opts->rules & EADM_RULES_SETUP)
+		ret = read_users(r, opts->groups);
+	if (!ret && opts->groups & EADM_GROUP_SETUP)
 		ret = read_setup(r);
-	if (opts->rules & EADM_RULES_STATE)
+	if (opts->groups & EADM_GROUP_STATE)
 		find_owners(r);
-	for (i = 0; !ret && opts->rules & EADM_RULES_STATE &&
+	for (i = 0; !ret && opts->groups & EADM_GROUP_STATE &&
 		    i < snapshot->rows[DIAG_DEV].n; i++)
 		ret = read_device(r, &snapshot->rows[DIAG_DEV].row[i],
 				  opts->hw);

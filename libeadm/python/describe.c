@@ -192,13 +192,13 @@ PyObject *py_rules(PyObject *module, PyObject *unused)
 	(void)unused;
 	while (all && (rule = eadm_rule_next(rule))) {
 		one = py_struct(rule_type, 8, py_text(eadm_rule_name(rule)),
-				py_text(eadm_rule_check(rule)),
+				py_text(eadm_rule_check_name(rule)),
 				py_text(eadm_severity_name(eadm_rule_severity(rule))),
 				py_text(eadm_object_name(eadm_rule_object(rule))),
 				py_text(eadm_rule_help(rule)),
 				py_text(eadm_rule_cause(rule)),
 				py_text(eadm_rule_alike(rule)),
-				PyLong_FromLong(eadm_rule_two_snapshots(rule) ? 2 : 1));
+				PyLong_FromLong(eadm_rule_needs_two_snapshots(rule) ? 2 : 1));
 		if (!put(all, eadm_rule_name(rule), one))
 			Py_CLEAR(all);
 	}

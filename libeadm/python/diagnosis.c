@@ -71,8 +71,8 @@ static PyObject *sample(PyObject *object, PyObject *args, PyObject *kwargs)
 	opts.hw = hw;
 	opts.more = more;
 	opts.extend = extend;
-	opts.rules = (setup ? EADM_RULES_SETUP : 0) | (state ? EADM_RULES_STATE : 0);
-	if (!opts.rules) {
+	opts.groups = (setup ? EADM_GROUP_SETUP : 0) | (state ? EADM_GROUP_STATE : 0);
+	if (!opts.groups) {
 		PyErr_SetString(PyExc_ValueError, "state or setup is required");
 		return NULL;
 	}
@@ -171,7 +171,7 @@ static PyObject *gaps(PyObject *object, void *unused)
 	list = PyList_New(0);
 	for (i = 0; list && eadm_diagnosis_gap(self->d, i, &g) > 0; i++)
 		if (py_append(list, py_struct(gap_type, 6, py_text(g.device), py_text(g.reason),
-					      PyLong_FromUnsignedLong(g.rules),
+					      PyLong_FromUnsignedLong(g.count),
 					      PyLong_FromUnsignedLong(g.of), py_text(g.why),
 					      py_text(g.remedy))))
 			Py_CLEAR(list);

@@ -58,7 +58,7 @@ class Rule(NamedTuple):
     """A rule of a diagnosis."""
 
     name: str  # stable name, such as "receiver-starved"
-    check: Optional[str]  # its name in eadm check, or None
+    check_name: Optional[str]  # its name in eadm check, or None
     severity: str  # "notice", "warning" or "critical"
     object: str  # the kind of objects it judges
     help: str  # a sentence about what it finds
@@ -110,7 +110,7 @@ class Gap(NamedTuple):
 
     device: str  # name of the device
     reason: str  # stable name of the reason
-    rules: int  # number of rules
+    missing: int  # number of rules
     of: int  # total number of rules
     why: str  # the reason, as a sentence
     remedy: str  # what to do about it
