@@ -735,7 +735,10 @@ void eadm_trace_close(struct eadm_trace *trace);
 
 #include <eadm_bundle.h>
 #include <eadm_capture.h>
+#include <eadm_conf.h>
 #include <eadm_diagnose.h>
 #include <eadm_events.h>
 #include <eadm_family.h>
+#include <eadm_output.h>
+#include <eadm_redactor.h>
 #endif /* EADM_H */

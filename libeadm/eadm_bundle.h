@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: support bundles and redaction. Part of eadm.h, which has the rules
- * for all functions; it can also be included alone.
+ * libeadm: support bundles. Part of eadm.h, which has the rules for all functions;
+ * it can also be included alone.
  */
 #ifndef EADM_BUNDLE_H
 #define EADM_BUNDLE_H
@@ -15,8 +15,6 @@ extern "C" {
 #endif
 
 struct eadm_ctx;
-
-/* ---- bundles --------------------------------------------------------------- */
 
 /**
  * struct eadm_bundle - a bundle being read
@@ -153,127 +151,6 @@ uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
  * Since: 0.1
  */
 int eadm_bundle_writer_close(struct eadm_bundle_writer *writer, bool keep);
-
-/* ---- redaction -------------------------------------------------------------- */
-
-/**
- * struct eadm_redactor - replaces names and addresses with pseudonyms
- */
-struct eadm_redactor;
-
-/**
- * struct eadm_redaction - how often things were replaced
- * @size: sizeof(struct eadm_redaction), set by the caller
- * @ipv4: IPv4 addresses
- * @ipv6: IPv6 addresses and GIDs
- * @macs: MAC addresses
- * @guids: GUIDs and other hardware addresses
- * @hosts: host names
- * @processes: process names
- * @secrets: keys and raw bytes left out
- * @dropped: values left out because their meaning is unknown
- */
-struct eadm_redaction {
-	size_t size;
-	uint64_t ipv4;
-	uint64_t ipv6;
-	uint64_t macs;
-	uint64_t guids;
-	uint64_t hosts;
-	uint64_t processes;
-	uint64_t secrets;
-	uint64_t dropped;
-};
-
-/**
- * eadm_redactor_open() - create a redactor
- * @ctx: a context that outlives it; it need not be open
- * @key: what the pseudonyms depend on besides the originals
- * @len: length of the key, 16 to 64 bytes
- * @redactor: where to put it; close it with eadm_redactor_close()
- *
- * The same original with the same key always has the same pseudonym. IPv4
- * addresses become addresses in 240.0.0.0/4, IPv6 addresses and GIDs become
- * addresses in 2001:db8::/32, MAC addresses and GUIDs become locally
- * administered ones, names become "host-..." and "proc-...".
- *
- * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP if libnettle or libarchive is
- * missing; -ENOMEM.
- * Since: 0.1
- */
-int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
-		       struct eadm_redactor **redactor);
-
-/**
- * eadm_redactor_host() - add a host's name
- * @redactor: the redactor
- * @name: the name, with or without a domain
- *
- * Return: 0 or -ENOMEM.
- * Since: 0.1
- */
-int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
-
-/**
- * eadm_redactor_process() - add a process's name
- * @redactor: the redactor
- * @name: the name
- *
- * Process names in what is captured are learned automatically.
- *
- * Return: 0 or -ENOMEM.
- * Since: 0.1
- */
-int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
-
-/**
- * eadm_redactor_text() - redact text
- * @redactor: the redactor
- * @text: the text
- * @len: its length
- * @out: where to put the redacted text, terminated by NUL
- * @out_len: where to put its length in bytes, without the NUL
- *
- * Addresses are recognized by their form, names only as whole words.
- *
- * Ownership: *@out belongs to the caller and is released with free(). This is
- * the only function of the library that returns memory from malloc().
- *
- * Return: 0 or -ENOMEM.
- * Since: 0.1
- */
-int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
-		       size_t len, char **out, size_t *out_len);
-
-/**
- * eadm_redactor_counts() - how often things were replaced so far
- * @redactor: the redactor
- * @counts: filled in
- *
- * Return: 0, or -EINVAL if @counts->size is not set.
- * Since: 0.1
- */
-int eadm_redactor_counts(const struct eadm_redactor *redactor,
-			 struct eadm_redaction *counts);
-
-/**
- * eadm_redactor_close() - free a redactor, with its key and what it learned
- * @redactor: the redactor or NULL
- *
- * Since: 0.1
- */
-void eadm_redactor_close(struct eadm_redactor *redactor);
-
-/**
- * eadm_capture_redact() - redact what is captured from here on
- * @ctx: a context without an open capture
- * @redactor: the redactor, or NULL to stop; it must outlive the captures
- *
- * This affects only what is written, not the rows that are read.
- *
- * Since: 0.1
- */
-void eadm_capture_redact(struct eadm_ctx *ctx, struct eadm_redactor *redactor);
 
 #ifdef __cplusplus
 }

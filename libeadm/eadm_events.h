@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: events and settings. Part of eadm.h, which has the rules for all
- * functions; it can also be included alone.
+ * libeadm: events. Part of eadm.h, which has the rules for all functions; it can
+ * also be included alone.
  */
 #ifndef EADM_EVENTS_H
 #define EADM_EVENTS_H
@@ -19,8 +19,6 @@ struct eadm_record;
  * struct eadm_events - a stream of events
  */
 struct eadm_events;
-
-/* ---- events -------------------------------------------------------------- */
 
 /**
  * eadm_events_open() - listen to events of the devices
@@ -75,26 +73,6 @@ uint64_t eadm_events_lost(const struct eadm_events *events);
  * Since: 0.1
  */
 void eadm_events_close(struct eadm_events *events);
-
-/* ---- settings ------------------------------------------------------------- */
-
-/**
- * eadm_conf_set() - change a setting of a device of this machine
- * @ctx: a context open on this machine
- * @device: name of the RDMA device
- * @param: value of the field "param" of the object "conf"
- * @value: its new value
- * @now: where to put the value afterwards
- *
- * Requires CAP_NET_ADMIN.
- *
- * Return: 0; -EOPNOTSUPP if the adapter does not have the setting, for a
- * capture, or without the companion module; -ERANGE if the setting cannot have
- * the value; -EPERM; -ENODEV.
- * Since: 0.1
- */
-int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,
-		  uint64_t value, uint64_t *now);
 
 #ifdef __cplusplus
 }

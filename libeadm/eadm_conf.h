@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * libeadm: settings of devices. Part of eadm.h, which has the rules for all
+ * functions; it can also be included alone.
+ */
+#ifndef EADM_CONF_H
+#define EADM_CONF_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct eadm_ctx;
+
+/**
+ * eadm_conf_set() - change a setting of a device of this machine
+ * @ctx: a context open on this machine
+ * @device: name of the RDMA device
+ * @param: value of the field "param" of the object "conf"
+ * @value: its new value
+ * @now: where to put the value afterwards
+ *
+ * Requires CAP_NET_ADMIN.
+ *
+ * Return: 0; -EOPNOTSUPP if the adapter does not have the setting, for a
+ * capture, or without the companion module; -ERANGE if the setting cannot have
+ * the value; -EPERM; -ENODEV.
+ * Since: 0.1
+ */
+int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,
+		  uint64_t value, uint64_t *now);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* EADM_CONF_H */
