@@ -229,7 +229,7 @@ struct cli {
 	bool json;		/* format of errors before there is a writer */
 	uint64_t began;		/* ns; time of the first progress */
 	uint64_t told;		/* ns; when it was last shown; 0: never */
-	bool saving;		/* --save: a capture is being written */
+	struct eadm_capture *save;	/* --save: being written, or NULL */
 	bool stdout_failed;	/* and this was reported */
 	int status;
 };

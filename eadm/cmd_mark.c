@@ -42,6 +42,7 @@ static bool make_folders(const char *path)
 static int make_mark(struct cli *cli, const char *name, const char *path)
 {
 	int ret, status = check_target(cli, path);
+	struct eadm_capture *capture;
 
 	if (status)
 		return status;
@@ -50,15 +51,15 @@ static int make_mark(struct cli *cli, const char *name, const char *path)
 	status = open_source(cli);
 	if (status)
 		return status;
-	ret = eadm_capture_open(cli->ctx, path);
+	ret = eadm_capture_open(cli->ctx, path, NULL, &capture);
 	if (!ret) {
 		catch_signals();
-		ret = eadm_capture_state(cli->ctx, cli->args.opt[OPT_HW]);
+		ret = eadm_capture_state(capture, cli->args.opt[OPT_HW]);
 		if (interrupted && !ret)
 			ret = -EINTR;
 		if (!ret)
-			return close_capture(cli, name);
-		eadm_capture_close(cli->ctx, false);
+			return close_capture(cli, capture, name);
+		eadm_capture_close(capture, false);
 	}
 	if (ret == -EINTR)
 		return fail(cli, STATUS_FAILED, name, "interrupted");

@@ -23,7 +23,8 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-static int record_snapshots(struct cli *cli, uint64_t count, uint64_t interval)
+static int record_snapshots(struct cli *cli, struct eadm_capture *capture,
+			    uint64_t count, uint64_t interval)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	uint64_t next;
@@ -32,9 +33,9 @@ static int record_snapshots(struct cli *cli, uint64_t count, uint64_t interval)
 
 	next = monotonic_ns();
 	for (;;) {
-		ret = eadm_capture_all(cli->ctx, hw);
+		ret = eadm_capture_all(capture, hw);
 		if (!ret && cli->args.opt[OPT_RINGS])
-			ret = eadm_capture_rings(cli->ctx, 0);
+			ret = eadm_capture_rings(capture, 0);
 		if (ret || !--count || interrupted)
 			return ret;
 		progress(cli, "snapshots", ++snapshots);
@@ -46,6 +47,7 @@ static int record_snapshots(struct cli *cli, uint64_t count, uint64_t interval)
 static int run(struct cli *cli)
 {
 	uint64_t count = 1, interval = 1000000000, limit = 0;
+	struct eadm_capture *capture;
 	const char *path;
 	int ret, status;
 
@@ -80,24 +82,24 @@ static int run(struct cli *cli)
 		status = open_source(cli);
 	if (status)
 		return status;
-	ret = eadm_capture_open(cli->ctx, path);
+	ret = eadm_capture_open(cli->ctx, path, NULL, &capture);
 	if (ret)
 		return fail_write(cli, cli->ctx, ret, path);
-	if (limit && eadm_capture_limit(cli->ctx, limit)) {
+	if (limit && eadm_capture_limit(capture, limit)) {
 		status = fail(cli, STATUS_USAGE, "--max-size", "%s",
 			      eadm_errmsg(cli->ctx));
-		eadm_capture_close(cli->ctx, false);
+		eadm_capture_close(capture, false);
 		return status;
 	}
 	catch_signals();
-	ret = record_snapshots(cli, count, interval);
+	ret = record_snapshots(cli, capture, count, interval);
 	progress_end(cli);
 	if (ret) {
 		status = fail_write(cli, cli->ctx, ret, path);
-		eadm_capture_close(cli->ctx, false);
+		eadm_capture_close(capture, false);
 		return status;
 	}
-	return close_capture(cli, path);
+	return close_capture(cli, capture, path);
 }
 
 const struct command cmd_record = {

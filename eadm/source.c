@@ -26,12 +26,11 @@ static int save_source(struct cli *cli)
 	ret = check_target(cli, path);
 	if (ret)
 		return ret;
-	ret = eadm_capture_open(cli->ctx, path);
+	ret = eadm_capture_open(cli->ctx, path, NULL, &cli->save);
 	if (ret)
 		return fail(cli, ret == -EACCES || ret == -EPERM ?
 				      STATUS_PERMISSION : STATUS_FAILED,
 			    "--save", "%s: %s", path, eadm_errmsg(cli->ctx));
-	cli->saving = true;
 	return 0;
 }
 
@@ -40,9 +39,10 @@ int close_save(struct cli *cli, int status)
 {
 	int ret;
 
-	if (!cli->saving)
+	if (!cli->save)
 		return status;
-	ret = eadm_capture_close(cli->ctx, true);
+	ret = eadm_capture_close(cli->save, true);
+	cli->save = NULL;
 	if (!ret)
 		return status;
 	if (ret != -EPIPE)
@@ -130,17 +130,18 @@ int need_connections(struct cli *cli)
 }
 
 /* Finish a complete capture; reports what was requested and is not in it. */
-int close_capture(struct cli *cli, const char *path)
+int close_capture(struct cli *cli, struct eadm_capture *capture,
+		  const char *path)
 {
 	struct eadm_note n = { .size = sizeof(n) };
 	int ret, status = STATUS_OK;
 	unsigned int i;
 
-	for (i = 0; eadm_capture_note(cli->ctx, i, &n) > 0; i++) {
+	for (i = 0; eadm_capture_note(capture, i, &n) > 0; i++) {
 		note(cli, "%s%s%s: %s", n.device, *n.device ? ": " : "",
 		     n.what, n.why);
 		status = STATUS_PARTIAL;
 	}
-	ret = eadm_capture_close(cli->ctx, true);
+	ret = eadm_capture_close(capture, true);
 	return ret ? fail_write(cli, cli->ctx, ret, path) : status;
 }

@@ -8,7 +8,8 @@
 int open_source(struct cli *cli);	/* as given by --from, --at, --save ... */
 /* Refuses a device of --device over which rdma_cm makes no connections. */
 int need_connections(struct cli *cli);
-int close_capture(struct cli *cli, const char *path);
+int close_capture(struct cli *cli, struct eadm_capture *capture,
+		  const char *path);
 /* Finish the capture of --save, if any; returns the exit status. */
 int close_save(struct cli *cli, int status);
 

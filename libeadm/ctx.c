@@ -36,8 +36,6 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 {
 	if (!ctx)
 		return;
-	if (ctx->capture)
-		eadm_capture_close(ctx, false);
 	if (ctx->src)
 		ctx->src->ops->close(ctx->src);
 	eadm_keep_forget(ctx);

@@ -19,36 +19,36 @@ struct eadm_ctx;
 struct eadm_redactor;
 
 /**
+ * struct eadm_capture - a capture being written
+ */
+struct eadm_capture;
+
+/**
  * eadm_capture_open() - start writing everything that is read to a capture
- * @ctx: an open context without a dump
+ * @ctx: an open context without a dump; it has one capture at a time
  * @path: file to create; it appears, with mode 0600, when eadm_capture_close()
  *	succeeds, and replaces an older one; "-" writes to standard output
  *	immediately
+ * @redactor: redacts what is written, not the rows that are read; NULL: nothing
+ *	is redacted. It must outlive the capture.
+ * @capture: where to put the capture; close it with eadm_capture_close().
+ *	eadm_free() drops it.
  *
  * A capture is pcapng with the link type "netlink": the requests and raw
  * answers of all dumps from here on. eadm_open_file() reads it, and so does
  * Wireshark.
  *
- * Return: 0, -EBUSY if a capture is already being written, the errno of
- * creating the file.
+ * Return: 0; -EINVAL if @ctx is not open; -EBUSY if it is already writing a
+ * capture; the errno of creating the file; -ENOMEM.
  * Since: 0.1
  */
-int eadm_capture_open(struct eadm_ctx *ctx, const char *path);
-
-/**
- * eadm_capture_redact() - redact what is captured from here on
- * @ctx: a context without an open capture
- * @redactor: the redactor, or NULL to stop; it must outlive the captures
- *
- * This affects only what is written, not the rows that are read.
- *
- * Since: 0.1
- */
-void eadm_capture_redact(struct eadm_ctx *ctx, struct eadm_redactor *redactor);
+int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
+		      struct eadm_redactor *redactor,
+		      struct eadm_capture **capture);
 
 /**
  * eadm_capture_all() - read all objects of all devices into the capture
- * @ctx: a context with an open capture
+ * @capture: the capture
  * @hw: with the adapters' own contexts
  *
  * Errors are part of the capture: for objects that can't be read, reading it
@@ -59,18 +59,17 @@ void eadm_capture_redact(struct eadm_ctx *ctx, struct eadm_redactor *redactor);
  * "module", "link", "health", "qp-counter", "cgroup", "verbs-user", "smc" and
  * "smc-fallback".
  *
- * Each snapshot includes "process.PID" for each process that owns queues: the
- * letter of its state in /proc, the kernel function that it sleeps in or "-", 1
- * if its control group is frozen, the path of its control group or "-".
+ * Each snapshot includes a row of "process" for each process that owns a QP, a
+ * CQ or a context, as a diagnosis of the capture needs it.
  *
  * Return: 0, or a negative errno when the capture can't be written.
  * Since: 0.1
  */
-int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
+int eadm_capture_all(struct eadm_capture *capture, bool hw);
 
 /**
  * eadm_capture_state() - read the current state of all objects into the capture
- * @ctx: a context with an open capture
+ * @capture: the capture
  * @hw: with the adapters' own contexts
  *
  * Like eadm_capture_all(), but without past records, which do not change:
@@ -80,11 +79,11 @@ int eadm_capture_all(struct eadm_ctx *ctx, bool hw);
  * Return: 0, or a negative errno when the capture can't be written.
  * Since: 0.1
  */
-int eadm_capture_state(struct eadm_ctx *ctx, bool hw);
+int eadm_capture_state(struct eadm_capture *capture, bool hw);
 
 /**
  * eadm_capture_rings() - read the bytes of all queues into the capture
- * @ctx: a context with an open capture, on this machine
+ * @capture: the capture of a context that is open on this machine
  * @max_bytes: maximum number of bytes; 0: 64 MiB
  *
  * They are required to show entries, registers and contexts from the capture.
@@ -94,13 +93,14 @@ int eadm_capture_state(struct eadm_ctx *ctx, bool hw);
  * Return: 0, -EFBIG if there were more, another negative errno.
  * Since: 0.1
  */
-int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes);
+int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
 
 /**
  * eadm_capture_note() - what was requested but is not in the capture
- * @ctx: a context with an open capture
+ * @capture: the capture
  * @index: from 0
- * @note: filled in; the strings are valid until the next call on @ctx
+ * @note: filled in; the strings are valid until the next call on
+ *	@capture
  *
  * Lists adapters' contexts that eadm_capture_all() could not read, and bytes
  * that eadm_capture_rings() could not read, mostly because of a missing
@@ -109,12 +109,12 @@ int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes);
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1
  */
-int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
+int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
 		      struct eadm_note *note);
 
 /**
  * eadm_capture_limit() - limit the size of a capture
- * @ctx: a context with an open capture that is a file
+ * @capture: the capture, which is a file
  * @bytes: keep only the newest snapshots that fit into this number of bytes
  *
  * While a snapshot is being written, the file may exceed the limit by that
@@ -123,17 +123,17 @@ int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
  * Return: 0; -EINVAL if the capture is not a file.
  * Since: 0.1
  */
-int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes);
+int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
 
 /**
  * eadm_capture_close() - finish the capture, or drop it
- * @ctx: the context
+ * @capture: the capture, freed in any case; NULL: 0 is returned
  * @keep: false to leave no file behind
  *
  * Return: 0, or the errno of writing, syncing or renaming the file.
  * Since: 0.1
  */
-int eadm_capture_close(struct eadm_ctx *ctx, bool keep);
+int eadm_capture_close(struct eadm_capture *capture, bool keep);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,6 @@ GROUPS = {
     "eadm_field": "fields of objects",
     "eadm_events": "listen to events",
     "eadm_conf": "change settings of an adapter",
-    "eadm_capture_redact": "redact text and captures",
     "eadm_capture": "write a capture",
     "eadm_output": "write a file whole or not at all",
     "eadm_bundle": "read and write bundles",

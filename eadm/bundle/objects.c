@@ -38,27 +38,28 @@ static void wait_ns(uint64_t ns)
  * All snapshots of a source, with the adapters' contexts in the first one. If @lacks
  * is not NULL, it is set if these could not be read, and the reasons are printed.
  */
-static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx, bool hw,
-			   bool *lacks)
+static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx,
+			   struct eadm_redactor *redactor, bool hw, bool *lacks)
 {
 	struct eadm_note n = { .size = sizeof(n) };
-	int ret = eadm_capture_open(ctx, "-");
+	struct eadm_capture *capture;
+	int ret = eadm_capture_open(ctx, "-", redactor, &capture);
 	unsigned int i;
 
 	if (!ret)
-		ret = eadm_capture_all(ctx, hw);
+		ret = eadm_capture_all(capture, hw);
 	if (!ret && eadm_is_live(ctx)) {
 		wait_ns(b->interval);
-		ret = eadm_capture_all(ctx, false);
+		ret = eadm_capture_all(capture, false);
 	}
 	while (!ret && !eadm_is_live(ctx) && eadm_snapshot_next(ctx) > 0)
-		ret = eadm_capture_all(ctx, false);
-	for (i = 0; !ret && lacks && eadm_capture_note(ctx, i, &n) > 0; i++) {
+		ret = eadm_capture_all(capture, false);
+	for (i = 0; !ret && lacks && eadm_capture_note(capture, i, &n) > 0; i++) {
 		fprintf(stderr, "%s%s%s: %s\n", n.device,
 			*n.device ? ": " : "", n.what, n.why);
 		*lacks = true;
 	}
-	return ret ? ret : eadm_capture_close(ctx, true);
+	return ret ? ret : eadm_capture_close(capture, true);
 }
 
 static int collect_capture(struct bundle *b, const void *arg)
@@ -76,7 +77,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 	      b->peer ? eadm_open_peer(ctx, b->peer) : eadm_open_live(ctx);
 	if (ret)
 		return say(ctx, b->from ? b->from : "open");
-	if (write_snapshots(b, ctx, *hw, &lacks))
+	if (write_snapshots(b, ctx, NULL, *hw, &lacks))
 		return say(ctx, "capture");
 	return lacks ? STATUS_PARTIAL : STATUS_OK;
 }
@@ -97,9 +98,8 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 	fflush(stdout);
 	if (ctx && to >= 0 && keep >= 0 && dup2(to, STDOUT_FILENO) >= 0) {
 		ret = eadm_open_file(ctx, path);
-		eadm_capture_redact(ctx, b->redactor);
 		if (!ret)
-			ret = write_snapshots(b, ctx, b->hw, NULL);
+			ret = write_snapshots(b, ctx, b->redactor, b->hw, NULL);
 		dup2(keep, STDOUT_FILENO);
 	}
 	if (ret) {

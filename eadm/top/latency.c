@@ -63,7 +63,7 @@ static void rank(const struct top *top, struct top_dev *dev)
 /* The stream is in no capture: to show everything from one later, records are read. */
 static bool reads_records(const struct top *top)
 {
-	return !eadm_is_live(top->cli->ctx) || top->cli->saving;
+	return !eadm_is_live(top->cli->ctx) || top->cli->save;
 }
 
 /* Without permission to read the stream, no latency is shown. */

@@ -362,7 +362,7 @@ static int scan_qps(struct top *top)
  */
 static void hold_list(struct top *top)
 {
-	if (!eadm_is_live(top->cli->ctx) || top->cli->saving)
+	if (!eadm_is_live(top->cli->ctx) || top->cli->save)
 		return;
 	if (top->looks++ % LIST_LOOKS && !top->lost)
 		return;
@@ -373,7 +373,7 @@ static void hold_list(struct top *top)
 
 static bool is_due(const struct top *top, uint64_t now)
 {
-	return !eadm_is_live(top->cli->ctx) || top->cli->saving ||
+	return !eadm_is_live(top->cli->ctx) || top->cli->save ||
 	       now >= top->next_scan;
 }
 

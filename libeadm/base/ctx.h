@@ -9,9 +9,7 @@
 #include "base.h"
 
 struct eadm_archive;
-struct eadm_capture;
 struct eadm_device;
-struct eadm_filter;
 struct eadm_kept;
 struct eadm_source;
 
@@ -45,9 +43,7 @@ struct eadm_comms {
 
 struct eadm_ctx {
 	struct eadm_source *src;
-	struct eadm_capture *capture;	/* being written; NULL: none */
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
-	struct eadm_filter *filter;	/* of captures; NULL: none */
 	struct eadm_kept *kept;		/* see eadm_keep_answers() */
 	bool keeps;
 	struct eadm_devices devices;

@@ -17,6 +17,7 @@
 #include "redact.h"
 #include "source/message.h"
 #include "source/rdma_wire.h"
+#include "source/tee.h"
 
 static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
 			  struct eadm_bytes *out)
@@ -403,12 +404,13 @@ static void filter_packet(struct eadm_filter *filter, uint16_t proto,
 			   out);
 }
 
-EADM_API void eadm_capture_redact(struct eadm_ctx *ctx,
-				  struct eadm_redactor *redactor)
+/* Here, because captures are of a layer that knows no redactors. */
+EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
+			       struct eadm_redactor *redactor,
+			       struct eadm_capture **capture)
 {
-	ctx->filter = NULL;
-	if (!redactor)
-		return;
-	redactor->filter.packet = filter_packet;
-	ctx->filter = &redactor->filter;
+	if (redactor)
+		redactor->filter.packet = filter_packet;
+	return eadm_tee_open(ctx, path, redactor ? &redactor->filter : NULL,
+			     capture);
 }

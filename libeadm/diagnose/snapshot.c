@@ -584,7 +584,7 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->fields = fields;
 	r->ctx = ctx;
 	r->device = opts->device;
-	r->brief = opts->more && !ctx->capture;
+	r->brief = opts->more && !eadm_source_records(ctx);
 	/* Before the devices: this determines whether their limits matter. */
 	ret = opts->groups & EADM_GROUP_STATE ? eadm_diag_read_probe(r, opts->device) :
 					       0;

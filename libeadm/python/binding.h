@@ -30,7 +30,7 @@ struct source {
 	PyObject_HEAD
 	struct eadm_ctx *ctx;		/* NULL: closed */
 	PyObject *log;			/* called with each line, or NULL */
-	bool recording;			/* a capture is open */
+	struct eadm_capture *recording;	/* the open capture, or NULL */
 	PyObject *redactor;		/* redactor of that capture, or NULL */
 	struct handle *handles;
 	bool busy;

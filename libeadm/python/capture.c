@@ -16,9 +16,8 @@ static int shut(struct source *source, bool keep)
 {
 	int ret;
 
-	UNLOCKED(ret, eadm_capture_close(source->ctx, keep));
-	eadm_capture_redact(source->ctx, NULL);
-	source->recording = false;
+	UNLOCKED(ret, eadm_capture_close(source->recording, keep));
+	source->recording = NULL;
 	Py_CLEAR(source->redactor);
 	return ret;
 }
@@ -31,22 +30,14 @@ static void drop(void *opened)
 /* Called with @source busy. */
 static int start(struct source *source, const char *path, PyObject *redactor)
 {
+	struct eadm_redactor *with =
+		redactor == Py_None ? NULL : py_redactor_of(redactor, source);
 	int ret;
 
-	/* A capture that is already open keeps its redactor. */
-	if (source->recording)
-		return eadm_capture_open(source->ctx, path);
-	if (redactor != Py_None)
-		eadm_capture_redact(source->ctx, py_redactor_of(redactor, source));
-	UNLOCKED(ret, eadm_capture_open(source->ctx, path));
-	if (ret) {
-		eadm_capture_redact(source->ctx, NULL);
-		return ret;
-	}
-	source->recording = true;
-	if (redactor != Py_None)
+	UNLOCKED(ret, eadm_capture_open(source->ctx, path, with, &source->recording));
+	if (!ret && with)
 		source->redactor = py_ref(redactor);
-	return 0;
+	return ret;
 }
 
 PyObject *py_capture(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -111,7 +102,8 @@ static PyObject *snapshot(PyObject *object, PyObject *args, PyObject *kwargs)
 					 &past) ||
 	    !(ctx = enter(self)))
 		return NULL;
-	UNLOCKED(ret, past ? eadm_capture_all(ctx, hw) : eadm_capture_state(ctx, hw));
+	UNLOCKED(ret, past ? eadm_capture_all(self->source->recording, hw) :
+			    eadm_capture_state(self->source->recording, hw));
 	return leave(self, ctx, ret);
 }
 
@@ -124,7 +116,7 @@ static PyObject *rings(PyObject *object, PyObject *args)
 
 	if (!PyArg_ParseTuple(args, "|K:rings", &max_bytes) || !(ctx = enter(self)))
 		return NULL;
-	UNLOCKED(ret, eadm_capture_rings(ctx, max_bytes));
+	UNLOCKED(ret, eadm_capture_rings(self->source->recording, max_bytes));
 	return leave(self, ctx, ret);
 }
 
@@ -136,7 +128,7 @@ static PyObject *limit(PyObject *object, PyObject *arg)
 
 	if (PyErr_Occurred() || !(ctx = enter(self)))
 		return NULL;
-	return leave(self, ctx, eadm_capture_limit(ctx, bytes));
+	return leave(self, ctx, eadm_capture_limit(self->source->recording, bytes));
 }
 
 static PyObject *finish(struct capture *self, bool keep)
@@ -188,7 +180,7 @@ static PyObject *notes(PyObject *object, void *unused)
 	if (!ctx)
 		return NULL;
 	list = PyList_New(0);
-	for (i = 0; list && eadm_capture_note(ctx, i, &note) > 0; i++)
+	for (i = 0; list && eadm_capture_note(self->source->recording, i, &note) > 0; i++)
 		if (py_append(list, py_note(&note)))
 			Py_CLEAR(list);
 	py_leave(self->source);

@@ -279,7 +279,7 @@ static void companion_query(const struct eadm_dump *dump,
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
 			       dump->opts.from, NULL, true);
 	/* In a capture, readers may want to select other rows later. */
-	if (query->dump && !dump->ctx->capture)
+	if (query->dump && !eadm_source_records(dump->ctx))
 		selection_query(dump, query);
 	if (hw)
 		eadm_query_arg(query, EADM_A_COMMON_QUERY_HW, EADM_ARG_FLAG, 0,

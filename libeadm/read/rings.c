@@ -15,6 +15,7 @@
 
 struct walk {
 	struct eadm_ctx *ctx;
+	struct eadm_capture *capture;
 	uint64_t left;
 };
 
@@ -57,7 +58,7 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 		/* It was removed, or does not exist. */
 		return 0;
 	default:
-		eadm_capture_missing(walk->ctx->capture, ret, dev->name,
+		eadm_capture_missing(walk->capture, ret, dev->name,
 				     "queues, contexts and registers");
 		return 0;
 	}
@@ -155,15 +156,14 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 	return ret;
 }
 
-EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
+EADM_API int eadm_capture_rings(struct eadm_capture *c, uint64_t max_bytes)
 {
-	struct walk walk = { ctx, max_bytes ? max_bytes : MAX_BYTES };
+	struct eadm_ctx *ctx = eadm_capture_ctx(c);
+	struct walk walk = { ctx, c, max_bytes ? max_bytes : MAX_BYTES };
 	struct eadm_device dev;
 	unsigned int i;
 	int ret;
 
-	if (!ctx->capture)
-		return eadm_fail(ctx, -EINVAL, "no capture is open");
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "bytes are read from this machine only");
@@ -186,6 +186,6 @@ EADM_API int eadm_capture_rings(struct eadm_ctx *ctx, uint64_t max_bytes)
 	}
 	if (ret != -EPERM && ret != -EACCES)
 		return ret;
-	eadm_capture_missing(ctx->capture, ret, "", "queues, contexts and registers");
+	eadm_capture_missing(c, ret, "", "queues, contexts and registers");
 	return 0;
 }

@@ -102,7 +102,7 @@ static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
 	unsigned int n_args = query->n_args;
 	size_t i;
 
-	for (i = 0; !ctx->capture && i < n_parts; i++) {
+	for (i = 0; !eadm_source_records(ctx) && i < n_parts; i++) {
 		if (!(fields & 1ULL << parts[i]))
 			continue;
 		/* That many are as good as all. */

@@ -51,9 +51,10 @@ static bool has_owner(const struct eadm_object *object)
 }
 
 /* Read all rows only to have them recorded; errors go into the capture. */
-static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
+static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 		     bool hw)
 {
+	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	/* Rows about the machine come from those of devices, but not from all parts. */
 	bool whole = object->class != EADM_SPEC_CLASS_MACHINE;
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
@@ -71,7 +72,7 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0 &&
-	       !eadm_capture_status(ctx->capture)) {
+	       !eadm_capture_status(c)) {
 		ret = record_owner(ctx, rec, pid, seen);
 		if (ret)
 			break;
@@ -85,26 +86,26 @@ static int read_rows(struct eadm_ctx *ctx, const struct eadm_object *object,
 	return ret;
 }
 
-static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
+static void read_object(struct eadm_capture *c, const struct eadm_object *object,
 			bool hw, bool past)
 {
 	int ret;
 
 	if ((object->class != EADM_SPEC_CLASS_ROWS &&
 	     (object->class != EADM_SPEC_CLASS_EVENTS ||
-	      eadm_machine_probe(ctx))) ||
+	      eadm_machine_probe(eadm_capture_ctx(c)))) ||
 	    (!past && eadm_object_rows(object) == EADM_ROWS_PAST))
 		return;
 	hw = hw && object->hw;
-	ret = read_rows(ctx, object, hw);
+	ret = read_rows(c, object, hw);
 	if (!hw || !ret)
 		return;
 	/* The capture being read may have been made without contexts. */
 	if (ret == -EPERM || ret == -EACCES)
-		eadm_capture_missing(ctx->capture, ret, "", "the adapters' contexts");
+		eadm_capture_missing(c, ret, "", "the adapters' contexts");
 	else if (ret != -ENODATA)
 		return;
-	read_rows(ctx, object, false);
+	read_rows(c, object, false);
 }
 
 /*
@@ -112,8 +113,9 @@ static void read_object(struct eadm_ctx *ctx, const struct eadm_object *object,
  * have them: they are many and most hardly change. The machine object's own row was
  * recorded when the capture was opened.
  */
-static void read_machine(struct eadm_ctx *ctx)
+static void read_machine(struct eadm_capture *c)
 {
+	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	const struct eadm_object *object = NULL;
 	bool held;
 
@@ -124,14 +126,14 @@ static void read_machine(struct eadm_ctx *ctx)
 		if (object->class == EADM_SPEC_CLASS_MACHINE &&
 		    object != &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS] &&
 		    object != &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE])
-			read_rows(ctx, object, false);
+			read_rows(c, object, false);
 	}
 	eadm_devices_thaw(ctx, held);
 	eadm_tee_only_local(ctx, false);
 }
 
 /* What changes of it: drivers come and go, and the others count. */
-static void read_changing(struct eadm_ctx *ctx)
+static void read_changing(struct eadm_capture *c)
 {
 	static const enum eadm_spec_obj changing[] = {
 		EADM_SPEC_OBJ_MODULE, EADM_SPEC_OBJ_LINK, EADM_SPEC_OBJ_HEALTH,
@@ -139,35 +141,33 @@ static void read_changing(struct eadm_ctx *ctx)
 		EADM_SPEC_OBJ_VERBS_USER, EADM_SPEC_OBJ_SMC,
 		EADM_SPEC_OBJ_SMC_FALLBACK,
 	};
+	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	size_t i;
 
 	eadm_tee_only_local(ctx, true);
 	for (i = 0; i < EADM_ARRAY_SIZE(changing); i++)
-		read_rows(ctx, &eadm_spec_objects[changing[i]], false);
+		read_rows(c, &eadm_spec_objects[changing[i]], false);
 	eadm_tee_only_local(ctx, false);
 }
 
-static int capture(struct eadm_ctx *ctx, bool hw, bool past)
+static int capture(struct eadm_capture *c, bool hw, bool past)
 {
-	struct eadm_capture *c = ctx->capture;
+	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	const struct eadm_object *object;
-	bool held, first;
+	bool held, first = eadm_capture_is_empty(c);
 
-	if (!c)
-		return eadm_fail(ctx, -EINVAL, "no capture is open");
-	first = eadm_capture_is_empty(c);
 	if (first)
-		read_machine(ctx);
+		read_machine(c);
 	eadm_source_mark(ctx);
 	/* What diagnosis rules request besides rows. */
 	eadm_machine_uptime(ctx);
 	eadm_nldev_copy_on_fork(ctx);
 	eadm_devices_freeze(ctx, &held);
 	if (!first)
-		read_changing(ctx);
+		read_changing(c);
 	for (object = eadm_object_next(NULL); object && !eadm_capture_status(c);
 	     object = eadm_object_next(object)) {
-		read_object(ctx, object, hw, past);
+		read_object(c, object, hw, past);
 		/* Reading the next object may never end. */
 		eadm_capture_flush(c);
 	}
@@ -175,12 +175,12 @@ static int capture(struct eadm_ctx *ctx, bool hw, bool past)
 	return eadm_capture_settle(c);
 }
 
-EADM_API int eadm_capture_all(struct eadm_ctx *ctx, bool hw)
+EADM_API int eadm_capture_all(struct eadm_capture *c, bool hw)
 {
-	return capture(ctx, hw, true);
+	return capture(c, hw, true);
 }
 
-EADM_API int eadm_capture_state(struct eadm_ctx *ctx, bool hw)
+EADM_API int eadm_capture_state(struct eadm_capture *c, bool hw)
 {
-	return capture(ctx, hw, false);
+	return capture(c, hw, false);
 }

@@ -28,6 +28,7 @@ struct missing {
 
 struct eadm_capture {
 	struct eadm_ctx *ctx;
+	struct eadm_filter *filter;	/* NULL: none */
 	struct eadm_output *out;
 	int fd;			/* file descriptor of the output */
 	unsigned char *buf;
@@ -171,7 +172,7 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 		       uint16_t direction, const void *data, size_t n,
 		       uint64_t time)
 {
-	struct eadm_filter *filter = c->ctx->filter;
+	struct eadm_filter *filter = c->filter;
 	struct eadm_bytes out = { 0 };
 
 	if (!filter) {
@@ -272,7 +273,8 @@ static void capture_free(struct eadm_capture *c)
 
 /* @kernel: the machine's kernel release, for the header, or NULL. */
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
-		       const char *kernel, struct eadm_capture **capture)
+		       const char *kernel, struct eadm_filter *filter,
+		       struct eadm_capture **capture)
 {
 	struct eadm_capture *c = calloc(1, sizeof(*c));
 	int ret;
@@ -280,6 +282,7 @@ int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 	if (!c)
 		return eadm_fail(ctx, -ENOMEM, "out of memory");
 	c->ctx = ctx;
+	c->filter = filter;
 	c->buf = malloc(BUFFER_SIZE);
 	ret = c->buf ? eadm_output_open(ctx, path, &c->out) :
 		       eadm_fail(ctx, -ENOMEM, "out of memory");
@@ -364,6 +367,11 @@ int eadm_capture_status(const struct eadm_capture *c)
 	return c->error;
 }
 
+struct eadm_ctx *eadm_capture_ctx(const struct eadm_capture *c)
+{
+	return c->ctx;
+}
+
 bool eadm_capture_is_empty(const struct eadm_capture *c)
 {
 	return !c->snapshots;
@@ -423,14 +431,13 @@ void eadm_capture_missing(struct eadm_capture *c, int error,
 	snprintf(more->why, sizeof(more->why), "%s", c->ctx->errmsg);
 }
 
-EADM_API int eadm_capture_note(const struct eadm_ctx *ctx, unsigned int index,
+EADM_API int eadm_capture_note(const struct eadm_capture *c, unsigned int index,
 			       struct eadm_note *note)
 {
-	const struct eadm_capture *c = ctx->capture;
 	const struct missing *m;
 	struct eadm_note full;
 
-	if (!c || index >= c->n_missing)
+	if (index >= c->n_missing)
 		return 0;
 	m = &c->missing[index];
 	full = (struct eadm_note){

@@ -15,8 +15,10 @@ struct eadm_filter {
 };
 
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
-		       const char *kernel, struct eadm_capture **capture)
+		       const char *kernel, struct eadm_filter *filter,
+		       struct eadm_capture **capture)
 	EADM_MUST_CHECK;
+struct eadm_ctx *eadm_capture_ctx(const struct eadm_capture *c);
 int eadm_capture_end(struct eadm_capture *c, bool keep);
 int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes);
 int eadm_capture_settle(struct eadm_capture *c) EADM_MUST_CHECK;

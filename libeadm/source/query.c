@@ -242,3 +242,8 @@ void eadm_source_mark(struct eadm_ctx *ctx)
 	if (ctx->src && ctx->src->ops->mark)
 		ctx->src->ops->mark(ctx->src);
 }
+
+bool eadm_source_records(const struct eadm_ctx *ctx)
+{
+	return ctx->src && ctx->src->records;
+}

@@ -79,6 +79,8 @@ void eadm_reply_close(struct eadm_reply *reply);
 int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
 void eadm_source_mark(struct eadm_ctx *ctx);
+/* Whether what is read goes into a capture, whose readers may want all of it. */
+bool eadm_source_records(const struct eadm_ctx *ctx);
 
 /* What users read where the companion module is missing or silent. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"

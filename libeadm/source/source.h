@@ -64,6 +64,7 @@ struct eadm_source {
 	const struct eadm_source_ops *ops;
 	struct eadm_ctx *ctx;
 	bool keeps;		/* stores answers: known data is requested again */
+	bool records;		/* a capture is being made of what is read */
 };
 
 #endif /* EADM_SOURCE_H */

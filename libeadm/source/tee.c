@@ -207,14 +207,16 @@ static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 	return inner->ops->snapshot_go(inner, index);
 }
 
-/* Does not end the capture: eadm_capture_close() has done so before. */
+/* Drops the capture, which eadm_capture_close() would have ended before. */
 static void tee_close(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
+	struct tee *tee = to_tee(src);
 
+	eadm_capture_end(tee->capture, false);
+	tee->capture = NULL;
 	inner->ops->close(inner);
-	to_tee(src)->capture = NULL;
-	release(to_tee(src));
+	release(tee);
 }
 
 static const struct eadm_source_ops tee_ops = {
@@ -273,7 +275,9 @@ static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
 	return kernel;
 }
 
-EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
+/* @filter: of what is written, NULL: none. */
+int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
+		  struct eadm_filter *filter, struct eadm_capture **capture)
 {
 	struct tee *tee;
 	char kernel[80];
@@ -281,7 +285,7 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 
 	if (!ctx->src)
 		return eadm_fail(ctx, -EINVAL, "the context is not open");
-	if (ctx->capture)
+	if (ctx->src->records)
 		return eadm_fail(ctx, -EBUSY, "a capture is open already");
 	tee = calloc(1, sizeof(*tee));
 	if (!tee)
@@ -289,7 +293,7 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	ret = eadm_capture_begin(ctx, path,
 				 read_machine(ctx, false, kernel,
 					      sizeof(kernel)),
-				 &tee->capture);
+				 filter, &tee->capture);
 	if (ret) {
 		free(tee);
 		return ret;
@@ -297,34 +301,36 @@ EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path)
 	tee->src.ops = &tee_ops;
 	tee->src.ctx = ctx;
 	tee->src.keeps = true;
+	tee->src.records = true;
 	tee->inner = ctx->src;
-	ctx->capture = tee->capture;
 	ctx->src = &tee->src;
 	ctx->comms.round++;
 	/* Again, this time for the capture. */
 	read_machine(ctx, true, kernel, sizeof(kernel));
+	*capture = tee->capture;
 	return 0;
 }
 
-EADM_API int eadm_capture_limit(struct eadm_ctx *ctx, uint64_t bytes)
+EADM_API int eadm_capture_limit(struct eadm_capture *c, uint64_t bytes)
 {
-	if (!ctx->capture || eadm_capture_bound(ctx->capture, bytes))
-		return eadm_fail(ctx, -EINVAL,
+	if (eadm_capture_bound(c, bytes))
+		return eadm_fail(eadm_capture_ctx(c), -EINVAL,
 				 "only a file can be kept within a size");
 	return 0;
 }
 
-EADM_API int eadm_capture_close(struct eadm_ctx *ctx, bool keep)
+EADM_API int eadm_capture_close(struct eadm_capture *c, bool keep)
 {
+	struct eadm_ctx *ctx;
 	struct tee *tee;
 	int ret;
 
-	if (!ctx->capture)
-		return eadm_fail(ctx, -EINVAL, "no capture is open");
+	if (!c)
+		return 0;
+	ctx = eadm_capture_ctx(c);
 	tee = to_tee(ctx->src);
-	ret = eadm_capture_end(tee->capture, keep);
+	ret = eadm_capture_end(c, keep);
 	ctx->src = tee->inner;
-	ctx->capture = NULL;
 	tee->capture = NULL;
 	release(tee);
 	return ret;

@@ -86,14 +86,14 @@ static void read_capture(const char *path, bool redact)
 {
 	struct eadm_redactor *r = NULL;
 	struct eadm_ctx *ctx = eadm_new();
+	struct eadm_capture *capture;
 
 	if (redact)
 		eadm_redactor_open(ctx, "0123456789abcdef", 16, &r);
-	eadm_capture_redact(ctx, r);
 	if (!eadm_open_file(ctx, path) &&
-	    !eadm_capture_open(ctx, "/dev/null")) {
-		eadm_capture_all(ctx, true);
-		eadm_capture_close(ctx, true);
+	    !eadm_capture_open(ctx, "/dev/null", r, &capture)) {
+		eadm_capture_all(capture, true);
+		eadm_capture_close(capture, true);
 	}
 	eadm_free(ctx);
 	eadm_redactor_close(r);

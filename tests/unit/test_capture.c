@@ -261,6 +261,7 @@ static void written_again(void)
 {
 	struct bytes two = capture("two.pcapng"), copy;
 	struct eadm_ctx *ctx = eadm_new();
+	struct eadm_capture *c;
 	char folder[] = "/tmp/eadm-test-XXXXXX", path[64], why[512];
 	struct stat st;
 
@@ -268,10 +269,10 @@ static void written_again(void)
 		abort();
 	snprintf(path, sizeof(path), "%s/x", folder);
 	eadm_open_file(ctx, path_of(&two));
-	ok(!eadm_capture_open(ctx, path) && access(path, F_OK),
+	ok(!eadm_capture_open(ctx, path, NULL, &c) && access(path, F_OK),
 	   "a capture appears when it is complete");
-	ok(eadm_capture_open(ctx, path) == -EBUSY, "one capture at a time");
-	ok(!eadm_capture_all(ctx, true) && !eadm_capture_close(ctx, true),
+	ok(eadm_capture_open(ctx, path, NULL, &c) == -EBUSY, "one capture at a time");
+	ok(!eadm_capture_all(c, true) && !eadm_capture_close(c, true),
 	   "what is read from a capture is written again");
 	ok(!stat(path, &st) && (st.st_mode & 07777) == 0600,
 	   "a capture is its owner's");
@@ -280,12 +281,12 @@ static void written_again(void)
 		   count_in(&copy, "cmd", why, sizeof(why)) == 4,
 	   "and has the same rows");
 	unlink(path);
-	eadm_capture_open(ctx, path);
-	eadm_capture_all(ctx, false);
-	ok(!eadm_capture_close(ctx, false) && access(path, F_OK),
+	eadm_capture_open(ctx, path, NULL, &c);
+	eadm_capture_all(c, false);
+	ok(!eadm_capture_close(c, false) && access(path, F_OK),
 	   "a dropped capture leaves nothing");
 	ok(!rmdir(folder), "not even a temporary file");
-	ok(eadm_capture_open(ctx, "/nowhere/x") == -ENOENT,
+	ok(eadm_capture_open(ctx, "/nowhere/x", NULL, &c) == -ENOENT,
 	   "a folder that is not there is told");
 	eadm_free(ctx);
 	clear(&copy);
@@ -297,6 +298,7 @@ static void limited(void)
 	char folder[] = "/tmp/test_capture.XXXXXX", path[64], why[512];
 	struct bytes two = capture("two.pcapng"), copy;
 	struct eadm_ctx *ctx = eadm_new();
+	struct eadm_capture *c;
 	struct stat st;
 	int i, ret = 0;
 
@@ -304,11 +306,11 @@ static void limited(void)
 		abort();
 	snprintf(path, sizeof(path), "%s/x", folder);
 	eadm_open_file(ctx, path_of(&two));
-	eadm_capture_open(ctx, path);
-	eadm_capture_limit(ctx, 64 * 1024);
+	eadm_capture_open(ctx, path, NULL, &c);
+	eadm_capture_limit(c, 64 * 1024);
 	for (i = 0; i < 40; i++)
-		ret |= eadm_capture_all(ctx, true);
-	ok(!ret && !eadm_capture_close(ctx, true) && !stat(path, &st) &&
+		ret |= eadm_capture_all(c, true);
+	ok(!ret && !eadm_capture_close(c, true) && !stat(path, &st) &&
 		   st.st_size <= 64 * 1024 && st.st_size > 16 * 1024,
 	   "a limited capture stays within its limit");
 	copy = read_whole(path);
@@ -322,13 +324,13 @@ static void limited(void)
 		   count(ctx, "cmd") == 4,
 	   "and has the newest moments, up to the last one");
 	unlink(path);
-	eadm_capture_open(ctx, path);
-	eadm_capture_limit(ctx, 1000);
-	ok(eadm_capture_all(ctx, true) == -EFBIG,
+	eadm_capture_open(ctx, path, NULL, &c);
+	eadm_capture_limit(c, 1000);
+	ok(eadm_capture_all(c, true) == -EFBIG,
 	   "one moment that is too large is told");
-	eadm_capture_close(ctx, false);
-	eadm_capture_open(ctx, "/dev/null");
-	ok(eadm_capture_limit(ctx, 1000) == -EINVAL,
+	eadm_capture_close(c, false);
+	eadm_capture_open(ctx, "/dev/null", NULL, &c);
+	ok(eadm_capture_limit(c, 1000) == -EINVAL,
 	   "only files have a limit");
 	eadm_free(ctx);
 	rmdir(folder);
@@ -406,6 +408,7 @@ static void set_up(void)
 {
 	char folder[] = "/tmp/test_capture.XXXXXX", path[64];
 	struct eadm_ctx *ctx = eadm_new();
+	struct eadm_capture *c;
 	uint64_t cpus;
 
 	if (!mkdtemp(folder))
@@ -414,10 +417,10 @@ static void set_up(void)
 	eadm_open_live(ctx);
 	cpus = cpus_of(ctx);
 	ok(cpus, "there is a processor");
-	eadm_capture_open(ctx, path);
-	eadm_capture_all(ctx, false);
-	eadm_capture_all(ctx, false);
-	eadm_capture_close(ctx, true);
+	eadm_capture_open(ctx, path, NULL, &c);
+	eadm_capture_all(c, false);
+	eadm_capture_all(c, false);
+	eadm_capture_close(c, true);
 	eadm_free(ctx);
 	ctx = eadm_new();
 	ok(!eadm_open_file(ctx, path) && !eadm_snapshot_go(ctx, 1) &&
