@@ -5,10 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
-static void log_line(void *data, const char *line)
+static void log_line(void *data, enum eadm_log_level level, const char *line)
 {
 	struct cli *cli = data;
 
+	(void)level;
 	note(cli, "%s", line);
 }
 
@@ -68,7 +69,7 @@ int open_source(struct cli *cli)
 	if (!cli->ctx)
 		return fail(cli, STATUS_FAILED, "start", "%s", strerror(errno));
 	if (cli->args.opt[OPT_VERBOSE])
-		eadm_set_log(cli->ctx, log_line, cli);
+		eadm_set_log(cli->ctx, EADM_LOG_DEBUG, log_line, cli);
 	if (cli->args.opt[OPT_TIMEOUT]) {
 		if (!opt_duration(cli, OPT_TIMEOUT, 1000000000, &ns))
 			return STATUS_USAGE;

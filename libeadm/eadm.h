@@ -115,22 +115,38 @@ void eadm_free(struct eadm_ctx *ctx);
 const char *eadm_errmsg(const struct eadm_ctx *ctx);
 
 /**
+ * enum eadm_log_level - how important a line of the log is
+ * @EADM_LOG_WARNING: results lack something that is there
+ * @EADM_LOG_INFO: a way to read is not available, and another one is used
+ * @EADM_LOG_DEBUG: a step of reading
+ */
+enum eadm_log_level {
+	EADM_LOG_WARNING = 1,
+	EADM_LOG_INFO = 2,
+	EADM_LOG_DEBUG = 3,
+};
+
+/**
  * typedef eadm_log_fn - receives a line about what the library does
  * @data: as given to eadm_set_log()
+ * @level: how important it is
  * @line: text without a newline, valid during the call
  */
-typedef void (*eadm_log_fn)(void *data, const char *line);
+typedef void (*eadm_log_fn)(void *data, enum eadm_log_level level,
+			    const char *line);
 
 /**
  * eadm_set_log() - have the library report what it does
  * @ctx: the context
- * @fn: called for each step, or NULL for silence (the default); runs in the
+ * @level: @fn receives lines of this level and more important ones
+ * @fn: called for each line, or NULL for silence (the default); runs in the
  *	thread that uses @ctx, and must not use @ctx
  * @data: passed to @fn; must live as long as @ctx, or until another call
  *
  * Since: 0.1
  */
-void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data);
+void eadm_set_log(struct eadm_ctx *ctx, enum eadm_log_level level,
+		  eadm_log_fn fn, void *data);
 
 /**
  * eadm_set_timeout() - bound the wait for each answer of the kernel

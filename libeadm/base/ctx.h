@@ -52,6 +52,7 @@ struct eadm_ctx {
 	bool live;
 	bool no_peers;		/* see eadm_set_peers() */
 	int64_t clock_offset;	/* wall clock minus monotonic clock, ns */
+	enum eadm_log_level log_level;	/* the least important one that is logged */
 	eadm_log_fn log;
 	void *log_data;
 	char *root;		/* of the machine's files; NULL: "/" */
@@ -71,7 +72,8 @@ struct eadm_ctx {
 
 int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
-void eadm_log(struct eadm_ctx *ctx, const char *fmt, ...) EADM_PRINTF(2, 3);
+void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,
+	      ...) EADM_PRINTF(3, 4);
 void eadm_clock_start(struct eadm_ctx *ctx);
 uint64_t eadm_now(const struct eadm_ctx *ctx);
 int64_t eadm_clock_step(const struct eadm_ctx *ctx);

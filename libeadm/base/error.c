@@ -15,17 +15,18 @@ int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	return error;
 }
 
-void eadm_log(struct eadm_ctx *ctx, const char *fmt, ...)
+void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,
+	      ...)
 {
 	char line[512];
 	va_list ap;
 
-	if (!ctx->log)
+	if (!ctx->log || level > ctx->log_level)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	ctx->log(ctx->log_data, line);
+	ctx->log(ctx->log_data, level, line);
 }
 
 EADM_API const char *eadm_errmsg(const struct eadm_ctx *ctx)
@@ -33,8 +34,10 @@ EADM_API const char *eadm_errmsg(const struct eadm_ctx *ctx)
 	return ctx->errmsg;
 }
 
-EADM_API void eadm_set_log(struct eadm_ctx *ctx, eadm_log_fn fn, void *data)
+EADM_API void eadm_set_log(struct eadm_ctx *ctx, enum eadm_log_level level,
+			   eadm_log_fn fn, void *data)
 {
+	ctx->log_level = level;
 	ctx->log = fn;
 	ctx->log_data = data;
 }

@@ -29,7 +29,7 @@ struct handle {
 struct source {
 	PyObject_HEAD
 	struct eadm_ctx *ctx;		/* NULL: closed */
-	PyObject *log;			/* called with each line, or NULL */
+	PyObject *log;			/* called with level and line, or NULL */
 	struct eadm_capture *recording;	/* the open capture, or NULL */
 	PyObject *redactor;		/* redactor of that capture, or NULL */
 	struct handle *handles;

@@ -10,14 +10,16 @@ PyTypeObject *py_source_type;
 
 /* ---- life --------------------------------------------------------------------------- */
 
-static void log_line(void *data, const char *line)
+static void log_line(void *data, enum eadm_log_level level, const char *line)
 {
+	const char *name = level == EADM_LOG_WARNING ? "warning" :
+			   level == EADM_LOG_INFO ? "info" : "debug";
 	struct source *source = data;
 	PyGILState_STATE state = PyGILState_Ensure();
 	PyObject *result = NULL;
 
 	if (source->log)
-		result = PyObject_CallFunction(source->log, "N", py_text(line));
+		result = PyObject_CallFunction(source->log, "sN", name, py_text(line));
 	else
 		result = py_ref(Py_None);
 	if (!result)
@@ -226,7 +228,7 @@ static PyObject *set_log(PyObject *self, PyObject *arg)
 	if (!ctx)
 		return NULL;
 	source->log = arg == Py_None ? NULL : py_ref(arg);
-	eadm_set_log(ctx, source->log ? log_line : NULL, source);
+	eadm_set_log(ctx, EADM_LOG_DEBUG, source->log ? log_line : NULL, source);
 	py_leave(source);
 	Py_XDECREF(old);
 	Py_RETURN_NONE;
@@ -313,7 +315,7 @@ static PyMethodDef methods[] = {
 	{ "set_timeout", set_timeout, METH_O,
 	  "set_timeout(seconds): for each answer of the kernel." },
 	{ "set_log", set_log, METH_O,
-	  "set_log(function | None): called with a line for each step." },
+	  "set_log(function | None): called with \"warning\", \"info\" or \"debug\", and a line." },
 	{ "close", close_source, METH_NOARGS,
 	  "close(): close it and all that is open on it." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },

@@ -90,7 +90,7 @@ static void load_rdma(struct eadm_ctx *ctx)
 
 	devices->rdma_err = eadm_rdma_list(ctx);
 	if (devices->rdma_err)
-		eadm_log(ctx, "RDMA netlink: %s", ctx->errmsg);
+		eadm_log(ctx, EADM_LOG_INFO, "RDMA netlink: %s", ctx->errmsg);
 	if (devices->n > 1)
 		qsort(devices->dev, devices->n, sizeof(*devices->dev),
 		      by_index);
@@ -114,7 +114,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	if (!devices->family_err)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err) {
-		eadm_log(ctx, "companion: %s", ctx->errmsg);
+		eadm_log(ctx, EADM_LOG_INFO, "companion: %s", ctx->errmsg);
 		memcpy(message, ctx->errmsg, sizeof(message));
 		list_programs(ctx);
 	}

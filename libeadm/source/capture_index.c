@@ -202,7 +202,7 @@ int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 	}
 	/* Requests of a foreign capture belong to no snapshot. */
 	if (index->n_snapshots && index->asks_early)
-		eadm_log(ctx, "requests before the first snapshot are left out");
+		eadm_log(ctx, EADM_LOG_WARNING, "requests before the first snapshot are left out");
 	*out = index;
 	return 0;
 }

@@ -249,7 +249,7 @@ static int hold_packets(struct nl_stream *s)
 		}
 		if (!s->torn || tries == MAX_TRIES)
 			return 0;
-		eadm_log(s->nl->ctx, "objects changed, reading again");
+		eadm_log(s->nl->ctx, EADM_LOG_DEBUG, "objects changed, reading again");
 		while (!s->complete) {
 			ret = receive(s, &s->held[0]);
 			if (ret)

@@ -69,6 +69,31 @@ static void last_error(void)
 	eadm_free(ctx);
 }
 
+static void keep_line(void *data, enum eadm_log_level level, const char *line)
+{
+	unsigned int *lines = data;
+
+	lines[level] += !strchr(line, '\n');
+}
+
+/* eadm_set_log(): @fn receives lines of this level and more important ones. */
+static void logged(void)
+{
+	unsigned int lines[EADM_LOG_DEBUG + 1] = { 0 };
+	struct eadm_ctx *ctx = from("stock");
+
+	eadm_set_log(ctx, EADM_LOG_WARNING, keep_line, lines);
+	count(ctx, "qp", NULL);
+	ok(!lines[EADM_LOG_INFO], "a log of warnings has nothing less important");
+	eadm_set_log(ctx, EADM_LOG_INFO, keep_line, lines);
+	count(ctx, "qp", NULL);
+	ok(lines[EADM_LOG_INFO] == 1, "a log has lines of its level");
+	eadm_set_log(ctx, EADM_LOG_DEBUG, NULL, NULL);
+	count(ctx, "qp", NULL);
+	ok(lines[EADM_LOG_INFO] == 1, "without a function, it is silent");
+	eadm_free(ctx);
+}
+
 /* eadm.h: strings and structs that the caller passes are copied if they are needed. */
 static void copied(void)
 {
@@ -382,6 +407,7 @@ int main(int argc, char **argv)
 	if (!mkdtemp(work))
 		abort();
 	last_error();
+	logged();
 	copied();
 	dropped();
 	nothing();

@@ -129,7 +129,7 @@ struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i
 /* The program's error goes to the log only: the answer as a whole continues. */
 static void left_out(const struct eadm_found *found)
 {
-	eadm_log(found->ctx, "left out: %s", found->ctx->errmsg);
+	eadm_log(found->ctx, EADM_LOG_WARNING, "left out: %s", found->ctx->errmsg);
 }
 
 static bool begin_next(struct joined *s)

@@ -262,7 +262,7 @@ static int hold_packets(struct link_stream *s)
 		}
 		if (!s->torn || !s->complete || tries == MAX_TRIES)
 			return 0;
-		eadm_log(s->link->ctx, "objects changed, reading again");
+		eadm_log(s->link->ctx, EADM_LOG_DEBUG, "objects changed, reading again");
 		ret = ask(s);
 		if (ret)
 			return ret;

@@ -57,7 +57,7 @@ static void add_program(struct news *news, struct eadm_link *link)
 		if (part->stream)
 			part->stream->ops->end(part->stream);
 		part->stream = NULL;
-		eadm_log(news->ctx, "left out: %s", news->ctx->errmsg);
+		eadm_log(news->ctx, EADM_LOG_WARNING, "left out: %s", news->ctx->errmsg);
 		return;
 	}
 	part->link = eadm_link_get(link);
@@ -109,7 +109,7 @@ static int news_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 			tried++;
 			continue;
 		}
-		eadm_log(news->ctx, "left out: %s", news->ctx->errmsg);
+		eadm_log(news->ctx, EADM_LOG_WARNING, "left out: %s", news->ctx->errmsg);
 		remove_part(news, i);
 	}
 	return -EAGAIN;
