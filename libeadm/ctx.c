@@ -62,8 +62,7 @@ static int scrub(struct eadm_ctx *ctx, const struct eadm_node_part *part)
 		.first = part->first, .count = part->count, .data = part->data,
 	};
 
-	return eadm_entry_scrub(&ring) ?
-		       eadm_fail(ctx, -ENOMEM, "out of memory") : 0;
+	return eadm_entry_scrub(&ring) ? eadm_oom(ctx) : 0;
 }
 
 EADM_API int eadm_open_live(struct eadm_ctx *ctx)

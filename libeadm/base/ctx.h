@@ -72,6 +72,7 @@ struct eadm_ctx {
 
 int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
+int eadm_oom(struct eadm_ctx *ctx);
 void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,
 	      ...) EADM_PRINTF(3, 4);
 void eadm_clock_start(struct eadm_ctx *ctx);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The last error of a context, and its log. */
+#include <errno.h>
 #include <stdio.h>
 
 #include "ctx.h"
@@ -13,6 +14,12 @@ int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	vsnprintf(ctx->errmsg, sizeof(ctx->errmsg), fmt, ap);
 	va_end(ap);
 	return error;
+}
+
+/* Memory is short; returns -ENOMEM. */
+int eadm_oom(struct eadm_ctx *ctx)
+{
+	return eadm_fail(ctx, -ENOMEM, "out of memory");
 }
 
 void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,

@@ -346,7 +346,7 @@ EADM_API int eadm_output_open(struct eadm_ctx *ctx, const char *path,
 	int ret;
 
 	if (!out)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	out->ctx = ctx;
 	out->fd = -1;
 	out->dir = -1;

@@ -31,7 +31,7 @@ int eadm_root_set(struct eadm_ctx *ctx, const char *path)
 	char *root = path ? strdup(path) : NULL;
 
 	if (path && !root)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	free(ctx->root);
 	ctx->root = root;
 	return 0;

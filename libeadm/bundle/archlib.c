@@ -64,7 +64,7 @@ const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 		return ctx->archive;
 	lib = calloc(1, sizeof(*lib));
 	if (!lib) {
-		eadm_fail(ctx, -ENOMEM, "out of memory");
+		eadm_oom(ctx);
 		return NULL;
 	}
 	dlerror();

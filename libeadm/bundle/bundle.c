@@ -81,14 +81,14 @@ static int open_fd(struct eadm_ctx *ctx, int fd,
 		return -EOPNOTSUPP;
 	b = calloc(1, sizeof(*b));
 	if (!b)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	b->ctx = ctx;
 	b->lib = lib;
 	b->fd = -1;
 	b->a = lib->read_new();
 	if (!b->a) {
 		free(b);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	lib->read_support_filter_zstd(b->a);
 	lib->read_support_format_tar(b->a);
@@ -182,7 +182,7 @@ static int check_sums(struct eadm_bundle *b, uint64_t size)
 		return refuse(b, "%s is too long", EADM_BUNDLE_SUMS);
 	text = malloc(size + 1);
 	if (!text)
-		return eadm_fail(b->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(b->ctx);
 	if (size)
 		n = b->lib->read_data(b->a, text, size);
 	if (n < 0 || (uint64_t)n != size) {
@@ -268,8 +268,8 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
 	if (!grow(b->members, b->n, b->max)) {
-		b->error = -ENOMEM;
-		return eadm_fail(b->ctx, b->error, "out of memory");
+		b->error = eadm_oom(b->ctx);
+		return b->error;
 	}
 	b->members[b->n] = (struct member){ 0 };
 	snprintf(b->members[b->n++].name, EADM_MEMBER_MAX, "%s", name);

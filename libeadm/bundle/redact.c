@@ -693,7 +693,7 @@ EADM_API int eadm_redactor_open(struct eadm_ctx *ctx, const void *key,
 				 sizeof(r->key));
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	r->ctx = ctx;
 	r->lib = lib;
 	r->key_len = len;

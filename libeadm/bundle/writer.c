@@ -46,7 +46,7 @@ EADM_API int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
 		return -EOPNOTSUPP;
 	p = calloc(1, sizeof(*p));
 	if (!p)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	p->ctx = ctx;
 	p->lib = lib;
 	ret = eadm_output_open(ctx, path, &p->out);
@@ -136,7 +136,7 @@ EADM_API int eadm_bundle_writer_add(struct eadm_bundle_writer *p,
 	eadm_bytes_put(&p->sums, name, strlen(name));
 	eadm_bytes_put(&p->sums, "\n", 1);
 	if (p->sums.fail)
-		p->error = eadm_fail(p->ctx, -ENOMEM, "out of memory");
+		p->error = eadm_oom(p->ctx);
 	if (p->error)
 		return p->error;
 	p->members++;

@@ -99,8 +99,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 			eadm_diag_snapshot_free(&now);
 	}
 	if (ret)
-		return ret == -ENOMEM ? eadm_fail(ctx, ret, "out of memory") :
-					ret;
+		return ret == -ENOMEM ? eadm_oom(ctx) : ret;
 	now.clock_step = eadm_clock_step(ctx);
 	if (!d->have_now || !all.extend || !d->have_then) {
 		eadm_diag_snapshot_free(&d->then);
@@ -115,7 +114,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	}
 	d->now = now;
 	d->have_now = true;
-	return ret ? eadm_fail(ctx, ret, "out of memory") : 0;
+	return ret ? eadm_oom(ctx) : 0;
 }
 
 static void apply(struct judge *j, const struct diag_row *now,

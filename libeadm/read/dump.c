@@ -210,7 +210,7 @@ EADM_API int eadm_dump_open(struct eadm_ctx *ctx,
 	int ret;
 
 	if (!d)
-		return eadm_plan_no_memory(ctx);
+		return eadm_oom(ctx);
 	ret = start(d, opts);
 	if (ret) {
 		eadm_dump_close(d);
@@ -447,7 +447,7 @@ static int note_device(struct eadm_dump *dump)
 	struct eadm_device *dev;
 
 	if (!grow(dump->shown, dump->n_shown, dump->max_shown))
-		return eadm_plan_no_memory(dump->ctx);
+		return eadm_oom(dump->ctx);
 	dev = &dump->shown[dump->n_shown++];
 	dev->index = eadm_record_attr_u64(rec, EADM_A_COMMON_DEV_INDEX);
 	snprintf(dev->name, sizeof(dev->name), "%s",

@@ -100,7 +100,7 @@ EADM_API int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events)
 	int ret;
 
 	if (!e)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	e->ctx = ctx;
 	ret = listen_to(e);
 	if (ret) {

@@ -61,7 +61,7 @@ static int add(struct eadm_ctx *ctx, struct eadm_peers *peers,
 	struct eadm_peer *peer;
 
 	if (!grow(peers->peer, peers->n, peers->max))
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	peer = &peers->peer[peers->n++];
 	peer->qpn = eadm_record_attr_u64(rec, EADM_A_CEP_QPN);
 	take_end(rec, EADM_A_CEP_LOCAL_ADDR, EADM_A_CEP_LOCAL_PORT,

@@ -15,11 +15,6 @@
 
 #define MAX_NOTES 256
 
-int eadm_plan_no_memory(struct eadm_ctx *ctx)
-{
-	return eadm_fail(ctx, -ENOMEM, "out of memory");
-}
-
 int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 		   const char *what, const char *why)
 {
@@ -30,7 +25,7 @@ int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 	if (n == MAX_NOTES)
 		return 0;
 	if (!grow(dump->notes, n, dump->max_notes))
-		return eadm_plan_no_memory(dump->ctx);
+		return eadm_oom(dump->ctx);
 	note = &dump->notes[dump->n_notes++];
 	note->error = error;
 	snprintf(note->device, sizeof(note->device), "%s", device);
@@ -45,7 +40,7 @@ int eadm_plan_step(struct eadm_dump *dump, int how,
 	struct step *step;
 
 	if (!grow(dump->steps, dump->n_steps, dump->max_steps))
-		return eadm_plan_no_memory(dump->ctx);
+		return eadm_oom(dump->ctx);
 	step = &dump->steps[dump->n_steps++];
 	memset(step, 0, sizeof(*step));
 	step->how = how;

@@ -66,7 +66,6 @@ struct eadm_dump {
 	struct eadm_record machine_rec;
 };
 
-int eadm_plan_no_memory(struct eadm_ctx *ctx);
 int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 		   const char *what, const char *why) EADM_MUST_CHECK;
 int eadm_plan_step(struct eadm_dump *dump, int how,

@@ -242,7 +242,7 @@ static int read_block(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 		ring->time = reply.chunk.time;
 		ring->data = malloc(slot->len + 1);
 		if (!ring->data)
-			ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+			ret = eadm_oom(ctx);
 	}
 	if (!ret) {
 		memcpy(ring->data, slot->p, slot->len);
@@ -323,18 +323,18 @@ static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 	q->count = ring->count;
 	ring->data = calloc(ring->count, ring->entry_size);
 	if (!ring->data)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	ret = read_ring(ctx, q, ring);
 	if (!ret && opts->around)
 		ret = choose(ctx, opts, raw);
 	/* A capture may have more than was requested. */
 	if (!ret && !q->payload && eadm_entry_scrub(ring))
-		ret = eadm_fail(ctx, -ENOMEM, "out of memory");
+		ret = eadm_oom(ctx);
 	if (ret || !eadm_entry_needs_index(ring))
 		return ret;
 	ring->places = malloc(ring->count);
 	if (!ring->places)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	eadm_entry_index(ring, ring->places);
 	return 0;
 }

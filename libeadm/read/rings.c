@@ -139,7 +139,7 @@ static int take_objects(struct walk *walk, const struct eadm_device *dev,
 		return ret;
 	while ((ret = eadm_dump_next(dump, &rec)) > 0) {
 		if (!grow(queues, n, max)) {
-			ret = eadm_fail(walk->ctx, -ENOMEM, "out of memory");
+			ret = eadm_oom(walk->ctx);
 			break;
 		}
 		queues[n++] = (struct queue){

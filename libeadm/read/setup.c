@@ -273,7 +273,7 @@ static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 	if (lo < setup->n_shown && setup->shown[lo] == pid)
 		return 0;
 	if (!grow(setup->shown, setup->n_shown, setup->max_shown))
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	memmove(setup->shown + lo + 1, setup->shown + lo,
 		(setup->n_shown++ - lo) * sizeof(*setup->shown));
 	setup->shown[lo] = pid;

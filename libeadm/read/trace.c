@@ -143,7 +143,7 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 				 "a capture cannot be followed");
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	t->ctx = ctx;
 	t->fd = -1;
 	t->opts = all;

@@ -78,7 +78,7 @@ int eadm_answer_stream(struct eadm_answer *answer, struct eadm_stream **stream)
 	if (!s || answer->out.fail) {
 		free(s);
 		free(answer->out.p);
-		return eadm_fail(answer->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(answer->ctx);
 	}
 	*s = (struct made){
 		.stream = { .ops = &made_ops, .seq = answer->seq, .fd = -1 },

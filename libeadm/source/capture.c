@@ -280,12 +280,11 @@ int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 	int ret;
 
 	if (!c)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	c->ctx = ctx;
 	c->filter = filter;
 	c->buf = malloc(BUFFER_SIZE);
-	ret = c->buf ? eadm_output_open(ctx, path, &c->out) :
-		       eadm_fail(ctx, -ENOMEM, "out of memory");
+	ret = c->buf ? eadm_output_open(ctx, path, &c->out) : eadm_oom(ctx);
 	if (ret) {
 		capture_free(c);
 		return ret;

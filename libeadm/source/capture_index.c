@@ -134,7 +134,7 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 
 	ret = begin_snapshot(index, 0);
 	if (ret)
-		return eadm_fail(ctx, ret, "out of memory");
+		return eadm_oom(ctx);
 	eadm_capture_index_lend(index, &in, NULL,
 				index->size > EADM_CAPTURE_BUFFER ?
 					SKIP_WINDOW : index->size);
@@ -154,7 +154,7 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 	if (ret == -EFBIG)
 		eadm_fail(ctx, ret, "a capture with too many parts");
 	else if (ret == -ENOMEM)
-		eadm_fail(ctx, ret, "out of memory");
+		eadm_oom(ctx);
 	else if (ret < 0)
 		eadm_fail(ctx, ret, "%s", in.err);
 	else if (!index->n_requests)
@@ -187,7 +187,7 @@ int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 
 	if (!index) {
 		close(fd);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	index->users = 1;
 	index->fd = fd;

@@ -27,7 +27,7 @@ struct eadm_device *eadm_device_add(struct eadm_ctx *ctx, uint32_t index,
 		return NULL;
 	}
 	if (!grow(devices->dev, devices->n, devices->max)) {
-		eadm_fail(ctx, -ENOMEM, "out of memory");
+		eadm_oom(ctx);
 		return NULL;
 	}
 	dev = &devices->dev[devices->n++];

@@ -146,7 +146,7 @@ static int turn_packet(struct file_stream *s, struct pcapng_item *item)
 	s->turned.len = 0;
 	eadm_bytes_put(&s->turned, item->data, item->len);
 	if (s->turned.fail)
-		return eadm_fail(s->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(s->ctx);
 	eadm_swap(item->proto, s->turned.p, item->len);
 	item->data = s->turned.p;
 	return 0;
@@ -220,7 +220,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 				 "the capture does not have it");
 	s = calloc(1, sizeof(*s));
 	if (!s)
-		return eadm_fail(src->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(src->ctx);
 	file->used[found - file->index->requests] = true;
 	s->stream.ops = &file_stream_ops;
 	s->stream.seq = found->seq;
@@ -335,7 +335,7 @@ static int new_source(struct eadm_ctx *ctx, struct eadm_capture_index *index,
 		free(used);
 		free(file);
 		eadm_capture_index_put(index);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	file->src.ops = &file_ops;
 	file->src.ctx = ctx;

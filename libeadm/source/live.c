@@ -210,7 +210,7 @@ int eadm_live_new(struct eadm_ctx *ctx, eadm_scrub_fn scrub,
 		if (live && live->nl)
 			eadm_nl_free(live->nl);
 		free(live);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	live->src.ops = &live_ops;
 	live->src.ctx = ctx;

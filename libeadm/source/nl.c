@@ -208,7 +208,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 	if (!packet->data) {
 		packet->data = packet_new(s->nl);
 		if (!packet->data)
-			return eadm_fail(ctx, -ENOMEM, "out of memory");
+			return eadm_oom(ctx);
 	}
 	nlh = packet->data;
 	s->large |= s->received >= SMALL_PACKETS;
@@ -321,7 +321,7 @@ int eadm_nl_query(struct eadm_nl *nl, const struct eadm_query *query,
 	int ret;
 
 	if (!s)
-		return eadm_fail(nl->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(nl->ctx);
 	s->stream.ops = &nl_stream_ops;
 	s->stream.fd = -1;
 	s->nl = nl;
@@ -402,7 +402,7 @@ int eadm_nl_listen(struct eadm_nl *nl, const struct eadm_query *query,
 	int ret;
 
 	if (!s)
-		return eadm_fail(nl->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(nl->ctx);
 	s->stream.ops = &news_ops;
 	s->stream.seq = eadm_nl_seq(nl);
 	s->ctx = nl->ctx;

@@ -196,7 +196,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 				 eadm_plural(ring.depth, "entry", "entries"));
 	data = malloc((size_t)left * ring.entry_size + 1);
 	if (!data)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	while (!ret && done < left) {
 		struct eadm_ioc_ring part = {
 			.size = sizeof(part), .kind = q->kind, .id = q->id, .sub = q->sub,

@@ -97,7 +97,7 @@ static struct tee_stream *new_stream(struct tee *tee,
 	struct tee_stream *s = calloc(1, sizeof(*s));
 
 	if (!s) {
-		eadm_fail(tee->src.ctx, -ENOMEM, "out of memory");
+		eadm_oom(tee->src.ctx);
 		return NULL;
 	}
 	s->stream.ops = &tee_stream_ops;
@@ -289,7 +289,7 @@ int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
 		return eadm_fail(ctx, -EBUSY, "a capture is open already");
 	tee = calloc(1, sizeof(*tee));
 	if (!tee)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	ret = eadm_capture_begin(ctx, path,
 				 read_machine(ctx, false, kernel,
 					      sizeof(kernel)),

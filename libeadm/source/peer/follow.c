@@ -205,7 +205,7 @@ int eadm_peer_follow(struct eadm_ctx *ctx, struct eadm_link *link,
 	int ret = 0;
 
 	if (!f)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	f->stream = (struct eadm_stream){ .ops = &follow_ops, .seq = seq };
 	f->ctx = ctx;
 	f->link = eadm_link_get(link);

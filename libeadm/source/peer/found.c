@@ -232,7 +232,7 @@ int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *quer
 	if (!s) {
 		if (first)
 			first->ops->end(first);
-		return eadm_fail(found->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(found->ctx);
 	}
 	s->stream.ops = &joined_ops;
 	s->stream.seq = seq;

@@ -257,8 +257,7 @@ static int hold_packets(struct link_stream *s)
 				return (int)len;
 			hold(s, (size_t)len);
 			if (s->held.fail)
-				return eadm_fail(s->link->ctx, -ENOMEM,
-						 "out of memory");
+				return eadm_oom(s->link->ctx);
 		}
 		if (!s->torn || !s->complete || tries == MAX_TRIES)
 			return 0;
@@ -337,7 +336,7 @@ static int begin(struct eadm_link *link, const struct eadm_query *query,
 	int ret;
 
 	if (!s)
-		return eadm_fail(link->ctx, -ENOMEM, "out of memory");
+		return eadm_oom(link->ctx);
 	*s = (struct link_stream){
 		.stream = { .ops = &link_stream_ops, .seq = seq, .fd = -1 },
 		.link = link, .query = *query, .endless = endless,

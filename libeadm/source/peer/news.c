@@ -159,7 +159,7 @@ int eadm_news_listen(struct eadm_found *found, const struct eadm_query *query, u
 	if (!news) {
 		if (first)
 			first->ops->end(first);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	news->stream = (struct eadm_stream){ .ops = &news_ops, .seq = seq, .fd = -1 };
 	news->found = found;

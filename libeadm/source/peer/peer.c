@@ -132,7 +132,7 @@ int eadm_peer_new(struct eadm_ctx *ctx, const char *path, eadm_scrub_fn scrub,
 		peer->link = eadm_link_new(ctx, path);
 	if (!peer || !peer->link) {
 		free(peer);
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	}
 	peer->src.ops = &peer_ops;
 	peer->src.ctx = ctx;

@@ -185,7 +185,7 @@ int eadm_probe_follow(struct eadm_ctx *ctx, const struct eadm_query *query,
 	int ret;
 
 	if (!f)
-		return eadm_fail(ctx, -ENOMEM, "out of memory");
+		return eadm_oom(ctx);
 	f->stream = (struct eadm_stream){ .ops = &follow_ops, .seq = seq,
 					  .fd = -1 };
 	f->answer = (struct eadm_answer){ .ctx = ctx, .type = query->type,
