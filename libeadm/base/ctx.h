@@ -41,6 +41,8 @@ struct eadm_comms {
 	} comm[64];
 };
 
+#define EADM_ERRMSG_MAX 512
+
 struct eadm_ctx {
 	struct eadm_source *src;
 	struct eadm_archive *archive;	/* NULL until a bundle needs it */
@@ -67,12 +69,21 @@ struct eadm_ctx {
 		const char *name;
 		uint16_t id;
 	} families[3];
-	char errmsg[512];
+	char errmsg[EADM_ERRMSG_MAX];
 };
 
 int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
 int eadm_oom(struct eadm_ctx *ctx);
+
+/* The sentence about the last error, set aside while something else may fail. */
+struct eadm_errmsg {
+	char text[EADM_ERRMSG_MAX];
+};
+
+void eadm_errmsg_push(const struct eadm_ctx *ctx, struct eadm_errmsg *kept);
+void eadm_errmsg_pop(struct eadm_ctx *ctx, const struct eadm_errmsg *kept);
+
 void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,
 	      ...) EADM_PRINTF(3, 4);
 void eadm_clock_start(struct eadm_ctx *ctx);

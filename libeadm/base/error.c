@@ -2,6 +2,7 @@
 /* The last error of a context, and its log. */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ctx.h"
 
@@ -34,6 +35,16 @@ void eadm_log(struct eadm_ctx *ctx, enum eadm_log_level level, const char *fmt,
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	ctx->log(ctx->log_data, level, line);
+}
+
+void eadm_errmsg_push(const struct eadm_ctx *ctx, struct eadm_errmsg *kept)
+{
+	memcpy(kept->text, ctx->errmsg, sizeof(kept->text));
+}
+
+void eadm_errmsg_pop(struct eadm_ctx *ctx, const struct eadm_errmsg *kept)
+{
+	memcpy(ctx->errmsg, kept->text, sizeof(ctx->errmsg));
 }
 
 EADM_API const char *eadm_errmsg(const struct eadm_ctx *ctx)

@@ -68,12 +68,12 @@ static int list_companion(struct eadm_ctx *ctx)
  */
 static void list_programs(struct eadm_ctx *ctx)
 {
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	ctx->devices.family = EADM_PEER_TYPE;
 	if (list_companion(ctx))
-		memcpy(ctx->errmsg, message, sizeof(message));
+		eadm_errmsg_pop(ctx, &before);
 }
 
 static int by_index(const void *a, const void *b)
@@ -103,7 +103,7 @@ static void load_rdma(struct eadm_ctx *ctx)
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
-	char message[sizeof(ctx->errmsg)] = "";
+	struct eadm_errmsg before = { "" };
 
 	/* A capture must contain the list, too. */
 	if (devices->held && (devices->kept || !ctx->src->keeps))
@@ -115,7 +115,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 		devices->family_err = list_companion(ctx);
 	if (devices->family_err) {
 		eadm_log(ctx, EADM_LOG_INFO, "companion: %s", ctx->errmsg);
-		memcpy(message, ctx->errmsg, sizeof(message));
+		eadm_errmsg_push(ctx, &before);
 		list_programs(ctx);
 	}
 	devices->partial = ctx->live && !ctx->src->keeps && devices->n &&
@@ -126,8 +126,10 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	if (!devices->family_err || !devices->rdma_err || devices->n)
 		return 0;
 	/* A source without RDMA netlink failed because of the first error. */
-	if (devices->rdma_err == -EOPNOTSUPP)
-		return eadm_fail(ctx, devices->family_err, "%s", message);
+	if (devices->rdma_err == -EOPNOTSUPP) {
+		eadm_errmsg_pop(ctx, &before);
+		return devices->family_err;
+	}
 	if (devices->rdma_err == -EPROTONOSUPPORT)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "this kernel has no RDMA: module ib_core is not loaded");

@@ -19,17 +19,17 @@ int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object
 		    struct eadm_record *rec)
 {
 	struct eadm_ctx *ctx = reply->ctx;
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 	const struct nlmsghdr *nlh;
 	int ret;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	ret = eadm_reply_next(reply, &nlh);
 	if (ret > 0 && !eadm_decode(reply, nlh, object, false, rec))
 		return 1;
 	if (ret == -ENOMEM)
 		return ret;
-	memcpy(ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(ctx, &before);
 	return 0;
 }
 
@@ -38,16 +38,16 @@ int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    const struct eadm_object *object, struct eadm_reply *reply,
 		    struct eadm_record *rec)
 {
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 	int ret;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	ret = eadm_reply_open(ctx, query, reply);
 	if (!ret)
 		return eadm_machine_next(reply, object, rec);
 	if (ret == -ENOMEM)
 		return ret;
-	memcpy(ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(ctx, &before);
 	return 0;
 }
 

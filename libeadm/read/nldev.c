@@ -66,7 +66,7 @@ int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_SYS_GET,
 						   false);
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 	const struct nlmsghdr *nlh;
 	const struct nlattr *attr;
 	struct eadm_attrs attrs;
@@ -74,7 +74,7 @@ int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 	int ret, copies = 0;
 	uint64_t u;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	ret = eadm_reply_open(ctx, &query, &reply);
 	if (!ret)
 		ret = eadm_reply_next(&reply, &nlh);
@@ -88,7 +88,7 @@ int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 		}
 	}
 	eadm_reply_close(&reply);
-	memcpy(ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(ctx, &before);
 	return ret < 0 ? ret : copies;
 }
 
@@ -101,7 +101,7 @@ int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
 {
 	struct eadm_query query = eadm_nldev_query(RDMA_NLDEV_CMD_GET_CHARDEV,
 					      false);
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 	const struct nlmsghdr *nlh;
 	const struct nlattr *attr;
 	struct eadm_attrs attrs;
@@ -109,7 +109,7 @@ int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	int ret, found = -ENODATA;
 	uint64_t u;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	eadm_nldev_device(&query, dev);
 	eadm_query_arg(&query, RDMA_NLDEV_ATTR_CHARDEV_TYPE, EADM_ARG_STRING,
 		       0, "uverbs", false);
@@ -128,6 +128,6 @@ int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		}
 	}
 	eadm_reply_close(&reply);
-	memcpy(ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(ctx, &before);
 	return ret < 0 ? ret : found;
 }

@@ -266,14 +266,14 @@ static int find_in_probe(struct eadm_dump *dump, const char *name)
  */
 int eadm_plan_gone(struct eadm_dump *dump, const char *name)
 {
-	char message[sizeof(dump->ctx->errmsg)];
+	struct eadm_errmsg before;
 	int ret;
 
-	memcpy(message, dump->ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(dump->ctx, &before);
 	ret = plan_probe(dump);
 	if (!ret)
 		ret = dump->n_steps ? find_in_probe(dump, name) : -ENODEV;
-	memcpy(dump->ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(dump->ctx, &before);
 	return ret == -ENOMEM ? ret : ret ? -ENODEV : 0;
 }
 

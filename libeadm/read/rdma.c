@@ -564,16 +564,16 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       uint32_t port, struct eadm_record *rec)
 {
-	char message[sizeof(ctx->errmsg)];
+	struct eadm_errmsg before;
 	struct eadm_query query;
 	int ret;
 
-	memcpy(message, ctx->errmsg, sizeof(message));
+	eadm_errmsg_push(ctx, &before);
 	query = eadm_nldev_query(RDMA_NLDEV_CMD_STAT_GET_STATUS, false);
 	eadm_nldev_device(&query, dev);
 	eadm_query_arg(&query, RDMA_NLDEV_ATTR_PORT_INDEX, EADM_ARG_U32, port,
 		       NULL, false);
 	ret = eadm_nldev_ask(ctx, &query, put_nothing, rec);
-	memcpy(ctx->errmsg, message, sizeof(message));
+	eadm_errmsg_pop(ctx, &before);
 	return ret;
 }
