@@ -276,8 +276,11 @@ static int run(struct cli *cli)
 		return status;
 	status = view_init(cli, eadm_object_find("cmd"), false, &view);
 	/* Commands that are not shown need not be read. */
-	view.opts.states = view.filter.states;
-	view.opts.min_latency = view.filter.min_latency;
+	view.commands = (struct eadm_command_opts){
+		.size = sizeof(view.commands), .states = view.filter.states,
+		.min_latency = view.filter.min_latency,
+	};
+	view.opts.commands = &view.commands;
 	if (!status && cli->args.opt[OPT_FOLLOW]) {
 		status = open_source(cli);
 		if (!status)

@@ -17,6 +17,7 @@ struct view {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
 	struct eadm_entry_opts entries;
+	struct eadm_command_opts commands;
 	struct filter filter;
 	struct sort sort;
 	struct table table;

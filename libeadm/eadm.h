@@ -375,13 +375,29 @@ struct eadm_entry_opts {
 };
 
 /**
+ * struct eadm_command_opts - which commands a dump of them contains
+ * @size: sizeof(struct eadm_command_opts), set by the caller
+ * @has_from: only those whose number is @from or above
+ * @from: number of the first command
+ * @states: only those in one of these states, a set of bits 1 << value of the
+ *	field "state"; 0: in any state
+ * @min_latency: only those that took at least this long, in ns
+ */
+struct eadm_command_opts {
+	size_t size;
+	bool has_from;
+	uint64_t from;
+	uint64_t states;
+	uint64_t min_latency;
+};
+
+/**
  * struct eadm_dump_opts - what a dump contains
  * @size: sizeof(struct eadm_dump_opts), set by the caller
  * @device: only of this RDMA device, NULL for all
  * @hw: also ask the adapter for its own context of each row; this requires one
  *	command per row and CAP_SYS_RAWIO
  * @has_id: only the object @id
- * @has_from: for commands: only those whose number is @from or above
  * @original: counters with the driver's own names, as values without a field;
  *	always from RDMA netlink and sysfs, even if there are other sources
  * @limits: for devices that only the RDMA core knows: open each to read its
@@ -391,12 +407,9 @@ struct eadm_entry_opts {
  * @id: value of the object's key field; for entries and contexts, the number of
  *	the queue, at most 2^32 - 1; completion queue 0 may be the one of the
  *	command queue
- * @from: number of the first command
  * @entries: for objects of the class EADM_CLASS_ENTRIES, else NULL; NULL means
  *	all entries without payload
- * @states: for commands: only those in one of these states, a set of bits 1 <<
- *	value of the field "state"; 0: in any state
- * @min_latency: for commands: only those that took at least this long, in ns
+ * @commands: for the object "cmd", else NULL; NULL means all commands
  * @fields: for commands, modules and the machine: the fields that rows need to
  *	have, terminated by NULL; others may be missing, which saves time. NULL:
  *	all
@@ -407,15 +420,12 @@ struct eadm_dump_opts {
 	const char *device;
 	bool hw;
 	bool has_id;
-	bool has_from;
 	bool original;
 	bool limits;
 	bool setup;
 	uint64_t id;
-	uint64_t from;
 	const struct eadm_entry_opts *entries;
-	uint64_t states;
-	uint64_t min_latency;
+	const struct eadm_command_opts *commands;
 	const struct eadm_field *const *fields;
 	const char *name;
 };

@@ -13,6 +13,7 @@ import sys
 GROUPS = {
     "eadm_dump": "read objects",
     "eadm_entry": "read objects",
+    "eadm_command": "read objects",
     "eadm_hwctx": "read objects",
     "eadm_around": "read objects",
     "eadm_record": "rows of a dump",

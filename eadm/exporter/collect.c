@@ -403,6 +403,7 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	     const struct budget *budget, struct memory *memory,
 	     struct section *section)
 {
+	struct eadm_command_opts commands = { .size = sizeof(commands) };
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .device = device };
 	struct collection col = {
 		.model = model, .c = &model->collectors[collector],
@@ -414,7 +415,8 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	int ret;
 
 	if (is_recorder(&col)) {
-		opts.has_from = recorder_begin(&memory->recorder, &opts.from);
+		commands.has_from = recorder_begin(&memory->recorder, &commands.from);
+		opts.commands = &commands;
 		recorder_fields_find(col.c->object, &col.recorder_fields);
 		opts.fields = col.recorder_fields.all;
 	}

@@ -420,15 +420,16 @@ static int read_commands(struct reader *r)
 		{ DIAG_CMD_FAILED, 0 },
 		{ 1ULL << EADM_CMD_STATE_DONE, DIAG_CMD_SLOW_NS },
 	};
-	struct eadm_dump_opts opts = {
-		.size = sizeof(opts), .device = r->device,
+	struct eadm_command_opts commands = { .size = sizeof(commands) };
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = r->device, .commands = &commands,
 	};
 	unsigned int i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < EADM_ARRAY_SIZE(kinds); i++) {
-		opts.states = kinds[i].states;
-		opts.min_latency = kinds[i].min_latency;
+		commands.states = kinds[i].states;
+		commands.min_latency = kinds[i].min_latency;
 		ret = eadm_diag_read_dump(r, DIAG_CMD, &opts);
 	}
 	return ret ? failed(r, DIAG_CMD, ret) : 0;

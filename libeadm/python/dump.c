@@ -160,6 +160,7 @@ struct wish {
 	int hw, original, limits, setup, payload;
 	unsigned long long min_latency;
 	struct eadm_entry_opts entries;
+	struct eadm_command_opts commands;
 	struct eadm_dump_opts opts;
 };
 
@@ -180,15 +181,18 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 		return NULL;
 	object = py_find_object(w->object);
 	if (!object || !set_number(w->id, &w->opts.has_id, &w->opts.id) ||
-	    !set_number(w->start, &w->opts.has_from, &w->opts.from) ||
-	    !set_states(object, w->states, &w->opts.states) ||
+	    !set_number(w->start, &w->commands.has_from, &w->commands.from) ||
+	    !set_states(object, w->states, &w->commands.states) ||
 	    !set_entries(&w->entries, w->hwctx, w->around, w->positions))
 		return NULL;
 	w->opts.hw = w->hw;
 	w->opts.original = w->original;
 	w->opts.limits = w->limits;
 	w->opts.setup = w->setup;
-	w->opts.min_latency = w->min_latency;
+	w->commands.min_latency = w->min_latency;
+	/* The library refuses a selection of commands for other objects. */
+	if (w->commands.has_from || w->commands.states || w->commands.min_latency)
+		w->opts.commands = &w->commands;
 	w->entries.payload = w->payload;
 	if (eadm_object_class(object) == EADM_CLASS_ENTRIES)
 		w->opts.entries = &w->entries;
@@ -199,7 +203,8 @@ PyObject *py_dump(PyObject *source, PyObject *args, PyObject *kwargs)
 {
 	struct wish w = {
 		.id = Py_None, .start = Py_None, .states = Py_None, .positions = Py_None,
-		.entries.size = sizeof(w.entries), .opts.size = sizeof(w.opts),
+		.entries.size = sizeof(w.entries), .commands.size = sizeof(w.commands),
+		.opts.size = sizeof(w.opts),
 	};
 	const struct eadm_object *object = parse(&w, args, kwargs);
 	struct eadm_dump *dump = NULL;

@@ -25,6 +25,7 @@ static void forget_caller(struct eadm_dump *dump)
 {
 	dump->opts.device = NULL;
 	dump->opts.entries = NULL;
+	dump->opts.commands = NULL;
 	dump->opts.fields = NULL;
 	dump->opts.name = NULL;
 }
@@ -89,7 +90,7 @@ static int check_options(const struct eadm_dump *dump)
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
-	if ((!cmd && (opts->has_from || opts->states || opts->min_latency)) ||
+	if ((!cmd && opts->commands) ||
 	    (!cmd && !module && !parts && opts->fields) || (!module && opts->name))
 		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected this way",
 				 dump->object->title);
@@ -109,17 +110,18 @@ static int check_options(const struct eadm_dump *dump)
 }
 
 /* The attributes that the caller needs; 0: all. */
-static uint64_t fields_mask(const struct eadm_dump_opts *opts)
+static uint64_t fields_mask(const struct eadm_dump *dump)
 {
+	const struct eadm_dump_opts *opts = &dump->opts;
 	uint64_t mask = 0;
 	unsigned int i;
 
 	for (i = 0; opts->fields && opts->fields[i]; i++)
 		mask |= 1ULL << (opts->fields[i]->slot & 63);
 	/* The library itself looks at these. */
-	if (mask && opts->states)
+	if (mask && dump->commands.states)
 		mask |= 1ULL << EADM_A_CMD_STATE;
-	if (mask && opts->min_latency)
+	if (mask && dump->commands.min_latency)
 		mask |= 1ULL << EADM_A_CMD_LATENCY;
 	return mask;
 }
@@ -131,9 +133,12 @@ static int take_options(struct eadm_dump *dump,
 	struct eadm_dump_opts *opts = &dump->opts;
 	int ret = eadm_abi_take(dump->ctx, opts, sizeof(*opts), theirs);
 
+	if (!ret)
+		ret = eadm_abi_take(dump->ctx, &dump->commands,
+				    sizeof(dump->commands), opts->commands);
 	if (ret)
 		return ret;
-	dump->fields = fields_mask(opts);
+	dump->fields = fields_mask(dump);
 	dump->setup.fields = dump->fields;
 	if (opts->name)
 		eadm_setup_select(&dump->setup, opts->name);
@@ -242,7 +247,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 static void selection_query(const struct eadm_dump *dump,
 			    struct eadm_query *query)
 {
-	const struct eadm_dump_opts *opts = &dump->opts;
+	const struct eadm_command_opts *opts = &dump->commands;
 
 	if (opts->states && opts->states <= UINT32_MAX)
 		eadm_query_arg(query, EADM_A_CMD_STATES, EADM_ARG_U32,
@@ -275,9 +280,9 @@ static void companion_query(const struct eadm_dump *dump,
 			       object->key->type == EADM_SPEC_TYPE_U32 ?
 				       EADM_ARG_U32 : EADM_ARG_U64,
 			       dump->opts.id, NULL, true);
-	if (dump->opts.has_from && query->dump)
+	if (dump->commands.has_from && query->dump)
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
-			       dump->opts.from, NULL, true);
+			       dump->commands.from, NULL, true);
 	/* In a capture, readers may want to select other rows later. */
 	if (query->dump && !eadm_source_records(dump->ctx))
 		selection_query(dump, query);
@@ -379,7 +384,7 @@ static unsigned int other_number(const struct eadm_object *object)
 }
 
 /* For commands. One that has not ended has no latency yet. */
-static bool selected(const struct eadm_dump_opts *opts,
+static bool selected(const struct eadm_command_opts *opts,
 		     const struct eadm_record *rec)
 {
 	uint64_t state;
@@ -424,11 +429,11 @@ static bool wanted(const struct eadm_dump *dump, const struct step *step)
 	/* Another step requests that one from its own device. */
 	if (step->dev.name[0] && dev != step->dev.index)
 		return false;
-	if (dump->opts.has_from &&
+	if (dump->commands.has_from &&
 	    (!eadm_record_attr_has(rec, attr) ||
-	     eadm_record_attr_u64(rec, attr) < dump->opts.from))
+	     eadm_record_attr_u64(rec, attr) < dump->commands.from))
 		return false;
-	if (!selected(&dump->opts, rec))
+	if (!selected(&dump->commands, rec))
 		return false;
 	if (!dump->opts.has_id || step->how == STEP_RAW)
 		return true;

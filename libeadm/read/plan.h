@@ -33,6 +33,7 @@ struct eadm_dump {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
 	struct eadm_entry_opts entries;
+	struct eadm_command_opts commands;
 	uint64_t fields;		/* attributes that the caller needs */
 	bool has_device, ended;
 	uint32_t device;		/* device index */

@@ -365,8 +365,11 @@ static void add_exchange(struct bytes *b, uint16_t type, uint16_t flags,
 /* A capture of a device and a command of it that has no number. */
 static void without_number(void)
 {
+	struct eadm_command_opts commands = {
+		.size = sizeof(commands), .has_from = true, .from = 1,
+	};
 	struct eadm_dump_opts opts = {
-		.size = sizeof(opts), .has_from = true, .from = 1,
+		.size = sizeof(opts), .commands = &commands,
 	};
 	struct bytes b = { 0 }, none = { 0 }, name = { 0 }, row = { 0 };
 	const struct eadm_record *rec;
