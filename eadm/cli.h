@@ -292,6 +292,7 @@ const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 #define DEVICE_WHY	160	/* room for a sentence with a name */
 
 int device_find(struct cli *cli, const char *name, char *why, size_t size);
+extern const char *const device_aliases[];
 void device_set(struct cli *cli, const char *name);
 int device_resolve(struct cli *cli, struct eadm_ctx *ctx);
 int unknown_device(struct cli *cli, const char *name);

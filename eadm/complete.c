@@ -42,6 +42,7 @@ static void offer_devices(const struct state *st)
 	const struct eadm_object *object = eadm_object_find("dev");
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
+	size_t i;
 
 	/* Without candidates, print nothing. */
 	st->cli->ctx = eadm_new();
@@ -51,11 +52,8 @@ static void offer_devices(const struct state *st)
 	while (eadm_dump_next(dump, &record) > 0) {
 		offer_field(st, record, "dev-name");
 		/* Aliases only once a word was begun: four words for each device are too many. */
-		if (!*st->typed)
-			continue;
-		offer_field(st, record, "netdev");
-		offer_field(st, record, "bus-addr");
-		offer_field(st, record, "node-guid");
+		for (i = 0; *st->typed && device_aliases[i]; i++)
+			offer_field(st, record, device_aliases[i]);
 	}
 	eadm_dump_close(dump);
 }

@@ -45,8 +45,8 @@ int unknown_device(struct cli *cli, const char *name)
 	return fail(cli, STATUS_NOT_FOUND, name, "%s", why);
 }
 
-/* Fields of a device by which a user may name it. */
-static const char *const alias_fields[] = { "netdev", "bus-addr", "node-guid" };
+/* Fields by which a user may select a device, besides its name; NULL-terminated. */
+const char *const device_aliases[] = { "netdev", "bus-addr", "node-guid", NULL };
 
 /* The domain of a PCI address may be left out if it is 0. */
 static bool is_alias(const char *text, const char *alias)
@@ -62,8 +62,8 @@ static bool has_alias(const struct eadm_record *record, const char *alias)
 	char text[DEVICE_NAME];
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(alias_fields); i++) {
-		field = eadm_object_find_field(object, alias_fields[i]);
+	for (i = 0; device_aliases[i]; i++) {
+		field = eadm_object_find_field(object, device_aliases[i]);
 		if (eadm_record_has(record, field) &&
 		    eadm_record_text(record, field, text, sizeof(text)) < (int)sizeof(text) &&
 		    is_alias(text, alias))
@@ -112,8 +112,8 @@ void device_set(struct cli *cli, const char *name)
 }
 
 /*
- * Replaces an alias in --device by the name of the device, also for those who have the pointer.
- * An unknown one stays: the command reports it.
+ * Replaces an alias in --device by the name of the device, in place: pointers to the value that
+ * were taken before see the name. An unknown alias stays, and the command reports it.
  */
 int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
 {

@@ -48,17 +48,17 @@ def tree_files(spec, families, explain):
     return files
 
 
-def part_files(spec, families, explain):
-    """What the build derives: files by name, by part."""
+def parts_of(spec, families, explain):
+    """Functions by part, each for what the build derives there: files by name."""
     return {
-        "model": {"fields.h": gen_fields_h(spec), "fields.c": gen_fields_c(spec),
-                  **counter_files()},
-        "family": families.tables(),
-        "probe": families.commands(),
-        "explain": {"table.c": explain_table(explain)},
-        "contract": {"eadm.yaml": gen_ynl(spec),
-                     "eadm.schema.json": json_schema(spec, DO_NOT_EDIT)},
-        "man": {"eadm-fields.7": gen_man(spec), **families.pages()},
+        "model": lambda: {"fields.h": gen_fields_h(spec), "fields.c": gen_fields_c(spec),
+                          **counter_files()},
+        "family": families.tables,
+        "probe": families.commands,
+        "explain": lambda: {"table.c": explain_table(explain)},
+        "contract": lambda: {"eadm.yaml": gen_ynl(spec),
+                             "eadm.schema.json": json_schema(spec, DO_NOT_EDIT)},
+        "man": lambda: {"eadm-fields.7": gen_man(spec), **families.pages()},
     }
 
 
@@ -88,16 +88,20 @@ def main():
 
     spec = Spec(opts.spec, opts.families)
     families = Families(spec, opts.families)
-    lock = lock_update(spec, read(opts.lock))
+    lock = None if opts.part else lock_update(spec, read(opts.lock))
     explain = read_explain(opts.explain, spec.families)
-    # All of them, to check the description, even if only one is written.
-    parts = part_files(spec, families, explain)
-    tree = tree_files(spec, families, explain)
+    parts = parts_of(spec, families, explain)
     if opts.part and opts.part not in parts:
         raise SpecError(f"no part '{opts.part}': {', '.join(parts)}")
-    files = {os.path.join(opts.out, path): text
-             for path, text in (parts[opts.part] if opts.part else tree).items()}
-    if not opts.part:
+    if opts.part:
+        made = parts[opts.part]()
+    else:
+        # A description that a part of the build cannot be derived from is wrong here already.
+        for derive in parts.values():
+            derive()
+        made = tree_files(spec, families, explain)
+    files = {os.path.join(opts.out, path): text for path, text in made.items()}
+    if lock is not None:
         files[opts.lock] = lock
     if opts.list:
         print(*sorted(os.path.relpath(path, opts.out) for path in files), sep="\n")

@@ -3,12 +3,13 @@
  * Commands: an issuer submits one, and waits for its answer.
  *
  * It sleeps until an interrupt has led to the answer (eadm_cmd_answered()), and looks for itself
- * from time to time: interrupts get lost. One timer wakes all that sleep: most commands are
- * answered before it expires, and to set and delete a timer for each would cost more than all
- * else that is done to wait. Before there are interrupts, and during recovery, it
- * polls. A command that is not answered in time is given up. Its slot is lost then: the family
- * does not use it for another waiting command before the late answer has arrived, so that this
- * is never mistaken for the answer to that command.
+ * from time to time: interrupts get lost. One timer wakes all issuers that sleep: most commands
+ * are answered before it expires, and a timer for each would be set and deleted every time.
+ * Before there are interrupts, and during recovery, an issuer polls.
+ *
+ * A command that is not answered in time is given up. Its slot is lost then: the family does not
+ * use it for another waiting command before the late answer has arrived, so that this is never
+ * mistaken for the answer to that command.
  *
  * A command is on its issuer's stack. The code that ends it, and the timer, hold the adapter's
  * lock, as does the issuer that gives it up. An issuer that end() has woken may return at once, as
@@ -307,10 +308,12 @@ static unsigned long deadline_of(const struct eadm_adapter *ad, const struct ead
 	return cmd->begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
 }
 
-static void look_within(struct eadm_commands *c, unsigned long delay)
+static void look_within(struct eadm_adapter *ad, unsigned long delay)
 {
+	struct eadm_commands *c = &ad->cmds;
 	unsigned long expires = jiffies + delay;
 
+	lockdep_assert_held(&ad->lock);
 	if (!timer_pending(&c->look) || time_after(READ_ONCE(c->look.expires), expires))
 		mod_timer(&c->look, expires);
 }
@@ -326,14 +329,14 @@ static void wake_sleepers(struct timer_list *timer)
 	spin_lock_irqsave(&ad->lock, flags);
 	list_for_each_entry(cmd, &c->sleepers, sleeper) {
 		delay = clamp_t(long, deadline_of(ad, cmd) - jiffies, 1, delay);
-		/* One that was woken before, and did not run since, is awake. */
+		/* An issuer that was woken before, and has not looked since, need not be woken. */
 		if (cmd->look)
 			continue;
 		WRITE_ONCE(cmd->look, true);
 		complete(&cmd->wake);
 	}
 	if (!list_empty(&c->sleepers))
-		look_within(c, delay);
+		look_within(ad, delay);
 	spin_unlock_irqrestore(&ad->lock, flags);
 }
 
@@ -357,7 +360,7 @@ static void begin_sleep(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 		if (ad->ops->queue->sleeps && ad->state == EADM_QUEUE_EVENT)
 			ad->ops->queue->sleeps(ad);
 		list_add_tail(&cmd->sleeper, &ad->cmds.sleepers);
-		look_within(&ad->cmds, msecs_to_jiffies(FIRST_LOOK_MS));
+		look_within(ad, msecs_to_jiffies(FIRST_LOOK_MS));
 	}
 	spin_unlock_irq(&ad->lock);
 }

@@ -8,9 +8,9 @@
 extern const struct eadm_diag_obj eadm_diag_pd;
 
 /*
- * The object with the lowest number from @id on, or NULL: &eadm_diag_obj.next. It is referenced,
- * if it is one of struct eadm_object; event queues and the device stay while it is registered.
- * The row of the queue of commands is that of the device.
+ * The object with the lowest number from @id on, or NULL: &eadm_diag_obj.next. An object of
+ * struct eadm_object is referenced; event queues exist as long as the device is registered. The
+ * row of the command queue is that of the device.
  */
 void *eadm_qp_row_next(struct eadm_diag_dev *dd, u64 *id);
 void *eadm_cq_row_next(struct eadm_diag_dev *dd, u64 *id);

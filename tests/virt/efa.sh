@@ -124,7 +124,7 @@ check "SRD by srd: within one adapter" srd -n 100 efa_1 efa_1
 check "SRD by srd: events" srd -e -n 100 efa_0 efa_1
 check "SRD by srd: RDMA read of 200000 bytes" srd -o read -s 200000 -n 40 efa_0 efa_1
 check "reads were counted" is_more 7900000 hw_counter rdma_read_bytes
-# The same pages over and over: DMA debugging reports each of them as mapped twice.
+# These map the same pages many times. DMA debugging reports each, which fills the kernel's log.
 case $(uname -r) in
 *-debug) ;;
 *)
