@@ -6,19 +6,19 @@
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
-	  "create: where to write ('-': standard output)" },
+	  "create: output file ('-': standard output)" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "create: include the adapters' own contexts" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "create: time between the two snapshots (default: 100ms)" },
 	{ OPT_MAX_TIME, 0, "max-time", "TIME", WORDS_ANY,
-	  "create: stop after this time, write what there is (default: 2m)" },
+	  "create: stop after this time and write a partial bundle (default: 2m)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "create: at most this much before packing (default: 256M)" },
+	  "create: size limit before compression (default: 256M)" },
 	{ OPT_REDACT, 0, "redact", NULL, WORDS_NONE,
 	  "create: pseudonyms for addresses, hosts and processes" },
 	{ OPT_REDACT_KEY, 0, "redact-key", "FILE", WORDS_FILE,
-	  "create: the same with the key in FILE, so that bundles match" },
+	  "create: like --redact, with the key in FILE, so that bundles match" },
 	{ 0 },
 };
 
@@ -41,7 +41,7 @@ static int run(struct cli *cli)
 
 	if (!cli->args.n)
 		return fail(cli, STATUS_USAGE, "bundle",
-			    "create, show or verify?");
+			    "missing: create, show or verify");
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (strcmp(verbs[i].name, verb))
 			continue;
@@ -65,7 +65,7 @@ const struct command cmd_bundle = {
 	.name = "bundle",
 	.usage = "create | show FILE | verify FILE",
 	.help = "collect everything support needs in one file",
-	.more = "Every command reads the state in it with --from FILE.",
+	.more = "Every command can read a bundle with --from FILE.",
 	.examples = "  eadm bundle create\n"
 		    "  eadm bundle create --redact -o case-4711.tar.zst\n"
 		    "  eadm bundle verify case-4711.tar.zst\n"

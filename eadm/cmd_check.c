@@ -19,7 +19,7 @@ static const struct column columns[] = {
 
 static const struct option_def options[] = {
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notes as warnings, and what cannot be seen as partial" },
+	  "treat notes as warnings, and checks not made as partial failure" },
 	{ 0 },
 };
 

@@ -196,7 +196,7 @@ static int change(struct cli *cli, const char *device, const char *name,
 		return fail_lib(cli, ret, name);
 	if (now != value)
 		return fail(cli, STATUS_FAILED, name,
-			    "set to %llu, but it is %llu now",
+			    "set to %llu, but the driver reports %llu",
 			    (unsigned long long)value, (unsigned long long)now);
 	return STATUS_OK;
 }
@@ -278,8 +278,9 @@ const struct command cmd_conf = {
 	.name = "conf",
 	.usage = "[list | get SETTING | set SETTING VALUE]",
 	.help = "show and change settings of an adapter",
-	.more = "A change requires CAP_NET_ADMIN and holds until the driver is\n"
-		"loaded again. The value shown afterwards was read back.",
+	.more = "A change requires CAP_NET_ADMIN and lasts until the driver is\n"
+		"reloaded. The value printed after a change is read back from\n"
+		"the driver.",
 	.examples = "  eadm conf\n"
 		    "  eadm conf get cc\n"
 		    "  eadm conf set cc cubic -d cloud_0\n"

@@ -13,11 +13,11 @@ static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between the two samples (default: 1s)" },
 	{ OPT_NO_HW, 0, "no-hw", NULL, WORDS_NONE,
-	  "do not ask the adapter for its own view of each object" },
+	  "do not query the adapter's own context of each object" },
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
-	  "show all rules, and what each finds" },
+	  "list all rules" },
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notices as warnings, and rules that were not applied as partial" },
+	  "treat notices as warnings, and rules not applied as partial failure" },
 	{ 0 },
 };
 
@@ -222,7 +222,7 @@ static int run(struct cli *cli)
 
 const struct command cmd_diagnose = {
 	.name = "diagnose",
-	.help = "find out what is wrong, why, and what to check next",
+	.help = "find faults, their causes, and next steps",
 	.more = "Samples twice, an interval apart, and applies rules to both samples. Of a\n"
 		"capture the last two snapshots are used, or the one of --at and the one\n"
 		"before it. With CAP_SYS_RAWIO the adapter's own view is used as\n"

@@ -11,12 +11,12 @@
 
 static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "compare the adapters' own contexts as well" },
+	  "also compare the adapters' own contexts" },
 	{ OPT_ALL, 0, "all", NULL, WORDS_NONE,
-	  "show changes of ring pointers as well, or with --setup values that\n"
-	  "only one side knows" },
+	  "also show changes of ring pointers, or with --setup values known on\n"
+	  "one side only" },
 	{ OPT_SETUP, 0, "setup", NULL, WORDS_NONE,
-	  "compare how two hosts are set up, instead of their state" },
+	  "compare the configuration of two hosts instead of their state" },
 	{ 0 },
 };
 
@@ -518,10 +518,10 @@ static int run(struct cli *cli)
 	if (!n || n > 2)
 		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
 			    n ? "unknown object ('eadm help dump' lists them)" :
-				"which marks or captures? ('eadm help diff')");
+				"missing mark or capture ('eadm help diff')");
 	if (cli->args.opt[OPT_SETUP] && cli->args.opt[OPT_HW])
 		return fail(cli, STATUS_USAGE, "--hw",
-			    "not with --setup: contexts of queues are not part of it");
+			    "not with --setup: the configuration has no queue contexts");
 	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",
@@ -545,7 +545,7 @@ static int run(struct cli *cli)
 const struct command cmd_diff = {
 	.name = "diff",
 	.usage = "A [B] [OBJECT]",
-	.help = "show what has changed between two captures or snapshots",
+	.help = "show changes between two captures or snapshots",
 	.more = "A and B are marks or captures, each with an optional @TIME for one of\n"
 		"its snapshots, or 'live', the default for B. With --from, @TIME\n"
 		"alone is a snapshot of that capture. States come first, then\n"

@@ -7,19 +7,19 @@
 
 static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "also ask the adapter for its own context of each object" },
+	  "also query the adapter's own context of each object" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,
-	  "entries: only those at these positions of the ring" },
+	  "entries: only these ring positions" },
 	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
-	  "entries: only those around the pointer pi or ci" },
+	  "entries: only around the pointer pi or ci" },
 	{ OPT_SUB, 0, "sub", "N", WORDS_ANY,
-	  "entries: of part N of a queue that has several" },
+	  "entries: part N of a multi-part queue" },
 	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
 	  "entries: raw bytes instead of decoded fields" },
 	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
-	  "entries: also inline payload" },
+	  "entries: include inline payload" },
 	SORT_OPTION,
 	WATCH_OPTIONS,
 	{ 0 },
@@ -67,7 +67,7 @@ static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 			    "'%s' is not a range such as 8..15", text);
 	if (first > last)
 		return fail(cli, STATUS_USAGE, "--range",
-			    "'%s' ends before it begins", text);
+			    "'%s' is reversed", text);
 	opts->has_range = true;
 	opts->first = first;
 	opts->last = last;
@@ -159,7 +159,7 @@ static int fill_options(struct cli *cli, struct view *view)
 	};
 	if (id == 2 && !view->entries.hwctx)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "the adapter keeps contexts of qp, cq and eq");
+			    "contexts exist for qp, cq and eq only");
 	if (!opts->has_id && !is_named(object, "regs") &&
 	    !is_named(object, "cmde") && !is_named(object, "cqe"))
 		return fail(cli, STATUS_USAGE, eadm_object_name(object),
@@ -201,8 +201,9 @@ const struct command cmd_dump = {
 	.help = "show the state of objects: queues, regions, contexts",
 	.more = "A plain dump does not involve the adapter. With --hw each row\n"
 		"takes one adapter command and requires CAP_SYS_RAWIO. Queue\n"
-		"entries, registers and contexts require CAP_SYS_RAWIO; their ID is\n"
-		"the number of the queue; without one, cqe is that of the command queue.",
+		"entries, registers and contexts require CAP_SYS_RAWIO. ID is\n"
+		"the number of the queue; cqe without an ID shows the command\n"
+		"CQ.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d cloud_0 --comm 'ib_*'\n"

@@ -12,7 +12,7 @@
 static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, "stop after N events" },
 	{ OPT_PAST, 0, "past", NULL, WORDS_NONE,
-	  "show the last failures that the drivers keep, and exit" },
+	  "show recent failures kept by the drivers, and exit" },
 	{ 0 },
 };
 
@@ -155,9 +155,9 @@ static int run(struct cli *cli)
 const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
-	.more = "Runs until interrupted. Events that happened before the start\n"
-		"are not shown, except failures: --past shows those that the\n"
-		"driver still has of each device.",
+	.more = "Runs until interrupted. Events before the start are not\n"
+		"shown, except failures: --past prints the recent failures\n"
+		"that the driver of each device keeps.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"

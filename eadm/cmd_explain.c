@@ -15,8 +15,8 @@
 
 static const struct option_def options[] = {
 	{ OPT_TEXT_ONLY, 0, "text-only", NULL, WORDS_NONE,
-	  "do not look for the causes on this machine" },
-	{ OPT_LIST, 'l', "list", NULL, WORDS_NONE, "list all errors that are known" },
+	  "do not look for causes on this machine" },
+	{ OPT_LIST, 'l', "list", NULL, WORDS_NONE, "list all known errors" },
 	{ 0 },
 };
 
@@ -56,10 +56,10 @@ static int read_input(struct cli *cli, struct log *log)
 
 	if (from && !strcmp(from, "-"))
 		return fail(cli, STATUS_USAGE, "TEXT",
-			    "missing: --from reads standard input");
+			    "missing (--from reads standard input)");
 	if (isatty(STDIN_FILENO))
 		return fail(cli, STATUS_USAGE, "TEXT",
-			    "missing, and standard input is a terminal");
+			    "missing (standard input is a terminal)");
 	while (!interrupted) {
 		n = read(STDIN_FILENO, buf, sizeof(buf));
 		if (n < 0 && errno == EINTR)
@@ -80,10 +80,10 @@ static int unknown(struct cli *cli, const struct log *log)
 	/* The name of a log in place of its text is a common mistake. */
 	if (cli->args.n_words == 1 && !access(cli->args.word[0], F_OK))
 		return fail(cli, STATUS_USAGE, cli->args.word[0],
-			    "a file is read on standard input ('eadm explain < FILE')");
+			    "a file must be read from standard input ('eadm explain < FILE')");
 	if (log->matches.error && log->line <= 1)
 		return fail(cli, STATUS_NOT_FOUND, "text",
-			    "a system error, but of no known call: add the words around it");
+			    "a system error of an unknown call: include the surrounding text");
 	return fail(cli, STATUS_NOT_FOUND, "text", "no known error in %llu %s",
 		    log->line, plural(log->line, "line", "lines"));
 }
@@ -228,7 +228,7 @@ static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 
 	for (i = 0; eadm_diagnosis_gap(host->diagnosis, i, &gap) > 0; i++)
 		left += gap.count;
-	snprintf(why, sizeof(why), "no finding of a rule in %s",
+	snprintf(why, sizeof(why), "no rule found a fault in %s",
 		 eadm_is_live(cli->ctx) ? "this machine" : "the capture");
 	if (left)
 		snprintf(why + strlen(why), sizeof(why) - strlen(why),
@@ -305,7 +305,7 @@ static int run(struct cli *cli)
 const struct command cmd_explain = {
 	.name = "explain",
 	.usage = "[TEXT...]",
-	.help = "explain errors that programs print, and look for their causes",
+	.help = "explain errors printed by programs, and look for their causes",
 	.more = "Finds the errors of verbs, rdma_cm, NCCL, libfabric, UCX and perftest in\n"
 		"TEXT, or in a log on standard input: what each means, its causes, the\n"
 		"likeliest first, which of them 'eadm diagnose' and 'eadm check' find on\n"

@@ -49,8 +49,8 @@ static int run(struct cli *cli)
 const struct command cmd_info = {
 	.name = "info",
 	.usage = "[DEV]",
-	.help = "show all fields of a device: capabilities, limits and their use",
-	.more = "Without DEV, all devices are shown side by side.",
+	.help = "show all fields of a device: capabilities, limits and usage",
+	.more = "Without DEV, all devices are shown in columns.",
 	.examples = "  eadm info\n"
 		    "  eadm info cloud_0\n"
 		    "  eadm info cloud_0 -o qps,max-qp,cqs,max-cq\n",

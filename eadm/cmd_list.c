@@ -23,7 +23,7 @@ static int run(struct cli *cli)
 const struct command cmd_list = {
 	.name = "list",
 	.help = "list RDMA devices",
-	.more = "One line for each RDMA device of any vendor.",
+	.more = "Prints one line for each RDMA device of any vendor.",
 	.examples = "  eadm list\n"
 		    "  eadm list -o +qps,max-qp\n"
 		    "  eadm list --watch\n"

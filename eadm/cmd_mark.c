@@ -135,7 +135,7 @@ static int run(struct cli *cli)
 
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
-			    "a mark holds all devices");
+			    "a mark always includes all devices");
 	if (cli->args.opt[OPT_LIST]) {
 		if (cli->args.n || cli->args.opt[OPT_DELETE])
 			return fail(cli, STATUS_USAGE, "--list",
@@ -147,7 +147,7 @@ static int run(struct cli *cli)
 			    "not a name (letters, digits, '.', '_' and '-')");
 	if (!strcmp(name, "live"))
 		return fail(cli, STATUS_USAGE, name,
-			    "is reserved for this machine");
+			    "is a reserved name (this machine)");
 	if (cli->args.opt[OPT_DELETE] && !cli->args.n)
 		return fail(cli, STATUS_USAGE, "--delete", "which mark?");
 	if (!mark_path(name, path, sizeof(path)))
@@ -161,7 +161,7 @@ static int run(struct cli *cli)
 const struct command cmd_mark = {
 	.name = "mark",
 	.usage = "[NAME]",
-	.help = "save the current state, to see later what has changed",
+	.help = "save the current state for later comparison",
 	.more = "The mark is a capture of all devices, without past records such as\n"
 		"the flight recorder; without NAME it is called '" DEFAULT_NAME "'.\n"
 		"'stat --since' and 'diff' take it by name.",

@@ -20,11 +20,11 @@
 
 static const struct option_def options[] = {
 	{ OPT_LEVEL, 0, "level", "LEVEL", WORDS_PROBE_LEVEL,
-	  "how to read the kernel: typed, kprobe or auto (default)" },
+	  "method to read kernel objects: typed, kprobe or auto (default)" },
 	{ OPT_SIZE, 0, "size", "SIZE", WORDS_ANY,
-	  "memory of all records: bytes, K, M or G (default: 8M)" },
+	  "memory for records: bytes, K, M or G (default: 8M)" },
 	{ OPT_BTF, 0, "btf", "FILE", WORDS_FILE,
-	  "types of a kernel that has none itself; implies --level kprobe" },
+	  "type information (BTF) for a kernel without it; implies --level kprobe" },
 	{ 0 },
 };
 
@@ -105,7 +105,7 @@ static int end_child(struct cli *cli, struct child *child, const char *verb)
 		return STATUS_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EOPNOTSUPP && !len)
 		return fail(cli, STATUS_UNSUPPORTED, verb,
-			    "%s is not installed: this eadm was built without it",
+			    "%s is not available: eadm was built without the probe",
 			    PROGRAM);
 	return fail(cli, WIFEXITED(status) ? status_of(-WEXITSTATUS(status)) :
 					     STATUS_FAILED,
@@ -170,7 +170,7 @@ static int check(struct cli *cli, bool loads)
 
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
-			    "the probe records all devices");
+			    "the probe always records all devices");
 	if (!loads && (level || cli->args.opt[OPT_SIZE] || cli->args.opt[OPT_BTF]))
 		return fail(cli, STATUS_USAGE,
 			    level ? "--level" : cli->args.opt[OPT_SIZE] ?
@@ -202,7 +202,7 @@ static int run(struct cli *cli)
 	if (!strcmp(verb, "status"))
 		return show_status(cli);
 	if (cli->args.opt[OPT_FROM])
-		return fail(cli, STATUS_USAGE, "--from", "a capture has no kernel");
+		return fail(cli, STATUS_USAGE, "--from", "not with probe");
 	if (!opt_size(cli, OPT_SIZE, &bytes))
 		return STATUS_USAGE;
 	if (!bytes || bytes > 1ULL << 30)
@@ -213,7 +213,7 @@ static int run(struct cli *cli)
 const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "start|stop|status|run",
-	.help = "record verbs, connections and events of any driver, by BPF",
+	.help = "record verbs, connections and events of any driver with BPF",
 	.more = "start loads programs into the kernel that record from then on, without\n"
 		"a process; stop removes them. run records until it is interrupted.\n"
 		"trace, events, diagnose, record and the exporter read the records.\n"

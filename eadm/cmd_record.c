@@ -9,7 +9,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_OUTPUT, 'o', "output", "FILE", WORDS_FILE,
-	  "another way to name FILE" },
+	  "same as the argument FILE" },
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "include the adapters' own contexts" },
 	{ OPT_RINGS, 0, "rings", NULL, WORDS_NONE,
@@ -19,7 +19,7 @@ static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two snapshots (default: 1s)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "keep the newest snapshots that fit into SIZE bytes, K, M or G" },
+	  "keep only the newest snapshots, up to SIZE bytes, K, M or G" },
 	{ 0 },
 };
 
@@ -59,10 +59,10 @@ static int run(struct cli *cli)
 		path = cli->args.arg[0];
 	if (!path)
 		return fail(cli, STATUS_USAGE, "FILE",
-			    "to where? ('-': standard output)");
+			    "missing ('-': standard output)");
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
-			    "a capture holds all devices");
+			    "a capture always includes all devices");
 	if (cli->args.opt[OPT_JSON] && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the capture");
@@ -106,10 +106,11 @@ const struct command cmd_record = {
 	.name = "record",
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
-	.more = "Every command reads it with --from FILE, and so does Wireshark.\n"
-		"--hw and --rings require CAP_SYS_RAWIO; without it the rest is recorded,\n"
-		"and the status is 6. --rings leaves inline payload out.\n"
-		"The file appears when all is recorded; an interrupt stops recording.",
+	.more = "Every command can read a capture with --from FILE, as can\n"
+		"Wireshark. --hw and --rings require CAP_SYS_RAWIO; without\n"
+		"it, all else is recorded and the exit status is 6. --rings\n"
+		"omits inline payload. The file appears once recording is\n"
+		"complete; an interrupt ends recording.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record --hw --rings all.pcapng\n"

@@ -18,9 +18,9 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "include the counters in the adapter's own context of each OBJECT" },
 	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
-	  "counters of ports as the driver and sysfs name them" },
+	  "port counters under the names of the driver and sysfs" },
 	{ OPT_SINCE, 0, "since", "MARK", WORDS_SNAPSHOT,
-	  "show what counters grew by since a mark or a capture" },
+	  "show the growth of counters since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two samples (default: 1s); implies --live" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
@@ -298,7 +298,7 @@ static int run_since(struct stat *stat, const char *since)
 	struct cli *cli = stat->cli;
 	const struct eadm_note anew = {
 		.size = sizeof(anew), .device = "", .what = "counters",
-		.why = "some decreased: they were reset, and are left out",
+		.why = "omitted counters that decreased (reset)",
 	};
 	struct eadm_note other = {
 		.size = sizeof(other), .device = "", .what = "host",
@@ -326,7 +326,7 @@ static int run_since(struct stat *stat, const char *since)
 		cli->writer->ops->note(cli->writer, &anew);
 	machine_text(cli->ctx, "host", host, sizeof(host));
 	if (*was && *host && strcmp(was, host)) {
-		snprintf(why, sizeof(why), "%s before, %s now: counters of two machines",
+		snprintf(why, sizeof(why), "the counters are of two machines: %s before, %s now",
 			 was, host);
 		other.why = why;
 		cli->writer->ops->note(cli->writer, &other);

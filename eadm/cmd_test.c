@@ -10,13 +10,13 @@ static const struct option_def options[] = {
 	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
 	  "port of rdma_cm, or of TCP (default: " TEST_PORT ")" },
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
-	  "local address, which chooses the device" },
+	  "local address, which selects the device" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
-	  "client: only these: connect, data, rdma, echo, order, rate" },
+	  "client: only these tests: connect, data, rdma, echo, order, rate" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "client: messages of echo and order (default: 1000)" },
+	  "client: messages for echo and order (default: 1000)" },
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
-	  "client: largest message of data and rdma (default: 65536)" },
+	  "client: largest message for data and rdma (default: 65536)" },
 	{ OPT_NO_CM, 0, "no-cm", NULL, WORDS_NONE,
 	  "no connection manager: exchange addresses over TCP" },
 	{ OPT_GID_INDEX, 'g', "gid-index", "N", WORDS_ANY,
@@ -81,7 +81,7 @@ static int take_options(struct test *test)
 		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 1h");
 	if (cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--from",
-			    "tests need this machine");
+			    "cannot be used with test");
 	return check_tests(test);
 }
 
@@ -97,10 +97,10 @@ static int run(struct cli *cli)
 
 	if (!client && (!cli->args.n || strcmp(verb, "server") != 0))
 		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
-			    "server or client? ('eadm help test')");
+			    "missing: server or client ('eadm help test')");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
-			    "HOST of the server is missing");
+			    "missing HOST of the server");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "one argument too many ('eadm help test')");
@@ -137,10 +137,11 @@ const struct command cmd_test = {
 	.name = "test",
 	.usage = "server | client HOST",
 	.help = "test connections, data, latency and order between two hosts",
-	.more = "Works on devices of all vendors: by rdma_cm, or, where the adapters have no\n"
-		"connection manager, by addresses exchanged over TCP. Each test has a row:\n"
-		"connect, data (messages of all sizes, compared), rdma (written, read back,\n"
-		"compared), echo (time there and back), order, rate (of connections).",
+	.more = "Works with devices of all vendors: through rdma_cm or, if the\n"
+		"adapters have no connection manager, with addresses exchanged\n"
+		"over TCP. Each test prints a row: connect, data (messages of\n"
+		"all sizes, verified), rdma (write, read back, verify), echo\n"
+		"(round-trip time), order, rate (of connections).",
 	.examples = "  eadm test server\n"
 		    "  eadm test client 192.0.2.1\n"
 		    "  eadm test client 192.0.2.1 --bind 192.0.2.2 --json\n"

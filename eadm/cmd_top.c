@@ -14,7 +14,7 @@ static const struct option_def options[] = {
 	{ OPT_BATCH, 'b', "batch", NULL, WORDS_NONE,
 	  "print tables instead of drawing on the terminal" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
-	  "processes instead of QPs, and whether they are on RDMA or TCP" },
+	  "show processes instead of QPs, and whether they use RDMA or TCP" },
 	{ OPT_ROWS, 0, "rows", "N", WORDS_ANY,
 	  "with --batch: number of QPs or processes (default: 20)" },
 	{ OPT_SORT, 0, "sort", "ORDER", WORDS_TOP_SORT,
@@ -102,9 +102,10 @@ static int run(struct cli *cli)
 const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
-	.more = "Rates, owners, latencies of commands; 'h' shows the keys. It reads\n"
-		"many QPs as often as half a percent of a CPU allows, processes as often\n"
-		"as five percent allow. On a capture it replays the snapshots.",
+	.more = "Shows rates, owners and command latencies; 'h' lists the\n"
+		"keys. The refresh rate adapts so that reading QPs takes at\n"
+		"most half a percent of a CPU, and reading processes five\n"
+		"percent. A capture is replayed snapshot by snapshot.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"

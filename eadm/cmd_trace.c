@@ -18,16 +18,16 @@ static const struct option_def options[] = {
 	  "only commands with at least this latency (ms without a unit)" },
 	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
 	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE,
-	  "only commands that ended in these states, separated by commas" },
+	  "only commands with these outcomes, separated by commas" },
 	{ OPT_PID, 0, "pid", "PID", WORDS_ANY,
-	  "only commands that this process caused" },
+	  "only commands issued for this process" },
 	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY,
-	  "only commands that processes of this name caused" },
+	  "only commands issued for processes of this name" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "with --follow: stop after N commands" },
 	SORT_OPTION,
 	{ OPT_FORMAT, 0, "format", "FORMAT", WORDS_TRACE_FORMAT,
-	  "of export: chrome, for ui.perfetto.dev and others (default)" },
+	  "with export: chrome, for ui.perfetto.dev and similar viewers (default)" },
 	{ 0 },
 };
 
@@ -98,7 +98,7 @@ static void tell_lost(struct follow *f, unsigned int i)
 
 	if (lost == f->lost[i])
 		return;
-	note(f->cli, "%s: %llu %s overwritten before being read", f->name[i],
+	note(f->cli, "%s: %llu %s overwritten before they were read", f->name[i],
 	     (unsigned long long)(lost - f->lost[i]),
 	     plural(lost - f->lost[i], "record was", "records were"));
 	f->lost[i] = lost;
@@ -304,8 +304,8 @@ const struct command cmd_trace = {
 	.usage = "[hist|export [FILE]]",
 	.help = "show the flight recorder: the last commands of each adapter",
 	.more = "The recorder is always on. It can be read while the command\n"
-		"queue is dead, and the first time-out is kept.\n"
-		"hist draws how long each kind of command took; export writes a\n"
+		"queue is dead, and the first time-out is kept. hist prints a\n"
+		"latency histogram for each kind of command; export writes a\n"
 		"trace for a viewer, to standard output unless FILE is given.",
 	.examples = "  eadm trace\n"
 		    "  eadm trace --slower-than 5ms\n"

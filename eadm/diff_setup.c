@@ -424,7 +424,7 @@ static void compare_sides(struct comparison *c, const struct eadm_object *object
 		if (error[side] < 0)
 			note_missing(c, object, side, eadm_errmsg(c->ctx[side]));
 		else if (is_unknown(object, &rows[side], &rows[!side]))
-			note_missing(c, object, side, "nothing is known");
+			note_missing(c, object, side, "no data");
 		else
 			continue;
 		return;
@@ -514,13 +514,13 @@ int diff_setup(struct cli *cli, struct eadm_ctx *a, struct eadm_ctx *b,
 {
 	struct comparison c = { .cli = cli, .ctx = { a, b } };
 	struct table table = { .object = "setup-difference",
-			       .title = "differences of the set-up" };
+			       .title = "configuration differences" };
 	const struct eadm_object *object = NULL;
 	int status;
 
 	if (only && !has_setup(only))
 		return fail(cli, STATUS_USAGE, eadm_object_name(only),
-			    "does not belong to the set-up of a host");
+			    "is not part of a host's configuration");
 	status = table_of(cli, &table, columns, N_COLS);
 	if (!status) {
 		cli->writer->ops->begin(cli->writer, &table);

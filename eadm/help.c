@@ -47,14 +47,14 @@ void print_overview(const struct program *program)
 	int i;
 
 	printf("Usage: eadm COMMAND [ARGUMENTS] [OPTIONS]\n\n"
-	       "Shows the state of RDMA adapters, of this machine or from a capture.\n\n"
+	       "Shows the state of RDMA adapters on this machine or in a capture.\n\n"
 	       "Commands:\n");
 	for (i = 0; commands[i]; i++) {
 		if (!commands[i]->hidden)
 			printf("  %-8s %s\n", commands[i]->name,
 			       commands[i]->help);
 	}
-	printf("\nOptions, anywhere on the line:\n");
+	printf("\nOptions:\n");
 	print_options(global_options, NULL);
 	printf("\nExamples:\n"
 	       "  eadm list                        which devices exist\n"

@@ -43,7 +43,7 @@ static int run(struct cli *cli)
 	    !has_fields(cli->cmd))
 		return fail(cli, STATUS_USAGE,
 			    output ? "--output" : "--list-columns",
-			    "%s has its own columns", cli->verb);
+			    "%s has fixed columns", cli->verb);
 	if (cli->args.opt[OPT_LIST_COLUMNS] ||
 	    (output && !strcmp(output, "help"))) {
 		name = cli->cmd->object;
@@ -51,7 +51,7 @@ static int run(struct cli *cli)
 			name = cli->args.n ? cli->args.arg[0] : cli->cmd->usual;
 		if (!name)
 			return fail(cli, STATUS_USAGE, "--list-columns",
-				    "of which object?");
+				    "missing object name");
 		object = need_object(cli, name);
 		if (!object)
 			return STATUS_USAGE;
@@ -102,7 +102,7 @@ static int run_line(int argc, char **argv, struct eadm_ctx *opened)
 			status = print_schema();
 		else if (!cli.cmd)
 			status = fail(&cli, STATUS_USAGE, "command",
-				      "which one? ('eadm help' lists them)");
+				      "missing ('eadm help' lists all commands)");
 		else
 			status = run(&cli);
 	}

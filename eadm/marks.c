@@ -89,7 +89,7 @@ int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 	else if (strcmp(name, "live"))
 		status = open_capture(cli, ctx, name);
 	else if (at)
-		status = fail(cli, STATUS_USAGE, spec, "live has no snapshots");
+		status = fail(cli, STATUS_USAGE, spec, "'live' has no snapshots");
 	else if ((ret = eadm_open_live(ctx)))
 		status = fail(cli, status_of(ret), "open", "%s",
 			      eadm_errmsg(ctx));

@@ -20,9 +20,9 @@ const struct option_def global_options[] = {
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_PROGRAM, 0, "peer", "SOCKET", WORDS_FILE,
-	  "before COMMAND: read the adapters of the program listening on SOCKET" },
+	  "before COMMAND: read the adapters behind the control socket SOCKET" },
 	{ OPT_NO_PEERS, 0, "no-peers", NULL, WORDS_NONE,
-	  "leave out adapters that are programs on this machine" },
+	  "omit userspace adapters" },
 	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,
 	  "use the capture's snapshot at TIME: 14:03:05, +30s, -10s, #3" },
 	{ OPT_SAVE, 0, "save", "FILE", WORDS_FILE,
@@ -38,7 +38,7 @@ const struct option_def global_options[] = {
 	{ OPT_TIMEOUT, 0, "timeout", "TIME", WORDS_ANY,
 	  "timeout for each kernel reply (default: 10s)" },
 	{ OPT_VERBOSE, 'v', "verbose", NULL, WORDS_NONE,
-	  "report each step and all reasons" },
+	  "print each step and all reasons" },
 	{ OPT_VERSION, 'V', "version", NULL, WORDS_NONE,
 	  "print the version of eadm" },
 	{ OPT_HELP, 'h', "help", NULL, WORDS_NONE, "print help" },
@@ -121,7 +121,7 @@ static int unknown_option(struct cli *cli, const char *word, size_t len)
 		if (in_table(commands[i]->options, is_long ? name + 2 : NULL,
 			     len - 2, name[1]))
 			return fail(cli, STATUS_USAGE, name,
-				    "must follow its command");
+				    "must follow the command");
 	}
 	return fail(cli, STATUS_USAGE, name, "unknown option");
 }
@@ -399,5 +399,5 @@ int check_target(struct cli *cli, const char *path)
 	if (ret || source.st_dev != target.st_dev ||
 	    source.st_ino != target.st_ino)
 		return 0;
-	return fail(cli, STATUS_USAGE, path, "is the file that --from reads");
+	return fail(cli, STATUS_USAGE, path, "is the input file of --from");
 }

@@ -23,7 +23,7 @@ static int save_source(struct cli *cli)
 		return 0;
 	if (!strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--save",
-			    "standard output is used for the rows");
+			    "standard output is already used for the output");
 	ret = check_target(cli, path);
 	if (ret)
 		return ret;
@@ -126,7 +126,7 @@ int need_connections(struct cli *cli)
 	if (!family || eadm_family_has_cm(family))
 		return STATUS_OK;
 	return fail(cli, STATUS_UNSUPPORTED, opts.device,
-		    "rdma_cm makes no connections over %s adapters",
+		    "rdma_cm does not support %s adapters",
 		    eadm_family_name(family));
 }
 

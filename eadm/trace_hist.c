@@ -168,7 +168,7 @@ int trace_hist(struct cli *cli, struct view *view)
 	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",
-			    "a histogram has its own columns");
+			    "a histogram has fixed columns");
 	columns_free(&view->table);
 	view->table = (struct table){ .object = "histogram",
 				      .title = view->table.title };

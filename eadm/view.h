@@ -30,9 +30,9 @@ struct view {
 
 #define WATCH_OPTIONS \
 	{ OPT_WATCH, 'w', "watch", "[TIME]", WORDS_ANY, \
-	  "refresh each second, or at this interval" }, \
+	  "refresh every second, or at this interval" }, \
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, \
-	  "with --watch: end after N times" }
+	  "with --watch: stop after N refreshes" }
 
 #define SORT_OPTION \
 	{ OPT_SORT, 0, "sort", "COLS", WORDS_SORT, \
@@ -42,7 +42,7 @@ struct view {
 	{ OPT_PID, 0, "pid", "PID", WORDS_ANY, \
 	  "only objects of this process" }, \
 	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY, \
-	  "only objects of processes of this name ('*' and '?' match)" }, \
+	  "only objects of processes of this name (with wildcards '*' and '?')" }, \
 	{ OPT_NETNS, 0, "netns", "NS", WORDS_FILE, \
 	  "only objects of this network namespace: name, path or inode" }, \
 	{ OPT_CGROUP, 0, "cgroup", "GROUP", WORDS_FILE, \

@@ -70,7 +70,7 @@ EADM_API int eadm_open_live(struct eadm_ctx *ctx)
 	int ret;
 
 	if (ctx->src)
-		return eadm_fail(ctx, -EBUSY, "the context is open already");
+		return eadm_fail(ctx, -EBUSY, "the context is already open");
 	ret = eadm_live_new(ctx, scrub,
 			    ctx->no_peers ? NULL : eadm_family_sockets(),
 			    &ctx->src);
@@ -88,7 +88,7 @@ EADM_API int eadm_open_peer(struct eadm_ctx *ctx, const char *path)
 	int ret;
 
 	if (ctx->src)
-		return eadm_fail(ctx, -EBUSY, "the context is open already");
+		return eadm_fail(ctx, -EBUSY, "the context is already open");
 	ret = eadm_peer_new(ctx, path, scrub, &ctx->src);
 	ctx->live = !ret;
 	return ret;
@@ -99,7 +99,7 @@ EADM_API int eadm_open_file(struct eadm_ctx *ctx, const char *path)
 	int fd;
 
 	if (ctx->src)
-		return eadm_fail(ctx, -EBUSY, "the context is open already");
+		return eadm_fail(ctx, -EBUSY, "the context is already open");
 	fd = eadm_input_open(ctx, path);
 	return fd < 0 ? fd : eadm_file_new(ctx, fd, &ctx->src);
 }
@@ -107,7 +107,7 @@ EADM_API int eadm_open_file(struct eadm_ctx *ctx, const char *path)
 EADM_API int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other)
 {
 	if (ctx->src)
-		return eadm_fail(ctx, -EBUSY, "the context is open already");
+		return eadm_fail(ctx, -EBUSY, "the context is already open");
 	if (!other->src)
 		return eadm_fail(ctx, -EINVAL, "no capture is open");
 	return eadm_file_share(ctx, other->src, &ctx->src);

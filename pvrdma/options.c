@@ -217,7 +217,7 @@ static int take_function(struct options *options, char *text)
 		if (!take_property(function, property))
 			return wrong("no such property of a socket", property);
 	if (!*text)
-		return wrong("a socket has no path", text);
+		return wrong("missing socket path", text);
 	function->path = text;
 	options->n_functions++;
 	return -1;
@@ -347,6 +347,6 @@ int options_parse(struct options *options, int argc, char **argv)
 	if (options->config.version < 18 && options->config.gid_type == IBV_GID_TYPE_ROCE_V2)
 		return usage_error("version 17 of the interface requires --roce 1");
 	if (options->config.version < 20 && options->verbs.device)
-		return usage_error("below version 20 of the interface QPNs cannot be those of a device: --backend soft only");
+		return usage_error("interface versions below 20 cannot use the QPNs of a device: use --backend soft");
 	return name_all(options);
 }

@@ -36,7 +36,7 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 		*len = 32;
 		return getrandom(key, *len, 0) == (ssize_t)*len ? 0 :
 			fail(b->cli, STATUS_FAILED, "--redact",
-			     "no random numbers");
+			     "cannot get random numbers");
 	}
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	n = fd < 0 ? -1 : read(fd, key, MAX_KEY);
@@ -46,7 +46,7 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 			 path, "%s", strerror(errno));
 	else if (n < 16)
 		n = fail(b->cli, STATUS_FAILED, path,
-			 "a key has at least 16 bytes");
+			 "a key must have at least 16 bytes");
 	else
 		*len = n, n = 0;
 	if (fd >= 0)
@@ -236,7 +236,7 @@ static void tell(struct bundle *b, const char *path)
 		     part->why ? part->why : "no reason known");
 	}
 	if (missing)
-		note(b->cli, "%s: written, but %u of %u parts %s incomplete",
+		note(b->cli, "%s was written, but %u of %u parts %s incomplete",
 		     path, missing, b->n_parts, plural(missing, "is", "are"));
 	else
 		note(b->cli, "%s: written, %u %s", path, b->n_parts,
@@ -314,7 +314,7 @@ int bundle_create(struct cli *cli)
 			    "more than 0, at most 24h");
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
-			    "a bundle holds all devices");
+			    "a bundle always includes all devices");
 	if (path && !strcmp(path, "-") && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the bundle");

@@ -123,7 +123,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 int bundle_capture(struct bundle *b)
 {
 	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
-					"state of all devices, twice");
+					"two snapshots of all devices");
 	uint64_t box = CAPTURE_MS + b->interval / 1000000, half, now;
 	bool hw = b->hw;
 	int fd, ret;
@@ -142,7 +142,7 @@ int bundle_capture(struct bundle *b)
 
 		free(part->why);
 		part->why = NULL;
-		bundle_why(part, "without the adapters' contexts: reading them did not finish");
+		bundle_why(part, "adapter contexts omitted: timed out");
 		hw = false;
 		close(fd);
 		fd = bundle_run(b, part, box / 2, collect_capture, &hw);
@@ -207,14 +207,14 @@ static int render(struct bundle *b, const struct rendering *r)
 	snprintf(name, sizeof(name), "%s/%s%s%s.%s", r->json ? "json" : "text",
 		 r->command, r->object ? "-" : "", r->object ? r->object : "",
 		 r->json ? "json" : "txt");
-	part = bundle_part(b, name, r->json ? "rendering for programs" :
-					      "rendering for people");
+	part = bundle_part(b, name, r->json ? "JSON output" :
+					      "text output");
 	if (!part)
 		return fail(b->cli, STATUS_FAILED, name, "out of memory");
 	fd = bundle_run(b, part, RENDER_MS, collect_rendering, r);
 	/* In JSON, errors are documents on standard output. */
 	if (r->json && part->outcome != OUTCOME_OK)
-		bundle_why(part, "as in text/%s%s%s.txt", r->command,
+		bundle_why(part, "same as text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
 	ret = part->outcome == OUTCOME_OK || part->outcome == OUTCOME_PARTIAL ?
 		      bundle_keep(b, part, fd, false) : 0;

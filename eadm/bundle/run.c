@@ -191,9 +191,9 @@ static void judge_death(struct part *part, int status, const char *words)
 
 	part->outcome = cut ? OUTCOME_PARTIAL : OUTCOME_FAILED;
 	if (cut)
-		bundle_why(part, "cut off: no room left (--max-size)");
+		bundle_why(part, "truncated: size limit reached (--max-size)");
 	else if (WIFSIGNALED(status))
-		bundle_why(part, "its collector was killed by signal %d%s%s",
+		bundle_why(part, "collector killed by signal %d%s%s",
 			   WTERMSIG(status), *words ? ": " : "", words);
 	else if (*words)
 		bundle_why(part, "%s", words);
@@ -293,7 +293,7 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 
 	if (!answers_within(w->fd, ms)) {
 		part->outcome = OUTCOME_TIMEOUT;
-		bundle_why(part, "not done after %.1f s", ms / 1000.0);
+		bundle_why(part, "timed out after %.1f s", ms / 1000.0);
 		bundle_worker_end(b);
 		return;
 	}
@@ -324,8 +324,8 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	job.room = used < b->max_size ? b->max_size - used : 0;
 	part->outcome = OUTCOME_SKIPPED;
 	if (!left || !job.room) {
-		bundle_why(part, left ? "no room left (--max-size)" :
-					"no time left (--max-time)");
+		bundle_why(part, left ? "size limit reached (--max-size)" :
+					"time limit reached (--max-time)");
 		return -1;
 	}
 	part->outcome = OUTCOME_FAILED;
@@ -352,7 +352,7 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 	int ret = 0;
 
 	if (part->outcome == OUTCOME_FAILED)
-		bundle_why(part, "its collector failed");
+		bundle_why(part, "collector failed");
 	if (fd < 0)
 		return 0;
 	ret = bundle_load(fd, &data, &len);
@@ -368,7 +368,7 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 	}
 	if (len && len > b->max_size - eadm_bundle_writer_size(b->pack)) {
 		part->outcome = OUTCOME_SKIPPED;
-		bundle_why(part, "no room left (--max-size)");
+		bundle_why(part, "size limit reached (--max-size)");
 	} else if (len) {
 		ret = eadm_bundle_writer_add(b->pack, part->name, data, len,
 					     part->digest);

@@ -87,7 +87,7 @@ static int parse_manifest(struct reader *r)
 			    "unknown manifest format");
 	r->newer = jsonc.json_object_get_int(format) > BUNDLE_FORMAT;
 	if (r->newer)
-		note(r->cli, "%s: made by a newer eadm; some of it may not be shown",
+		note(r->cli, "%s was written by a newer eadm; some parts may not be shown",
 		     r->path);
 	return 0;
 }

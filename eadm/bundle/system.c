@@ -152,7 +152,7 @@ static int collect_config(struct bundle *b, const void *arg)
 		if (matching_lines(path, pattern))
 			return STATUS_OK;
 	}
-	fprintf(stderr, "no configuration of kernel %s in /boot or /lib/modules\n",
+	fprintf(stderr, "no config file of kernel %s in /boot or /lib/modules\n",
 		uts.release);
 	return STATUS_NOT_FOUND;
 }
@@ -209,7 +209,7 @@ static int collect_modules(struct bundle *b, const void *arg)
 	free(line);
 	fclose(file);
 	if (!any)
-		fprintf(stderr, "no module of RDMA is loaded\n");
+		fprintf(stderr, "no RDMA module is loaded\n");
 	return any ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
@@ -275,7 +275,7 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 	else if (lines == MAX_LINES)
 		fprintf(stderr, "more than %u lines\n", MAX_LINES);
 	else if (!lines)
-		fprintf(stderr, "the kernel's log has nothing about RDMA\n");
+		fprintf(stderr, "no messages about RDMA in the kernel log\n");
 	close(fd);
 	regfree(&re);
 	if (n < 0 && errno != EAGAIN)
@@ -288,7 +288,7 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 const struct fact_source facts_before[] = {
 	{ "system/kernel.txt", "kernel, distribution, memory, load",
 	  collect_kernel },
-	{ "system/config.txt", "lines of the kernel's configuration",
+	{ "system/config.txt", "relevant kernel configuration options",
 	  collect_config },
 	{ "system/limits.txt", "limits", collect_limits },
 	{ "system/modules.txt", "modules and their parameters",
@@ -301,13 +301,13 @@ const struct fact_source facts_before[] = {
 const struct fact_source facts_after[] = {
 	{ "rdma/devices.txt", "RDMA devices in sysfs", collect_rdma },
 	{ "rdma/pci.txt", "PCI functions", collect_pci },
-	{ "rdma/interrupts.txt", "CPUs that serve the adapters' interrupts",
+	{ "rdma/interrupts.txt", "CPU affinity of the adapters' interrupts",
 	  collect_affinity },
 	{ "net/netdev.txt", "network interfaces and their addresses",
 	  collect_netdev },
-	{ "rdma/hw_counters-later.txt", "counters in sysfs once more",
+	{ "rdma/hw_counters-later.txt", "counters in sysfs, second reading",
 	  collect_hw_counters },
-	{ "log/kernel.txt", "the kernel's log about RDMA",
+	{ "log/kernel.txt", "kernel log messages about RDMA",
 	  collect_kernel_log },
 	{ NULL, NULL, NULL },
 };

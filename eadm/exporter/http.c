@@ -107,7 +107,7 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
 		return say_plain(client, status, "a client certificate is required\n");
 	default:
 		return say_plain(client, status,
-				 "out of memory, or being stopped\n");
+				 "service unavailable\n");
 	}
 }
 

@@ -43,7 +43,7 @@ static int take_systemd(struct cli *cli, struct listeners *listeners)
 		if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listening,
 			       &len) || !listening)
 			return fail(cli, STATUS_FAILED, "LISTEN_FDS",
-				    "descriptor %d does not listen", fd);
+				    "descriptor %d is not a listening socket", fd);
 		fcntl(fd, F_SETFD, FD_CLOEXEC);
 		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 		listeners->fd[listeners->n++] = fd;
@@ -88,7 +88,7 @@ static int listen_unix(struct cli *cli, const char *address,
 
 	if (!*path || strlen(path) >= sizeof(sun.sun_path))
 		return fail(cli, STATUS_USAGE, address,
-			    "a path of 1 to %zu bytes",
+			    "the path must have 1 to %zu bytes",
 			    sizeof(sun.sun_path) - 1);
 	strcpy(sun.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -150,7 +150,7 @@ static int listen_name(struct cli *cli, const char *address,
 	/* getaddrinfo() accepts larger numbers and truncates them to 16 bits. */
 	if (!parse_u64(colon + 1, &port) || port > UINT16_MAX)
 		return fail(cli, STATUS_USAGE, address,
-			    "the port is a number from 0 to 65535");
+			    "the port must be a number from 0 to 65535");
 	snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
 	if (host[0] == '[' && host[strlen(host) - 1] == ']') {
 		host[strlen(host) - 1] = '\0';

@@ -100,7 +100,7 @@ static int fit_descriptors(struct exporter *x)
 			    "only %ju files may be open, %u are needed to serve (ulimit -n)",
 			    (uintmax_t)limit.rlim_cur,
 			    descriptors_for(1));
-	note(x->cli, "only %ju files may be open (ulimit -n): serving %ju %s at once",
+	note(x->cli, "only %ju files may be open (ulimit -n): serving at most %ju %s at once",
 	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->setup.max_connections,
 	     plural(x->setup.max_connections, "client", "clients"));
 	return 0;
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	status = parse_args(&cli, argc, argv);
 	if (!status && (cli.args.opt[OPT_HELP] || cli.args.opt[OPT_VERSION])) {
-		printf("eadm-exporter %s, the program behind 'eadm exporter' ('eadm help exporter')\n",
+		printf("eadm-exporter %s, the program run by 'eadm exporter' ('eadm help exporter')\n",
 		       EADM_VERSION);
 		return fflush(stdout) ? STATUS_FAILED : STATUS_OK;
 	}

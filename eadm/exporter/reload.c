@@ -117,7 +117,7 @@ static bool reload(struct reloader *r)
 		web_config_free(&config);
 		return false;
 	}
-	note(r->cli, "the web configuration was read again");
+	note(r->cli, "reloaded the web configuration");
 	leave(r, old);
 	return true;
 }
@@ -184,7 +184,7 @@ void reloader_ask(struct reloader *r)
 	pthread_cond_signal(&r->change);
 	pthread_mutex_unlock(&r->lock);
 	if (again)
-		note(r->cli, "the web configuration is still being read, and will be read once more");
+		note(r->cli, "still loading the web configuration; it will be loaded again");
 }
 
 /* Called from time to time: report a reload that takes long, once. */

@@ -70,10 +70,10 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 		.budget = { .series = series, .diagnosis = diagnosis },
 	};
 	if (check_names(cli, OPT_COLLECTORS, model_has_collector,
-			"no collector (dev, cmdq, eq, cmd, failure-total, counters, diagnose)"))
+			"not a collector (dev, cmdq, eq, cmd, failure-total, counters, diagnose)"))
 		return STATUS_USAGE;
 	return check_names(cli, OPT_OBJECTS, model_offers,
-			   "no series for each of these (such as qp, cq, mr)");
+			   "cannot be exported as series (use qp, cq, mr and so on)");
 }
 
 /* For a server, the device may still appear later. */
@@ -132,7 +132,7 @@ int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 		return status;
 	if (setup->scrape.from && is_stream(setup->scrape.from))
 		return fail(cli, STATUS_USAGE, "--from",
-			    "requires a regular file: each device opens it separately");
+			    "requires a regular file: it is opened once for each device");
 	status = check_source(cli, once, setup);
 	if (status)
 		return status;

@@ -65,7 +65,7 @@ static const char *scalar(struct reader *r, const yaml_node_t *node)
 {
 	if (node->type == YAML_SCALAR_NODE)
 		return (const char *)node->data.scalar.value;
-	bad(r, node, "a text or number was expected");
+	bad(r, node, "expected a string or number");
 	return NULL;
 }
 
@@ -179,7 +179,7 @@ static int read_version(struct reader *r, const yaml_node_t *node, int *version)
 			return 0;
 		}
 	}
-	return name ? bad(r, node, "%s: not a version (TLS10 to TLS13)", name) :
+	return name ? bad(r, node, "%s: not a TLS version (TLS10 to TLS13)", name) :
 		      -EINVAL;
 }
 
@@ -223,7 +223,7 @@ static int mapping(struct reader *r, const yaml_node_t *node, take_fn take)
 	if (is_null(node))
 		return 0;
 	if (node->type != YAML_MAPPING_NODE)
-		return bad(r, node, "keys with values were expected");
+		return bad(r, node, "expected a mapping");
 	for (pair = node->data.mapping.pairs.start;
 	     !ret && pair < node->data.mapping.pairs.top; pair++) {
 		key = yaml_document_get_node(&r->doc, pair->key);
@@ -288,7 +288,7 @@ static int take_header(struct reader *r, const char *key,
 	for (i = 0; i < ARRAY_SIZE(known) && strcmp(known[i], key) != 0; i++)
 		;
 	if (i == ARRAY_SIZE(known))
-		return bad(r, node, "%s: not a header to be set", key);
+		return bad(r, node, "%s: this header cannot be set", key);
 	if (has_control(value))
 		return bad(r, node, "%s: control characters", key);
 	if (!grow(config->headers, config->n_headers, config->max_headers))
@@ -397,7 +397,7 @@ static int check(struct reader *r)
 	size_t i, len;
 
 	if (!config->cert != !config->key)
-		return bad(r, NULL, "cert_file and key_file belong together");
+		return bad(r, NULL, "cert_file and key_file must be set together");
 	if (!config->cert && (config->client_ca || config->client_auth))
 		return bad(r, NULL,
 			   "client certificates require a cert_file");
@@ -406,7 +406,7 @@ static int check(struct reader *r)
 			   "verifying clients requires a client_ca_file");
 	if (config->client_ca && config->client_auth < CLIENT_VERIFY_IF_GIVEN)
 		return bad(r, NULL,
-			   "client_ca_file is of no use with this client_auth_type");
+			   "client_ca_file has no effect with this client_auth_type");
 	if (r->min > r->max)
 		return bad(r, NULL, "min_version is above max_version");
 	len = snprintf(config->priority, sizeof(config->priority), "NORMAL");

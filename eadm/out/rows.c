@@ -121,7 +121,7 @@ static int add_key(struct cli *cli, const struct eadm_object *object,
 		*colon++ = '\0';
 	if (colon && strcmp(colon, "desc") && strcmp(colon, "asc"))
 		return fail(cli, STATUS_USAGE, colon,
-			    "not an order (asc or desc)");
+			    "not a sort order (asc or desc)");
 	field = find_column(object, name);
 	if (!field)
 		return unknown_column(cli, object, name);

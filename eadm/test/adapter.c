@@ -186,7 +186,7 @@ int adapter_choose(const struct test *test, const struct sockaddr_storage *local
 		find_driver_qp(test, adapter);
 		if (!needs_cm(adapter))
 			return STATUS_OK;
-		snprintf(why, MAX_WHY, "connections of %s need rdma_cm",
+		snprintf(why, MAX_WHY, "connections over %s require rdma_cm",
 			 adapter->device);
 		return STATUS_UNSUPPORTED;
 	}

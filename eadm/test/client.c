@@ -175,7 +175,7 @@ static int run_rdma(struct client *c, struct result *result)
 		return -1;
 	if (!c->link.can_read) {
 		result->skipped = true;
-		result->why = "the adapters cannot read each other's memory";
+		result->why = "the adapters do not support RDMA reads";
 		return 0;
 	}
 	result->size = c->link.shared;

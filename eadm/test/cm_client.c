@@ -66,15 +66,15 @@ static int wrong_event(struct client *c, enum rdma_cm_event_type want,
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		if (event->status == -ETIMEDOUT) {
-			why = "the peer does not answer";
+			why = "the peer does not respond";
 			break;
 		}
-		why = "no RDMA device leads to this address";
+		why = "no RDMA device has a route to this address";
 		c->status = STATUS_NOT_FOUND;
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
 	case RDMA_CM_EVENT_UNREACHABLE:
-		why = "the peer does not answer";
+		why = "the peer does not respond";
 		break;
 	case RDMA_CM_EVENT_REJECTED:
 		return rejected(c, step_of(want), event->status);
@@ -141,7 +141,7 @@ static int check_device(struct client *c)
 	if (!wanted || !strcmp(wanted, name))
 		return 0;
 	c->status = STATUS_NOT_FOUND;
-	return link_fail(&c->link, "the route there leads through %s (--bind chooses another one)",
+	return link_fail(&c->link, "the route uses %s (use --bind to select another one)",
 			 name);
 }
 
@@ -169,7 +169,7 @@ static int say_hello(struct client *c)
 }
 
 /*
- * Errors that the kernel detects at once: there is no RDMA device for the
+ * Errors that the kernel detects at once: no RDMA device found for the
  * address or route.
  */
 static int no_way(struct client *c)
@@ -179,7 +179,7 @@ static int no_way(struct client *c)
 	if (c->status == STATUS_PERMISSION)
 		return link_fail(&c->link, "address resolution failed: %s",
 				 strerror(errno));
-	return link_fail(&c->link, "address resolution failed: no RDMA device leads to this address (%s)",
+	return link_fail(&c->link, "address resolution failed: no RDMA device has a route to this address (%s)",
 			 strerror(errno));
 }
 
@@ -192,7 +192,7 @@ int cm_begin(struct client *c, uint32_t size, uint32_t depth)
 	c->established = false;
 	if (cm.rdma_create_id(t->channel, &id, NULL, RDMA_PS_TCP))
 		return link_fail(&c->link, "%s", errno == ENODEV ?
-				 "there is no RDMA device" : strerror(errno));
+				 "no RDMA device found" : strerror(errno));
 	c->link.id = id;
 	c->link.fd = t->channel->fd;
 	if (cm.rdma_resolve_addr(id, t->from.ss_family ?

@@ -36,9 +36,9 @@ static const char *refuse(const struct server *s,
 		return "a client of another version";
 	if (!hello->size || ntohl(hello->size) > TEST_MAX_SIZE ||
 	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
-		return "the client requests too much";
+		return "client request exceeds limits";
 	if (wanted && strcmp(wanted, event->id->verbs->device->name) != 0)
-		return "through another device";
+		return "routed through another device";
 	return s->n_links == MAX_LINKS ? "too many clients at once" : NULL;
 }
 
@@ -193,7 +193,7 @@ int cm_listen(struct server *s)
 		return status;
 	if (cm.rdma_create_id(t->channel, &s->listener, NULL, RDMA_PS_TCP))
 		return fail(t->cli, STATUS_UNSUPPORTED, "listen", "%s",
-			    errno == ENODEV ? "there is no RDMA device" :
+			    errno == ENODEV ? "no RDMA device found" :
 					      strerror(errno));
 	if (cm.rdma_bind_addr(s->listener, (struct sockaddr *)&addr) ||
 	    cm.rdma_listen(s->listener, 16))

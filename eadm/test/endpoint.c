@@ -270,7 +270,7 @@ int endpoint_connect(struct link *link, const struct exchange *peer)
 	link->can_write = link->can_write && peer->can_write;
 	link->lost = driver ? driver->lost : peer->roce == 2 ?
 		"a firewall must allow RoCE v2, UDP port 4791, in both directions" :
-		"packets of RDMA are lost on the way";
+		"RDMA packets are lost in the network";
 	return driver ? connect_driver(link, peer) : connect_rc(link, peer);
 }
 

@@ -236,7 +236,7 @@ static int nothing_arrived(struct link *link)
 		if (wc.status != IBV_WC_SUCCESS)
 			return failed_completion(link, &wc);
 	}
-	return fail_wait(link, "nothing arrived in time");
+	return fail_wait(link, "timed out waiting for a message");
 }
 
 static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)

@@ -82,7 +82,7 @@ static int choose_setup(struct test *test)
 	eadm_dump_close(dump);
 	if (!n)
 		return fail(cli, STATUS_NOT_FOUND, "devices",
-			    "there is no RDMA device");
+			    "no RDMA device found");
 	test->setup = with && !cli->args.opt[OPT_NO_CM] ? &setup_cm : &setup_tcp;
 	test->because = with ? NULL : because;
 	if (test->has_gid_index && test->setup == &setup_cm)

@@ -44,7 +44,7 @@ int tcp_ended(struct link *link)
 {
 	int ret = tcp_closed(link);
 
-	return ret > 0 ? link_fail(link, "the peer ended the connection") : ret;
+	return ret > 0 ? link_fail(link, "the peer closed the connection") : ret;
 }
 
 void tcp_release(struct link *link)

@@ -356,7 +356,7 @@ static void explain(struct top *top)
 		return;
 	if (top->hidden && !top->said_hidden)
 		at = snprintf(top->note, sizeof(top->note),
-			      "%lu %s may use RDMA, too, and cannot be read (run it as root)",
+			      "%lu %s that may use RDMA cannot be read (run as root)",
 			      (unsigned long)top->hidden,
 			      plural(top->hidden, "process", "processes"));
 	if (uncounted && !top->said_uncounted)

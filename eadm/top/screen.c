@@ -28,7 +28,7 @@
 
 LATE_LIBRARY(curses, CURSES_FUNCTIONS);
 LATE_OPENER(curses, CURSES_FUNCTIONS, "libncursesw.so.6", "recommended",
-	    "the screen of eadm top");
+	    "the screen of 'eadm top'");
 
 #define MAX_WIDTH 512
 #define MAX_CELL 48
@@ -285,10 +285,10 @@ static void draw_help(struct screen *s)
 	static const char *const keys[] = {
 		"q        quit",
 		"h ?      this help",
-		"space    freeze, and continue",
-		"s S      order by the next column, the one before",
-		"r        reverse the order",
-		"c        show all rows again",
+		"space    freeze or continue",
+		"s S      sort by the next or previous column",
+		"r        reverse the sort order",
+		"c        clear the filter",
 		"arrows   go up and down, also j, k, page up, page down, g, G",
 		"+ -      refresh less often, more often",
 	};
@@ -307,7 +307,7 @@ static void draw_help(struct screen *s)
 		"f /      show only processes that match: name, PID, device, library, pod,",
 		"         container, or what they are on",
 		"",
-		"ON is what moves the data of a process: rdma, tcp (more than 1 MiB/s), both,",
+		"ON is the transport of a process: rdma, tcp (more than 1 MiB/s), both,",
 		"or idle. Where a driver counts nothing of its QPs, a connected one stands for",
 		"RDMA. TXB/s and RXB/s are bytes by RDMA, where counters are bound to all its",
 		"QPs; SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes by",
@@ -594,7 +594,7 @@ int top_screen(struct top *top, uint64_t count)
 
 	if (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO))
 		return fail(cli, STATUS_USAGE, "screen",
-			    "there is no terminal (use --batch)");
+			    "not a terminal (use --batch)");
 	if (curses_open())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (use --batch)");

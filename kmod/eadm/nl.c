@@ -272,7 +272,7 @@ static int reply_row(struct sk_buff *skb, const struct eadm_request *req, struct
 	int ret;
 
 	if (!ops) {
-		NL_SET_ERR_MSG(info->extack, "the driver does not show this object");
+		NL_SET_ERR_MSG(info->extack, "the driver does not provide this object");
 		return -EOPNOTSUPP;
 	}
 	row = ops->next(edev->dd, &id);
@@ -315,7 +315,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 				    "the adapter does not have this setting");
 	else if (ret == -ERANGE)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_VALUE],
-				    "the setting cannot have this value");
+				    "invalid value for this setting");
 	return ret;
 }
 

@@ -121,7 +121,7 @@ struct efa_mmio_resp {
 	__le32 value;
 };
 
-#define EFA_MMIO_NO_VALUE		0xffffffffu	/* What a read that fails gives. */
+#define EFA_MMIO_NO_VALUE		0xffffffffu	/* Value returned by a failed read. */
 
 /* hw 9.2 */
 #define EFA_EQ_DB_ARM			BIT(31)
@@ -369,7 +369,7 @@ struct efa_cmd_destroy_ah {
 /* ---- Commands for MRs (hw 4.6, 4.7, 6) --------------------------------- */
 
 #define EFA_MR_INLINE_PAGES		4
-#define EFA_MAX_KEY			0xffffff	/* what a WQE can hold */
+#define EFA_MAX_KEY			0xffffff	/* WQE capacity */
 
 #define EFA_REG_MR_PAGE_SHIFT		GENMASK(4, 0)
 #define EFA_REG_MR_PHYSICAL		BIT(7)	/* all DMA addresses, no list of pages */
@@ -824,9 +824,9 @@ enum efa_comp_status {
 	EFA_WC_REMOTE_RNR		= 10,
 	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the receive is too short */
 	EFA_WC_REMOTE_BAD_STATUS	= 12,
-	EFA_WC_UNRESPONSIVE		= 13,	/* it had answered before */
+	EFA_WC_UNRESPONSIVE		= 13,	/* the peer answered before */
 	EFA_WC_UNKNOWN_PEER		= 14,	/* the target has no AH for the requester */
-	EFA_WC_UNREACHABLE		= 15,	/* it never answered */
+	EFA_WC_UNREACHABLE		= 15,	/* the peer never answered */
 	EFA_WC_FEATURE_MISMATCH		= 18,
 };
 
@@ -834,7 +834,7 @@ struct efa_cqe {
 	__le16 req_id;
 	u8 status;
 	u8 flags;
-	__le16 qpn;			/* the local one */
+	__le16 qpn;			/* local QPN */
 	__le16 length;			/* of a receive */
 	__le16 ah;			/* of the sender */
 	__le16 src_qpn;

@@ -53,7 +53,7 @@
 #define ERDMA_REG_DEV_PROTO		0x0c	/* protocol: 0 iWARP, 1 RoCEv2 */
 #define   ERDMA_PROTO_IWARP		0
 #define   ERDMA_PROTO_ROCEV2		1
-#define ERDMA_REG_DEV_CTRL		0x10	/* what the device shall do */
+#define ERDMA_REG_DEV_CTRL		0x10	/* command to the device */
 #define   ERDMA_CTRL_RESET		BIT(0)
 #define   ERDMA_CTRL_INIT		BIT(1)
 #define ERDMA_REG_DEV_ST		0x14	/* bit 0 reset done, bit 1 initialised */
@@ -99,7 +99,7 @@
 /* doorbell of the ring of command completions, 64 bit */
 #define ERDMA_REG_CMDQ_CQ_DB		0x300
 
-/* What an absent or removed PCI function returns. */
+/* Value returned by an absent or removed PCI function. */
 #define ERDMA_REG_GONE			0xffffffffu
 
 /* ---- Rings ------------------------------------------------------------- */
@@ -415,13 +415,13 @@ struct erdma_cmd_destroy_cq {
 #define ERDMA_CREATE_QP_DB_CFG		BIT(25)	/* sq_cqn only */
 #define ERDMA_CREATE_QP_CQN		GENMASK(23, 0)
 
-/* Of sq_mtt and rq_mtt. */
+/* Bits of sq_mtt and rq_mtt. */
 /* the byte offset itself, a multiple of 4096: not shifted */
 #define ERDMA_CREATE_QP_MTT_OFFSET	GENMASK(31, 12)
 #define ERDMA_CREATE_QP_MTT_CNT		GENMASK(11, 1)
 #define ERDMA_CREATE_QP_MTT_LEVEL	BIT(0)
 
-/* Of db_cfg. */
+/* Bits of db_cfg. */
 #define ERDMA_CREATE_QP_SQDB_PAGE	GENMASK(31, 16)
 #define ERDMA_CREATE_QP_RQDB_PAGE	GENMASK(15, 0)
 

@@ -148,7 +148,7 @@ struct pvrdma_caps {
 	__le32 max_fast_reg_page_list_len;
 };
 
-/* What the driver says of its system (hw 3.1). */
+/* System information reported by the driver (hw 3.1). */
 #define PVRDMA_OS_WIDTH			GENMASK(1, 0)
 #define PVRDMA_OS_TYPE			GENMASK(5, 2)
 #define PVRDMA_OS_VERSION		GENMASK(21, 6)
@@ -339,7 +339,7 @@ enum pvrdma_access {
 	PVRDMA_ACCESS_ON_DEMAND		= 64,
 };
 
-#define PVRDMA_ACCESS_KNOWN		0x7f	/* the others are only wishes */
+#define PVRDMA_ACCESS_KNOWN		0x7f	/* the other bits are requests only */
 
 struct pvrdma_resp_create_mr {
 	struct pvrdma_resp_hdr hdr;
@@ -562,7 +562,7 @@ struct pvrdma_cmd_create_bind {
 	u8 rsvd[3];
 };
 
-#define PVRDMA_BIND_MTU			1024	/* what drivers say */
+#define PVRDMA_BIND_MTU			1024	/* as drivers set it */
 #define PVRDMA_BIND_NO_VLAN		0xfff
 
 struct pvrdma_cmd_destroy_bind {
@@ -826,7 +826,7 @@ struct pvrdma_cq_notification {
 	__le32 cq;
 };
 
-#define PVRDMA_MAX_EVENTS		512	/* that are not consumed, of three pages (hw 5.5) */
+#define PVRDMA_MAX_EVENTS		512	/* unconsumed entries, of three pages (hw 5.5) */
 #define PVRDMA_MAX_NOTIFICATIONS	1024
 
 /* ---- Sizes ------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #define EADM_DEV_STATE_GONE	3
 #define EADM_DEV_STATE_HALTED	4
 
-/* dev-side: What shows a device. */
+/* dev-side: Source of a device's data. */
 #define EADM_DEV_SIDE_DRIVER	0
 #define EADM_DEV_SIDE_PROGRAM	1
 
@@ -264,12 +264,12 @@
 #define EADM_HEALTH_STATE_HEALTHY	0
 #define EADM_HEALTH_STATE_ERROR	1
 
-/* counter-mode: How a counter of QPs has got them. */
+/* counter-mode: How QPs were assigned to a counter. */
 #define EADM_COUNTER_MODE_NONE	0
 #define EADM_COUNTER_MODE_AUTO	1
 #define EADM_COUNTER_MODE_MANUAL	2
 
-/* smc-reason: Why a connection of an SMC socket is on TCP. */
+/* smc-reason: Reason why a connection of an SMC socket uses TCP. */
 #define EADM_SMC_REASON_OUT_OF_MEMORY	16842752
 #define EADM_SMC_REASON_CONFIRM_LINK_TIMEOUT	33619968
 #define EADM_SMC_REASON_ADD_LINK_TIMEOUT	33685504
@@ -308,7 +308,7 @@
 #define EADM_NETNS_MODE_EXCLUSIVE	0
 #define EADM_NETNS_MODE_SHARED	1
 
-/* process-state: What a process does. */
+/* process-state: State of a process. */
 #define EADM_PROCESS_STATE_RUNNING	0
 #define EADM_PROCESS_STATE_SLEEPING	1
 #define EADM_PROCESS_STATE_UNINTERRUPTIBLE	2
@@ -317,7 +317,7 @@
 #define EADM_PROCESS_STATE_ZOMBIE	5
 #define EADM_PROCESS_STATE_OTHER	6
 
-/* raw-kind: What raw bytes belong to. */
+/* raw-kind: Source of raw bytes. */
 #define EADM_RAW_KIND_SQ	0
 #define EADM_RAW_KIND_RQ	1
 #define EADM_RAW_KIND_CQ	2
@@ -333,24 +333,24 @@
 #define EADM_RAW_KIND_CLASS_CONTEXT	0x1c0 /* a bit each: qpc, cqc, eqc */
 #define EADM_RAW_KIND_CLASS_REGISTERS	0x200 /* a bit each: regs */
 
-/* ring-index: How the indices of a ring count, and how an entry is known as new. */
+/* ring-index: Index format of a ring, and the mark of a new entry. */
 #define EADM_RING_INDEX_FREE	0
 #define EADM_RING_INDEX_LAP	1
 #define EADM_RING_INDEX_PHASE	2
 
-/* ring-memory: Where the entries of a ring are. */
+/* ring-memory: Location of a ring's entries. */
 #define EADM_RING_MEMORY_HOST	0
 #define EADM_RING_MEMORY_USER	1
 #define EADM_RING_MEMORY_DEVICE	2
 
-/* entry-state: What is known of an entry of a queue. */
+/* entry-state: State of a queue entry. */
 #define EADM_ENTRY_STATE_EMPTY	0
 #define EADM_ENTRY_STATE_POSTED	1
 #define EADM_ENTRY_STATE_DONE	2
 #define EADM_ENTRY_STATE_WRITTEN	3
 #define EADM_ENTRY_STATE_FOREIGN	4
 
-/* entry-mark: Pointers at an entry. */
+/* entry-mark: Ring pointers at an entry. */
 #define EADM_ENTRY_MARK_SW_PI	0x1
 #define EADM_ENTRY_MARK_SW_CI	0x2
 #define EADM_ENTRY_MARK_HW_PI	0x4
@@ -423,7 +423,7 @@
 #define EADM_CM_EVENT_ADDR_CHANGE	14
 #define EADM_CM_EVENT_TIMEWAIT_EXIT	15
 
-/* probe-state: Whether the probe records. */
+/* probe-state: State of the probe's recording. */
 #define EADM_PROBE_STATE_STOPPED	0
 #define EADM_PROBE_STATE_RUNNING	1
 #define EADM_PROBE_STATE_UNREADABLE	2
@@ -448,16 +448,16 @@
 #define EADM_DEBUG_TOPIC_MR	0x10
 #define EADM_DEBUG_TOPIC_CM	0x20
 
-/* backend-state: State of what moves the data of a program that is an adapter. */
+/* backend-state: State of the backend that transfers the data of a userspace adapter. */
 #define EADM_BACKEND_STATE_WORKS	0
 #define EADM_BACKEND_STATE_GONE	1
 
-/* guest-driver: What the guest's driver has done with the adapter. */
+/* guest-driver: Progress of the guest's driver in setting up the adapter. */
 #define EADM_GUEST_DRIVER_NONE	0
 #define EADM_GUEST_DRIVER_ATTACHED	1
 #define EADM_GUEST_DRIVER_ACTIVE	2
 
-/* qp-wait: What the first request of a send queue waits for. */
+/* qp-wait: Reason why the first request of a send queue waits. */
 #define EADM_QP_WAIT_NOTHING	0
 #define EADM_QP_WAIT_TURN	1
 #define EADM_QP_WAIT_RECEIVER	2
@@ -478,7 +478,7 @@
 #define EADM_NAMESPACE_THIS	1
 #define EADM_NAMESPACE_ANOTHER	2
 
-/* gid-scope: How far a GID that is an IP address reaches. */
+/* gid-scope: Scope of a GID that is an IP address. */
 #define EADM_GID_SCOPE_LINK_LOCAL	0
 #define EADM_GID_SCOPE_IPV4	1
 #define EADM_GID_SCOPE_GLOBAL	2
@@ -513,7 +513,7 @@
 #define EADM_DB_TYPE_ENTRY	1
 #define EADM_DB_TYPE_SHARED	2
 
-/* efa-cap: What an EFA adapter can do. */
+/* efa-cap: Capabilities of an EFA adapter. */
 #define EADM_EFA_CAP_RDMA_READ	0x1
 #define EADM_EFA_CAP_RNR_RETRY	0x2
 #define EADM_EFA_CAP_POLLING_128	0x4

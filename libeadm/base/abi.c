@@ -36,11 +36,11 @@ int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 	memcpy(ours, &size, sizeof(size));
 	if (given < sizeof(size))
 		return eadm_fail(ctx, -EINVAL,
-				 "the options' size is not set");
+				 "the size member of the options is not set");
 	if (given > size &&
 	    !is_zero((const unsigned char *)theirs + size, given - size))
 		return eadm_fail(ctx, -E2BIG,
-				 "options that only a newer library has are set");
+				 "options require a newer library");
 	if (given > size)
 		given = size;
 	if (given > sizeof(size))

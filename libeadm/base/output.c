@@ -283,7 +283,7 @@ static int open_stream(struct eadm_output *out, struct place *p)
 	}
 	if (out->fd < 0) {
 		if (errno == ENXIO && S_ISFIFO(p->st.st_mode))
-			p->why = "no process reads the pipe";
+			p->why = "no reader on the pipe";
 		return -errno;
 	}
 	/* Only opening it must not block: readers may be slow. */

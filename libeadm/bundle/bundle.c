@@ -212,7 +212,7 @@ static int account(struct eadm_bundle *b, uint64_t n)
 	if (b->unpacked > MAX_UNPACKED ||
 	    (b->unpacked > FREE_UNPACKED &&
 	     b->unpacked / MAX_RATIO > (uint64_t)(packed > 0 ? packed : 0)))
-		return refuse(b, "it unpacks to too much data");
+		return refuse(b, "unpacked data exceeds the limit");
 	return 0;
 }
 
@@ -262,7 +262,7 @@ static int add_member(struct eadm_bundle *b, const char *name)
 {
 
 	if (!eadm_member_name_ok(name))
-		return refuse(b, "a member has an invalid name");
+		return refuse(b, "invalid member name");
 	if (find(b, name))
 		return refuse(b, "%s occurs twice", name);
 	if (b->n == EADM_MEMBERS_MAX)
@@ -291,7 +291,7 @@ static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
 	}
 	if (ret < ARCHIVE_WARN)
 		return archive_error(b);
-	return refuse(b, "data follows its end");
+	return refuse(b, "trailing data");
 }
 
 EADM_API int eadm_bundle_next(struct eadm_bundle *b,
@@ -319,7 +319,7 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 		return refuse(b, "a member is outside of %s", EADM_BUNDLE_TOP);
 	if (b->lib->entry_filetype(entry) != AE_IFREG ||
 	    b->lib->entry_hardlink(entry))
-		return refuse(b, "a member is not a plain file");
+		return refuse(b, "a member is not a regular file");
 	if (!b->lib->entry_size_is_set(entry) || size < 0 ||
 	    (uint64_t)size > MAX_UNPACKED)
 		return refuse(b, "a member is too large");
@@ -398,7 +398,7 @@ int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
 	eadm_bundle_close(b);
 	if (!ret && !found)
 		ret = eadm_fail(ctx, -ENODATA,
-				"the bundle has no capture; 'eadm bundle show' shows why");
+				"the bundle contains no capture ('eadm bundle show' prints the reason)");
 	if (ret) {
 		close(to);
 		return ret;

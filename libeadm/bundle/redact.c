@@ -689,7 +689,7 @@ EADM_API int eadm_redactor_open(struct eadm_ctx *ctx, const void *key,
 		return -EOPNOTSUPP;
 	if (len < 16 || len > sizeof(r->key))
 		return eadm_fail(ctx, -EINVAL,
-				 "a key has from 16 to %zu bytes",
+				 "a key must have 16 to %zu bytes",
 				 sizeof(r->key));
 	r = calloc(1, sizeof(*r));
 	if (!r)

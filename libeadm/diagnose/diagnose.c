@@ -242,7 +242,7 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
 	if (skipped)
 		snprintf(d->skipped, sizeof(d->skipped),
-			 "%u %s another snapshot before this one (eadm record -n 2)",
+			 "%u %s an earlier snapshot for comparison (eadm record -n 2)",
 			 skipped, eadm_plural(skipped, "requires", "require"));
 	return d->error ? d->error : (int)d->n;
 }

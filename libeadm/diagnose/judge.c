@@ -505,6 +505,6 @@ const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size)
 			 address);
 	else
 		snprintf(buf, size, "%s",
-			 *address ? address : "one that cannot be seen");
+			 *address ? address : "an unknown one");
 	return buf;
 }

@@ -23,7 +23,7 @@ static void look_dead(struct judge *j, const struct diag_row *now,
 		return;
 	failed = diag_u64(now, CMDQ_FAILED_RECOVERIES);
 	eadm_accuse(j, now, "the command queue is dead, %" PRIu64
-		    " %s failed: no object can be made or changed", failed,
+		    " %s failed: no object can be created or changed", failed,
 		    eadm_plural(failed, "recovery", "recoveries"));
 	eadm_cite_all(j, DIAG_CMDQ, now, facts);
 }
@@ -54,7 +54,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	if (oldest < DIAG_CMD_SLOW_NS || !n ||
 	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s for an answer, the oldest for %s",
+	eadm_accuse(j, now, "%" PRIu64 " %s for completion, the oldest for %s",
 		    n, eadm_plural(n, "command waits", "commands wait"),
 		    eadm_age_text(oldest, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
@@ -142,7 +142,7 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 		return;
 	if (found.n) {
 		is_recent(eadm_judge_now(j), found.first, &ago);
-		eadm_accuse(j, now, "%u %s not answered in time, the first was %s %s ago; the queue was recovered %" PRIu64 " %s",
+		eadm_accuse(j, now, "%u %s timed out, the first was %s %s ago; the queue was recovered %" PRIu64 " %s",
 			    found.n,
 			    eadm_plural(found.n, "command was", "commands were"),
 			    op_name(found.first, op, sizeof(op)),
@@ -150,7 +150,7 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 			    recoveries, eadm_plural(recoveries, "time", "times"));
 		cite_command(j, found.first);
 	} else {
-		eadm_accuse(j, now, "%" PRIu64 " %s not answered in time", lost,
+		eadm_accuse(j, now, "%" PRIu64 " %s timed out", lost,
 			    eadm_plural(lost, "command was", "commands were"));
 	}
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
@@ -253,33 +253,33 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.name = "cmdq-dead", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The command queue could not be recovered.",
-		.cause = "The adapter's firmware hangs and does not come back from a reset.",
+		.cause = "The adapter's firmware hangs and does not recover after a reset.",
 		.next = "eadm trace -d {dev}; reload the driver or restart the machine",
-		.alike = "A queue that is being recovered: that is another state.",
+		.alike = "A queue that is being recovered is reported by another rule.",
 		.look = look_dead,
 	}, {
 		.name = "cmdq-recovering", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The command queue is being recovered after a lost command.",
-		.cause = "The adapter did not answer a command; it is asked again or reset.",
+		.cause = "The adapter did not complete a command; the driver retries it or resets the adapter.",
 		.next = "eadm trace -d {dev} --follow",
 		.alike = "Nothing known.",
 		.look = look_recovering,
 	}, {
 		.name = "cmdq-stalled", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "Commands have waited for an answer for more than a second.",
-		.cause = "The adapter hangs, or the interrupt for the answer was lost; the command fails at its time-out.",
+		.help = "Commands have been outstanding for more than a second.",
+		.cause = "The adapter hangs, or the interrupt for the completion was lost; the command will time out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A machine that was paused for a second, with or without the adapter.",
+		.alike = "A machine that was paused for a second, with or without the adapter, looks the same.",
 		.look = look_stalled,
 	}, {
 		.name = "command-lost", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A command was not answered in time within the last ten minutes.",
+		.help = "A command timed out within the last ten minutes.",
 		.cause = "The adapter dropped the command or hung; the flight recorder has its outcome.",
 		.next = "eadm trace -d {dev} --state timeout,late,aborted",
-		.alike = "A command long ago: only the last ten minutes count, and its age is shown.",
+		.alike = "Older commands are ignored: only the last ten minutes count, and the age is shown.",
 		.look = look_lost,
 	}, {
 		.name = "command-slow", .kind = DIAG_CMDQ, .needs = STATE,
@@ -287,7 +287,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "A command took more than a second within the last ten minutes.",
 		.cause = "The adapter is overloaded or hung for a while.",
 		.next = "eadm trace -d {dev} --slower-than 1s",
-		.alike = "A machine that was paused for a second. Only the last ten minutes count, and the command's age is shown.",
+		.alike = "A machine that was paused for a second looks the same. Only the last ten minutes count, and the command's age is shown.",
 		.look = look_slow,
 	}, {
 		.name = "command-failed", .kind = DIAG_CMDQ, .needs = STATE,
@@ -295,7 +295,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "The adapter refused a command within the last ten minutes.",
 		.cause = "A bad request, an exhausted resource of the adapter, or a fault of its firmware.",
 		.next = "eadm trace -d {dev} --state error -o +request,response",
-		.alike = "Queries for objects that are being destroyed, which are also refused on a healthy adapter: they do not count.",
+		.alike = "Queries for objects that are being destroyed do not count, as a healthy adapter refuses them, too.",
 		.look = look_refused,
 	}, {
 		.name = "spurious-completion", .kind = DIAG_CMDQ, .needs = STATE,
@@ -303,7 +303,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "The adapter completed a command twice or one that was never submitted.",
 		.cause = "A fault of the adapter's firmware.",
 		.next = "eadm dump cmdq -d {dev} --hw",
-		.alike = "One long ago: only the last half minute counts.",
+		.alike = "Older completions are ignored: only the last half minute counts.",
 		.look = look_spurious,
 	},
 	{ 0 }

@@ -120,7 +120,7 @@ static void look_lost_cqe(struct judge *j, const struct diag_row *now,
 
 	if (!count_missing(j, now, then, &made, &lost) || lost <= 0)
 		return;
-	eadm_accuse(j, now, "its QPs have completed %" PRId64 " more %s than there are completions",
+	eadm_accuse(j, now, "its QPs completed %" PRId64 " more %s than there are completions",
 		    lost, eadm_plural(lost, "request", "requests"));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 	cite_made(j, now);
@@ -278,7 +278,7 @@ static void look_behind(struct judge *j, const struct diag_row *now,
 		if (age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer sees neither it nor the %" PRIu64 " behind it",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer misses it and the %" PRIu64 " behind it",
 			    cqe->id, age);
 		eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
 		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
@@ -322,7 +322,7 @@ static void look_hole(struct judge *j, const struct diag_row *now)
 		    then->place != part->place)
 			continue;
 		cqe = entry_of(j, part, part->hole);
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: its consumer sees neither it nor those behind it",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: its consumer misses it and all later ones",
 			    part->hole);
 		if (cqe) {
 			eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
@@ -632,43 +632,43 @@ const struct eadm_rule eadm_rules_cq[] = {
 	{
 		.name = "lost-completion", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "QPs have completed requests for which the CQ has no completion.",
+		.help = "QPs have completed requests that have no completion in the CQ.",
 		.cause = "The adapter did not write a completion; its consumer waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.alike = "Completions that are still under way: nothing may move between the samples. Completions of destroyed QPs: they only make fewer completions appear lost.",
+		.alike = "Completions in flight are excluded: no index may move between the samples. Completions of destroyed QPs can only hide lost ones.",
 		.look = look_lost_cqe,
 	}, {
 		.name = "extra-completion", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW | RINGS,
-		.help = "A CQ has two completions of one request; the newest 512 are checked.",
+		.help = "A CQ has two completions for one request; the newest 512 are checked.",
 		.cause = "The adapter wrote a completion twice.",
 		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw",
-		.alike = "More completions than the current QPs have made, left by destroyed QPs: only two completions of the same request count.",
+		.alike = "Completions left by destroyed QPs are excluded: only two completions of the same request count.",
 		.look = look_extra_cqe,
 	}, {
 		.name = "damaged-completion", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.needs = HW | RINGS,
-		.help = "A completion was written that its consumer cannot see: its owner bit is wrong; the newest 512 are checked.",
+		.help = "A completion has a wrong owner bit, so its consumer cannot see it; the newest 512 are checked.",
 		.cause = "The entry was damaged on its way to memory, or the firmware is at fault.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries of the previous lap, which look like that until they are written: an entry counts only if it is behind the adapter's own index or before later entries, and nothing counts while the index moves.",
+		.alike = "Entries of the previous lap that are not written yet are excluded: an entry counts only if it is behind the adapter's own index or before later entries, and none counts while the index moves.",
 		.look = look_damaged,
 	}, {
 		.name = "unknown-opcode", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
 		.help = "A completion names an operation that its queue does not have; the newest 512 are checked.",
-		.cause = "The entry is damaged, the firmware is at fault, or it is newer than this program.",
+		.cause = "The entry is damaged, the firmware is at fault, or the firmware is newer than this program.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries that have not been written yet: only those of the current lap count, and only those that arrived between the samples where the adapter does not count completions.",
+		.alike = "Entries that are not written yet are excluded: only those of the current lap count, and only those that arrived between the samples where the adapter does not count completions.",
 		.look = look_opcode,
 	}, {
 		.name = "stray-completion", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
-		.help = "A completion names a QP that cannot have made it; the newest 512 are checked.",
-		.cause = "The adapter wrote another QP's number: the QP that made the request waits forever.",
+		.help = "A completion names a QP that cannot have produced it; the newest 512 are checked.",
+		.cause = "The adapter wrote another QP's number: the QP that posted the request waits forever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
-		.alike = "Completions of destroyed QPs: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, this one must have arrived between the samples, and the QP must use the CQ in neither of them.",
+		.alike = "Completions of destroyed QPs are excluded: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, the completion must have arrived between the samples, and the QP must use the CQ in neither of them.",
 		.look = look_stray,
 	}, {
 		.name = "peer-unreachable", .kind = DIAG_CQ, .two = true,
@@ -676,7 +676,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "Requests fail because their peer never answered (from the newest 512 completions; the QP stays usable).",
 		.cause = "A firewall or security group, no path, or a machine that is down.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check security groups and firewalls of both ends",
-		.alike = "Earlier failures: only completions since the previous snapshot count. QPs of connections, which stop at a failure, have other rules.",
+		.alike = "Earlier failures are ignored: only completions since the previous snapshot count. QPs of connections, which stop at a failure, have other rules.",
 		.look = look_unreachable,
 	}, {
 		.name = "peer-vanished", .kind = DIAG_CQ, .two = true,
@@ -684,7 +684,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "Requests fail because their peer no longer exists (from the newest 512 completions; the QP stays usable).",
 		.cause = "The process at the other end has ended, or its machine is down.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; look at the job's processes at the other end",
-		.alike = "The last messages of a job that ends, which no process receives: therefore a warning, and only while it happens.",
+		.alike = "The last messages of a job that is ending may find no receiver, so this is only a warning, and only while it happens.",
 		.look = look_vanished,
 	}, {
 		.name = "peer-not-ready", .kind = DIAG_CQ, .two = true,
@@ -692,15 +692,15 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "Requests fail because their peer had no receive posted (from the newest 512 completions; the QP stays usable).",
 		.cause = "The application at the other end posts receives too slowly, or too few.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
-		.alike = "Retries, of which a receiver may need some: only requests that were given up count.",
+		.alike = "Retries do not count, as a receiver may need some: only requests that were given up do.",
 		.look = look_not_ready,
 	}, {
 		.name = "failed-requests", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests or receives fail for other reasons (from the newest 512 completions; the QP stays usable).",
-		.cause = "A request that the adapter or the peer does not accept.",
+		.help = "Requests or receives fail for a reason not covered by other rules (from the newest 512 completions; the QP stays usable).",
+		.cause = "The adapter or the peer rejected a request.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump mr -d {dev}",
-		.alike = "Requests that were flushed because their QP was stopped: they do not count.",
+		.alike = "Requests that were flushed because their QP was stopped do not count.",
 		.look = look_failed,
 	},
 	{ 0 }

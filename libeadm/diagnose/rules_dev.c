@@ -54,7 +54,7 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) == -EINVAL || !lost ||
 	    eadm_diag_find(eadm_judge_now(j), DIAG_CMDQ, now->dev, 0))
 		return;
-	eadm_accuse(j, now, "the adapter did not answer %" PRIu64 " %s in time and no longer answers the driver",
+	eadm_accuse(j, now, "the adapter did not complete %" PRIu64 " %s in time and no longer responds to the driver",
 		    lost, eadm_plural(lost, "command", "commands"));
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_CMDS_TIMED_OUT);
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
@@ -107,7 +107,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	if (family && !eadm_family_has_netdev(family))
 		return;
 	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC)) {
-		eadm_judge_hidden(j, now, "whether the MAC addresses agree");
+		eadm_judge_hidden(j, now, "comparison of the MAC addresses");
 		return;
 	}
 	if (!strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC))) {
@@ -171,7 +171,7 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		near = true;
 	}
 	if (!known)
-		eadm_judge_hidden(j, now, "how much of its limits is in use");
+		eadm_judge_hidden(j, now, "usage of the device's limits");
 	else if (!near)
 		eadm_pass(j, now, "less than nine tenths of each limit%s are in use",
 			  partly ? " that can be seen" : "");
@@ -228,7 +228,7 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		  "PDs could not be allocated", NULL },
 		{ CNT_AH_FAILURES, "AH could not be created",
 		  "AHs could not be created",
-		  "The adapter has no room for another AH, or does not reach the peer's address." },
+		  "The adapter has no room for another AH, or cannot reach the peer's address." },
 		{ CNT_MMAP_FAILURES, "queue or doorbell could not be mapped",
 		  "queues or doorbells could not be mapped", NULL },
 	};
@@ -336,7 +336,7 @@ static void look_answer(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CNT_HW_ERROR) ||
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
 		return;
-	eadm_accuse(j, now, "the adapter's answer to a query for its counters is invalid");
+	eadm_accuse(j, now, "the adapter's response to a counter query is invalid");
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_HW_ERROR);
 }
 
@@ -377,50 +377,50 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter no longer answers on the bus.",
-		.cause = "It was removed or reset without involving its driver, or it failed.",
+		.cause = "The adapter was removed or reset without its driver, or it failed.",
 		.next = "dmesg | grep -e {dev} -e pci; then remove and rescan the PCI function",
-		.alike = "An adapter that is being reset: it answers on the bus.",
+		.alike = "An adapter that is being reset is excluded: it answers on the bus.",
 		.look = look_gone,
 	}, {
 		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter does not confirm a reset, so it is not allowed to access memory.",
-		.cause = "Its firmware hangs. Its queues may still hold memory addresses, so it stays out of service until a reset succeeds, which is tried every 5 seconds.",
+		.cause = "The adapter's firmware hangs. Its queues may still contain memory addresses, so it stays out of service until a reset succeeds; the driver tries one every 5 seconds.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications; restart the machine if this persists (eadm-diagnose(1))",
-		.alike = "An adapter that is being reset, or is gone: those are other states.",
+		.alike = "An adapter that is being reset, or is gone, is reported by other rules.",
 		.look = look_halted,
 	}, {
 		.name = "adapter-given-up", .kind = DIAG_COUNTERS,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
-		.help = "A command was not answered in time, and the adapter no longer answers the driver, according to the counters.",
-		.cause = "The adapter hangs or has left the bus; drivers that cannot recover issue no command after a lost one, so no object can be made or destroyed.",
+		.help = "A command timed out, and the adapter no longer responds to the driver, according to the counters.",
+		.cause = "The adapter hangs or has left the bus; drivers that cannot recover issue no command after a lost one, so no object can be created or destroyed.",
 		.next = "dmesg | grep -e {dev} -e {driver}; end its applications and load the driver again",
-		.alike = "A command that was lost long ago, after which the adapter recovered: the counters of the port can be read then. Where the companion shows the command queue, the queue is judged instead.",
+		.alike = "A command that was lost long ago is excluded if the adapter recovered since: the counters of the port can be read then. Where the companion shows the command queue, the queue is checked instead.",
 		.look = look_given_up,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
 		.check = "port", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The port is down.",
-		.cause = "The network interface was set down, or lost its carrier.",
+		.cause = "The network interface is administratively down, or has no carrier.",
 		.next = "ip link set {netdev} up; ip -s link show {netdev}; eadm info {dev}",
-		.alike = "A port that is not used and was set down on purpose: a notice.",
+		.alike = "A port that is unused and was set down on purpose is reported as a notice.",
 		.look = look_link,
 	}, {
 		.name = "mac-mismatch", .kind = DIAG_DEV, .needs = STATE,
 		.check = "mac", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The network interface does not use the adapter's MAC address.",
-		.cause = "The interface got another address; the fabric drops RDMA packets that do not come from the adapter's own.",
+		.cause = "The address of the interface was changed; the fabric drops RDMA packets from any address but the adapter's own.",
 		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set {netdev} address MAC",
-		.alike = "A bond or bridge on top of the interface: only the interface itself counts.",
+		.alike = "A bond or bridge on top of the interface is ignored: only the interface itself counts.",
 		.look = look_mac,
 	}, {
 		.name = "limit-near", .kind = DIAG_DEV,
 		.check = "limits", .groups = BOTH,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "More than nine tenths of a limit of the adapter are in use.",
-		.cause = "Many applications, or one that does not destroy what it creates.",
+		.cause = "Many applications use the adapter, or one application leaks objects.",
 		.next = "eadm dump ctx -d {dev}",
 		.alike = "Nothing known.",
 		.look = look_limits,
@@ -428,9 +428,9 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "rate-limit-drops", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Packets are dropped by the adapter's bit-rate or packet-rate limit.",
-		.cause = "The machine sends or receives more than its share of the network.",
+		.cause = "The machine exceeds its share of network bandwidth.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Earlier drops: only growth counts.",
+		.alike = "Earlier drops are ignored: only growth counts.",
 		.look = look_rate_limit,
 	}, {
 		.name = "port-disabled-drops", .kind = DIAG_COUNTERS,
@@ -438,16 +438,16 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Packets are dropped because the port is disabled.",
 		.cause = "The fabric has switched the port off.",
 		.next = "eadm info {dev}; eadm stat -d {dev}",
-		.alike = "Earlier drops: only growth counts.",
+		.alike = "Earlier drops are ignored: only growth counts.",
 		.look = look_disabled,
 	}, {
 		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true,
 		.needs = STATE, .instead = failures,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "QPs, CQs, MRs or contexts could not be created.",
-		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application asks for too much.",
+		.cause = "A limit of the adapter or of the process (locked memory) is reached, or the application requests too much.",
 		.next = "eadm trace -d {dev}; eadm check",
-		.alike = "An application that asks for more than is offered, to find the limit: it is reported as well. Earlier failures do not count.",
+		.alike = "An application that exceeds a limit in order to find it is reported as well. Earlier failures do not count.",
 		.look = look_failures,
 	}, {
 		.name = "receiver-not-ready", .kind = DIAG_COUNTERS,
@@ -455,7 +455,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Requests arrive where no receive is posted, according to the counters.",
 		.cause = "An application here or at the peer posts receives too slowly.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
-		.alike = "An application that posts receives late: therefore a notice, unless a request was given up because of it.",
+		.alike = "An application that posts receives late is reported as a notice, unless a request was given up because of it.",
 		.look = look_rnr,
 	}, {
 		.name = "link-flapping", .kind = DIAG_COUNTERS, .two = true,
@@ -463,7 +463,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The link went down between the samples.",
 		.cause = "A bad cable or transceiver, or a switch that restarts.",
 		.next = "ip -s link show; eadm info {dev}",
-		.alike = "A link that went down earlier: only growth counts.",
+		.alike = "A link that went down earlier is ignored: only growth counts.",
 		.look = look_flaps,
 	}, {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
@@ -471,23 +471,23 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The adapter's counters decreased.",
 		.cause = "The firmware was reset, or it reset its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
-		.alike = "A counter that wraps at 2^64: therefore a notice.",
+		.alike = "A counter that wraps at 2^64 looks the same, so this is a notice.",
 		.look = look_restart,
 	}, {
 		.name = "bad-answer", .kind = DIAG_COUNTERS, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter answers a query with invalid data.",
-		.cause = "The firmware is at fault, or the answer was damaged on its way to memory.",
+		.help = "The adapter returns invalid data for a query.",
+		.cause = "The firmware is at fault, or the response was damaged on its way to memory.",
 		.next = "eadm trace -d {dev} --opcode get-stats -o +request,response",
-		.alike = "A command that failed: that is another error.",
+		.alike = "A command that failed is a different error and does not count.",
 		.look = look_answer,
 	}, {
 		.name = "leaked-objects", .kind = DIAG_CTX, .needs = STATE | OWNERS,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Objects are left over from a process that has ended.",
-		.cause = "Another process received the open device from it, or the kernel cannot destroy the objects because the adapter does not answer.",
+		.cause = "Another process inherited the open device, or the kernel cannot destroy the objects because the adapter does not respond.",
 		.next = "eadm dump ctx {id} -d {dev}; find /proc/[0-9]*/fd /proc/[0-9]*/map_files -lname '*infiniband/uverbs*'",
-		.alike = "A process that cannot be seen from here: only the PID namespace of the host is judged.",
+		.alike = "Processes that cannot be seen from here are excluded: the rule applies only in the PID namespace of the host.",
 		.look = look_leaked,
 	},
 	{ 0 }

@@ -73,7 +73,7 @@ static void look_overflow(struct judge *j, const struct diag_row *now,
 	/* The adapter never clears that flag. */
 	if (!fresh && !is_waited_for(j, now) && !diag_u64(now, EQ_PENDING)) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_cause(j, "It happened at some time since the driver was loaded; no consumer waits for the event now.");
+		eadm_judge_cause(j, "The overflow happened at some time since the driver was loaded; no consumer waits for the event now.");
 	}
 	eadm_cite(j, DIAG_EQ, now, EQ_HW_OVERFLOW);
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
@@ -299,7 +299,7 @@ static void look_missed_event(struct judge *j, const struct diag_row *now,
 
 	if (!misses_event(now, then) ||
 	    eadm_follows(j, NULL, DIAG_EQ, eq, now,
-			 "is armed, has completions, and waits for the event"))
+			 "is armed and has completions, but no event arrived"))
 		return;
 	/* The event is on its way. */
 	if (diag_u64(eq, EQ_PENDING))
@@ -380,25 +380,25 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.name = "eq-overflow", .kind = DIAG_EQ,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "An event queue overflowed: events are lost.",
-		.cause = "The CPU of its interrupt was busy or its interrupts were held back for too long.",
+		.cause = "The CPU that handles the interrupt was busy, or interrupts were disabled for too long.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
-		.alike = "An overflow long ago: it is a notice unless it is new or a CQ waits for an event.",
+		.alike = "An old overflow is a notice, unless a CQ waits for an event.",
 		.look = look_overflow,
 	}, {
 		.name = "lost-interrupt", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Events are pending in a queue, but no interrupt arrives.",
-		.cause = "An interrupt was lost between adapter and CPU; the adapter raises no other until that one is answered.",
+		.cause = "An interrupt was lost between adapter and CPU; the adapter raises no further one until the lost one is acknowledged.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
-		.alike = "Events that are being consumed: for the whole time, their queue must not have moved, and no interrupt must have arrived.",
+		.alike = "Events that are being consumed are excluded: their queue must not have moved for the whole time, and no interrupt must have arrived.",
 		.look = look_lost_interrupt,
 	}, {
 		.name = "missed-interrupt", .kind = DIAG_EQ,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Events were found that no interrupt had announced.",
-		.cause = "Interrupts or doorbells of the queue get lost; the driver polls for events, but late, so consumers wait.",
+		.cause = "Interrupts or doorbells of the queue are lost; the driver polls for events, but late, so consumers wait.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
-		.alike = "An interrupt that was lost long ago: only the last half minute counts. On an overloaded machine, a command's answer may overtake its event: a notice.",
+		.alike = "An interrupt that was lost long ago is ignored: only the last half minute counts. On an overloaded machine a command's completion may overtake its event, so this is a notice.",
 		.look = look_missed,
 	}, {
 		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
@@ -406,15 +406,15 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "Interrupts arrive, but events are not consumed from their queue.",
 		.cause = "The driver's handler does not finish: an overloaded CPU, or a fault of the driver.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep -e TASKLET -e HI /proc/softirqs",
-		.alike = "A burst of events that is being consumed: the consumer index must not have moved.",
+		.alike = "A burst of events that is being consumed is excluded: the consumer index must not have moved.",
 		.look = look_eq_stuck,
 	}, {
 		.name = "eq-backlog", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "An event queue is more than half full.",
-		.cause = "Events arrive faster than the CPU that serves its interrupt consumes them.",
+		.cause = "Events arrive faster than the CPU that handles the interrupt consumes them.",
 		.next = "eadm dump eq -d {dev}; grep {irq} /proc/interrupts",
-		.alike = "A burst: both samples must show it.",
+		.alike = "A burst is excluded: both samples must show it.",
 		.look = look_backlog,
 	}, {
 		.name = "unknown-event", .kind = DIAG_EQ,
@@ -422,23 +422,23 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "The adapter reported an error of an object that does not exist.",
 		.cause = "The object was destroyed in the meantime, or the firmware is at fault.",
 		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
-		.alike = "An event for an object that was destroyed in the meantime: it no longer counts after half a minute. Completion events of destroyed CQs do not count.",
+		.alike = "An event for an object that was destroyed in the meantime no longer counts after half a minute. Completion events of destroyed CQs do not count.",
 		.look = look_unknown,
 	}, {
 		.name = "adapter-event", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_NOTICE,
 		.help = "The adapter raises events besides keep-alives.",
-		.cause = "The adapter reports a warning or a notification that only its vendor can explain.",
+		.cause = "The adapter reports a vendor-specific warning or notification.",
 		.next = "dmesg | grep {driver}; eadm events -d {dev}; eadm dump eqe {id} -d {dev}",
-		.alike = "Harmless events: their meaning is not published, therefore a notice. Earlier ones: only growth counts.",
+		.alike = "The meaning of these events is not published and they may be harmless, so this is a notice. Earlier events are ignored: only growth counts.",
 		.look = look_adapter_events,
 	}, {
 		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions arrive without an event.",
-		.cause = "A fault of the adapter or of the interrupt controller; each costs CPU time.",
+		.cause = "The adapter or the interrupt controller is at fault; each interrupt costs CPU time.",
 		.next = "eadm dump eq {id} -d {dev}; grep {irq} /proc/interrupts",
-		.alike = "Interrupts whose events were already consumed with those of the previous one: ten, plus half as many as there are events, do not count.",
+		.alike = "Interrupts whose events were already consumed with those of the previous interrupt are excluded: ten, plus half as many as there are events, do not count.",
 		.look = look_spurious,
 	},
 	{ 0 }
@@ -451,7 +451,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ was overrun or failed: completions are lost.",
 		.cause = "The CQ has fewer entries than requests that may be under way on its QPs, and its consumer is too slow.",
 		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ as deep as its queues together",
-		.alike = "A process that polls rarely: how far it has polled is not known, so only the adapter's own error or a CQ of the kernel counts.",
+		.alike = "A process that polls rarely looks the same, as its consumer index is not known: only the adapter's own error or a CQ of the kernel counts.",
 		.look = look_overrun,
 	}, {
 		.name = "cq-too-small", .kind = DIAG_CQ, .needs = STATE,
@@ -459,31 +459,31 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ has far less room than its QPs have for requests, and its adapter reports no overrun.",
 		.cause = "The application made the CQ too small: completions that are not consumed in time are overwritten, and their requests never complete.",
 		.next = "eadm dump cq {id} -d {dev}; make the CQ as deep as its queues together",
-		.alike = "An application that has fewer requests under way than its QPs have room for: therefore a notice, and only when they have room for four times as many.",
+		.alike = "An application with fewer outstanding requests than its QPs allow is not affected, so this is a notice, and only if the QPs allow four times as many.",
 		.look = look_small,
 	}, {
 		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "A CQ is armed and has completions, but no event arrives.",
-		.cause = "The doorbell that armed it was lost, or the adapter did not make the event.",
+		.help = "A CQ is armed and has completions, but no event arrived.",
+		.cause = "The doorbell that armed the CQ was lost, or the adapter did not raise the event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev} --hw",
-		.alike = "A consumer that is stopped or also polls: the adapter has to make the event anyway when there are completions. A CQ that is armed for solicited events only is not judged.",
+		.alike = "A consumer that is stopped or also polls makes no difference: the adapter must raise the event whenever there are completions. A CQ that is armed for solicited events only is skipped.",
 		.look = look_missed_event,
 	}, {
 		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE,
-		.help = "Completions arrived in a CQ that is not armed, and nothing happens; in a process's CQ they may have been polled.",
+		.help = "Completions arrived in a CQ that is not armed, and no QP makes progress; in a process's CQ they may have been polled.",
 		.cause = "The consumer sleeps without having asked for notification again, or is stopped; this is harmless only if it also polls.",
 		.next = "eadm dump cq {id} -d {dev} --hw",
-		.alike = "An application that is stopped, sleeps, or also polls: therefore a notice.",
+		.alike = "An application that is stopped, sleeps, or also polls looks the same, so this is a notice.",
 		.look = look_unarmed,
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "The consumer of a CQ gets events of completions but consumes none, and none of its QPs makes progress.",
-		.cause = "It does not find the completion valid (a damaged entry of the CQ), or does not poll after an event.",
+		.help = "The consumer of a CQ receives completion events but consumes no completions, and none of its QPs makes progress.",
+		.cause = "The consumer considers the completion invalid (a damaged CQ entry), or does not poll after an event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
-		.alike = "A consumer that polls later: its QPs make progress. One that is stopped does not ask for events.",
+		.alike = "A consumer that polls later is excluded, as its QPs make progress. A stopped consumer does not arm the CQ.",
 		.look = look_unconsumed,
 	}, {
 		.name = "extra-events", .kind = DIAG_CQ,
@@ -491,7 +491,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ received more events than were requested.",
 		.cause = "The adapter wrote an event twice.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
-		.alike = "Requests beyond the 256 that a doorbell record can distinguish: the driver counts them. Old events are not judged.",
+		.alike = "Requests beyond the 256 that a doorbell record can distinguish are excluded: the driver counts them. Old events are ignored.",
 		.look = look_extra_events,
 	},
 	{ 0 }

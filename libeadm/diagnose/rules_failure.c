@@ -82,7 +82,7 @@ static const char *fate_of(const struct diag_row *f)
 	if (!diag_has(f, FAIL_ENDED))
 		return "";
 	return diag_u64(f, FAIL_ENDED) ? "; its process has ended" :
-					 "; its process is still there";
+					 "; its process still exists";
 }
 
 /* Same kind, cause and owner: one verdict covers all of them. */
@@ -236,9 +236,9 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.name = "past-device-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
 		.help = "The adapter was reset, dead or gone within the last ten minutes.",
-		.cause = "The adapter lost a command or restarted by itself; what it served before is lost.",
+		.cause = "The adapter lost a command or restarted by itself; all earlier objects are lost.",
 		.next = "eadm events --past -d {dev}; eadm trace -d {dev}; dmesg",
-		.alike = "An adapter that is dead or gone now, which has other verdicts; a driver that was unbound.",
+		.alike = "An adapter that is dead or gone now is reported by other rules; a driver that was unbound does not count.",
 		.look = look_device,
 	}, {
 		.name = "past-failure", .kind = DIAG_FAILURE,
@@ -246,15 +246,15 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.help = "A QP or CQ that no longer exists failed within the last ten minutes.",
 		.cause = "A request of this end or of the peer failed.",
 		.next = "eadm events --past -d {dev}",
-		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed: the driver keeps only what the adapter reported. A later object with the same number: it is younger.",
+		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed, is excluded: the driver keeps only failures that the adapter reported. So is a later object with the same number, as it is younger.",
 		.look = look_queue,
 	}, {
 		.name = "past-connection-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
-		.help = "A connection could not be made, or broke, within the last ten minutes.",
-		.cause = "The peer's machine is down or cut off, a firewall drops its packets, or its application does not answer.",
+		.help = "A connection failed, or could not be established, within the last ten minutes.",
+		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "eadm events --past -d {dev}; ping the peer",
-		.alike = "A peer that rejects, does not listen yet, or has ended: its own decision. A current connection to the same peer and port: another attempt succeeded.",
+		.alike = "A peer that rejects, does not listen yet, or has ended does not count. Nor does a failure that a later connection to the same peer and port followed.",
 		.look = look_connection,
 	},
 	{ 0 }

@@ -196,7 +196,7 @@ const struct eadm_rule eadm_rules_function[] = {
 		.help = "There is no RDMA device.",
 		.cause = "No adapter is attached, or no driver has bound it.",
 		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
-		.alike = "Adapters in another network namespace: a notice beside others, and a warning if none is here.",
+		.alike = "Adapters in another network namespace are a notice if other adapters are here, and a warning if none is.",
 		.look = look_devices,
 	}, {
 		.name = "unbound", .kind = DIAG_FUNCTION, .groups = SETUP,
@@ -204,7 +204,7 @@ const struct eadm_rule eadm_rules_function[] = {
 		.help = "An adapter of a described family has no driver.",
 		.cause = "Its module is not installed or not loaded, its probe failed, or it was unbound.",
 		.next = "load its driver; dmesg shows why a probe failed",
-		.alike = "An adapter bound to vfio-pci or another driver for virtual machines, or reserved for one by driver_override.",
+		.alike = "An adapter that is bound to vfio-pci or another driver for virtual machines, or reserved for one by driver_override, does not count.",
 		.look = look_unbound,
 	},
 	{ 0 }

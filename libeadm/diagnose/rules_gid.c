@@ -59,7 +59,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "its network interface %s is in another network namespace",
 			    elsewhere);
 	else
-		eadm_accuse(j, now, "no network interface of it is in this network namespace");
+		eadm_accuse(j, now, "none of its network interfaces is in this network namespace");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
 	/* Other protocols have no GIDs of further interfaces. */
@@ -81,7 +81,7 @@ static const struct {
 	{ "other-netns", "another network namespace" },
 	{ "netdev-down", "interface is down" },
 	{ "no-netdev", "no interface" },
-	{ "no-address", "not an address of the interface" },
+	{ "no-address", "is not an address of the interface" },
 };
 
 /* Add the indices of all others with this use: " 0 2 (link-local)". */
@@ -125,11 +125,11 @@ static const char *other_gids(const struct diag_row *setup, char buf[256])
 static void note_standby(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *setup)
 {
-	eadm_accuse(j, now, "port 1: no GID of an address of %s while %s is a standby member of it",
+	eadm_accuse(j, now, "port 1: no GID for an address of %s, because %s is a standby member of it",
 		    diag_text(setup, SETUP_BOND),
 		    diag_text(setup, SETUP_NETDEV));
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "The kernel gives them to the device of the active member.");
+	eadm_judge_cause(j, "The kernel assigns them to the device of the active member.");
 	eadm_judge_next(j, "use the device of the active member: eadm dump gid");
 }
 
@@ -178,7 +178,7 @@ static void accuse_no_address(struct judge *j, const struct diag_row *now,
 		    diag_u64(setup, SETUP_GID_INDEX), diag_text(setup, SETUP_GID),
 		    diag_text(setup, SETUP_GID_NETDEV));
 	eadm_judge_cause(j, link_local ?
-			 "IPv6 is disabled on the interface, or makes the link-local address of something else than the MAC address (addrgenmode)." :
+			 "IPv6 is disabled on the interface, or the link-local address is not derived from the MAC address (addrgenmode)." :
 			 "Another host has the same address (dadfailed), or it was removed.");
 	eadm_judge_next(j, link_local ?
 			"ip address add ADDRESS dev {netdev}; ip -d link show {netdev}; sysctl net.ipv6.conf.{netdev}.disable_ipv6" :
@@ -205,7 +205,7 @@ static void accuse_unusable(struct judge *j, const struct diag_row *now,
 	} else {
 		eadm_accuse(j, now, "port 1: no GID is usable: %s is down",
 			    *netdev ? netdev : "the network interface");
-		eadm_judge_cause(j, "The network interface was set down.");
+		eadm_judge_cause(j, "The network interface is administratively down.");
 		eadm_judge_next(j, "ip link set {netdev} up");
 	}
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);

@@ -185,7 +185,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 			 const char *comm, bool all_known, bool sure)
 {
 	const char *who = sure ? "The adapter was not asked" :
-			  "Without the companion, it cannot be seen whether the adapter was asked";
+			  "Without the companion it is unknown whether the adapter refused the registration";
 	char text[400];
 
 	if (owner)
@@ -232,7 +232,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A control group is near its limit of contexts or objects on a device.",
 		.cause = "rdma.max of the control group is too small for the job, or the job leaks objects.",
 		.next = "raise the limit in rdma.max of the control group, or let the job create fewer; eadm dump cgroup -d {dev}",
-		.alike = "A job whose needs match its limit exactly: therefore a notice. A group that is denied the device on purpose (hca_handle=0): reported only to a caller in that group.",
+		.alike = "A job whose needs match its limit exactly looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only to a caller in that group.",
 		.look = look_cgroup,
 	}, {
 		.name = "memlock-near", .kind = DIAG_CTX,
@@ -240,7 +240,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A process is near its limit of pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
 		.next = "LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
-		.alike = "A process with CAP_IPC_LOCK, to which the limit does not apply; a process whose buffers fit just below its limit: therefore a notice.",
+		.alike = "A process with CAP_IPC_LOCK is excluded, as the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "open-files-near", .kind = DIAG_CTX,
@@ -248,7 +248,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A process is near its limit of open files.",
 		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file, beside its sockets.",
 		.next = "LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
-		.alike = "A process with many files below a high limit; one that needs no more: therefore a notice.",
+		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
 		.look = look_files,
 	},
 	{ 0 }

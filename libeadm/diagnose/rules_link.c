@@ -43,7 +43,7 @@ static void look_paused(struct judge *j, const struct diag_row *now,
 
 	if (per_second(pauses, now, then) < PAUSES_PER_S)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " pause %s received within %s; each delays what the device sends",
+	eadm_accuse(j, now, "%" PRIu64 " pause %s received within %s; each delays transmission by the device",
 		    pauses, eadm_plural(pauses, "frame was", "frames were"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite(j, DIAG_LINK, now, LINK_NETDEV);
@@ -135,33 +135,33 @@ const struct eadm_rule eadm_rules_link[] = {
 		.name = "link-errors", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The network interface of a device loses packets.",
-		.cause = "A bad cable or port if there are errors; if packets are missed, the machine takes them too slowly.",
+		.cause = "A bad cable or port, if there are errors; a machine that processes packets too slowly, if packets are missed.",
 		.next = "eadm dump link -d {dev}; eadm stat --live link -d {dev}",
-		.alike = "Packets that no protocol wants, which the kernel counts as dropped: they do not count. Errors long ago: only growth counts, and only from ten on.",
+		.alike = "Packets of unsupported protocols, which the kernel counts as dropped, do not count. Old errors are ignored: only growth counts, and only from ten errors on.",
 		.look = look_errors,
 	}, {
 		.name = "paused", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A switch or the peer stops a device from sending, by pause frames or priority flow control.",
-		.cause = "A receiver that takes packets too slowly, perhaps behind several switches, or congestion.",
+		.cause = "A receiver processes packets too slowly, perhaps several switches away, or the network is congested.",
 		.next = "eadm dump link -d {dev}; find the port where the pauses begin, from switch to switch",
-		.alike = "Bursts of a few pauses when many send to one receiver, which flow control is for: fewer than 300 in a second do not count.",
+		.alike = "Short bursts of pause frames are normal flow control when many hosts send to one receiver: fewer than 300 frames per second do not count.",
 		.look = look_paused,
 	}, {
 		.name = "neighbour-failed", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "An address in the device's network is not resolved, and a QP waits that may need it; a warning if it is the peer of a QP.",
+		.help = "An address in the device's network does not resolve while a QP that may need it waits; a warning if it is the peer of a QP.",
 		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
 		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
-		.alike = "Addresses that other programs try in vain: without a QP in INIT, or in both samples, they do not count, nor after ten minutes. A server that keeps QPs in INIT looks the same, as their peers are not shown: therefore a notice.",
+		.alike = "Addresses that other programs fail to reach do not count if no QP is in INIT, if it is in INIT in one sample only, or after ten minutes. A server that keeps QPs in INIT looks the same, as their peers are not shown, so this is a notice.",
 		.look = look_neighbours,
 	}, {
 		.name = "health-reporter", .kind = DIAG_HEALTH,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "A health reporter of the driver reports a fault from which it has not recovered.",
-		.cause = "A fault of firmware or hardware, or a recovery that failed or is switched off.",
+		.cause = "The firmware or hardware is at fault, or recovery failed or is disabled.",
 		.next = "devlink health show; devlink health dump show DEV reporter REPORTER; dmesg | grep {driver}",
-		.alike = "A fault from which the driver has recovered: the reporter is healthy again.",
+		.alike = "A fault from which the driver has recovered is excluded: the reporter is healthy again.",
 		.look = look_health,
 	},
 	{ 0 }

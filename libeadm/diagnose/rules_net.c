@@ -40,7 +40,7 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 	} else {
 		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64,
 			    active, max);
-		eadm_judge_cause(j, "The subnet manager, the switch or the driver sets it.");
+		eadm_judge_cause(j, "The subnet manager, the switch or the driver sets the MTU.");
 	}
 	eadm_cite(j, DIAG_DEV, now, DEV_ACTIVE_MTU);
 	eadm_cite(j, DIAG_DEV, now, DEV_MAX_MTU);
@@ -63,7 +63,7 @@ static void cite_subnet(struct judge *j, const struct diag_row *setup)
 static void accuse_filter(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *setup)
 {
-	eadm_accuse(j, now, "%s drops packets of its subnet (rp_filter 1), because answers would leave by %s; in the same subnet: %s",
+	eadm_accuse(j, now, "%s drops packets of its subnet (rp_filter 1) because replies would leave through %s; in the same subnet: %s",
 		    diag_text(setup, SETUP_NETDEV),
 		    diag_text(setup, SETUP_ROUTE_NETDEV),
 		    diag_text(setup, SETUP_SUBNET));
@@ -115,18 +115,18 @@ const struct eadm_rule eadm_rules_net[] = {
 		.groups = EADM_GROUP_SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The port uses a smaller MTU than it supports.",
-		.cause = "With RoCE, the MTU of the network interface limits it.",
-		.next = "ibv_devinfo -d {dev}; the MTU of a path is the smaller one of its two ends",
-		.alike = "A network with the usual MTU of 1500: therefore a notice. Devices of other protocols than RoCE and InfiniBand are not judged. Which MTU a QP was given is not shown by RDMA netlink.",
+		.cause = "With RoCE, the MTU of the network interface limits the MTU of the port.",
+		.next = "ibv_devinfo -d {dev}; the path MTU is the smaller MTU of both ends",
+		.alike = "A network with the usual MTU of 1500 looks the same, so this is a notice. Devices of other protocols than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,
 		.groups = EADM_GROUP_SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Another network interface in the same subnet answers ARP requests for this one's address, or packets are dropped because answers would leave by the other one.",
+		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through the other interface.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
 		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
-		.alike = "Interfaces of one subnet of which each answers for itself (arp_ignore 1 or 2); macvlan and VLAN interfaces, members of a bond or bridge; an interface without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same: therefore a warning.",
+		.alike = "Interfaces of one subnet are excluded if each answers for itself (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same, so this is a warning.",
 		.look = look_subnet,
 	},
 	{ 0 }

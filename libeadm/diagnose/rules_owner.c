@@ -21,7 +21,7 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 		snprintf(buf, size, "stopped by a debugger or tracer");
 		return true;
 	case EADM_PROCESS_STATE_ZOMBIE:
-		snprintf(buf, size, "a zombie: it has ended and waits for its parent");
+		snprintf(buf, size, "a zombie: it has exited and waits for its parent");
 		return true;
 	case EADM_PROCESS_STATE_UNINTERRUPTIBLE:
 		snprintf(buf, size, "in uninterruptible sleep in the kernel%s%s",
@@ -56,7 +56,7 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid)
 
 	if (!pid || !is_kept(j, pid, what, sizeof(what)))
 		return;
-	snprintf(text, sizeof(text), "Its process is %s.", what);
+	snprintf(text, sizeof(text), "The owning process is %s.", what);
 	eadm_judge_cause(j, text);
 }
 
@@ -101,10 +101,10 @@ const struct eadm_rule eadm_rules_owner[] = {
 	{
 		.name = "owner-stopped", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "The process that owns a QP does not run: stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
-		.cause = "A user, a debugger, a job scheduler or a container runtime stopped it, or it waits in the kernel.",
+		.help = "The process that owns a QP is not running: it is stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
+		.cause = "A user, a debugger, a job scheduler or a container runtime stopped the process, or it is blocked in the kernel.",
 		.next = "kill -CONT {pid}, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
-		.alike = "A process that sleeps until something arrives, or is in such a state briefly: it must be the same in both samples. What is stopped on purpose looks the same: therefore a notice.",
+		.alike = "A process that sleeps until data arrives, or is in such a state briefly, is excluded: both samples must show the same state. A process that was stopped on purpose looks the same, so this is a notice.",
 		.look = look_stopped,
 	},
 	{ 0 }

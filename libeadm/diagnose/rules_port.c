@@ -272,7 +272,7 @@ static bool peers_explain(struct judge *j, const struct diag_row *now)
 			continue;
 		peer = eadm_qp_peer(eadm_judge_now(j), &qps.row[i]);
 		if (!eadm_follows(j, NULL, DIAG_QP, peer, now,
-				  "its requests to it were given up after all retries"))
+				  "requests to it were given up after all retries"))
 			return false;
 		explained++;
 	}
@@ -374,7 +374,7 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 	if ((is_cut_off(now, then) || is_unanswered(now, then) ||
 	     again < late + least) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
-			 "what it sends is retransmitted"))
+			 "its packets are retransmitted"))
 		return;
 	if (!eadm_accuse_growth(j, now, then, retrans, least,
 				"packet was lost, retransmitted or out of order",
@@ -392,7 +392,7 @@ static void look_impaired(struct judge *j, const struct diag_row *now,
 
 	if (!times)
 		return;
-	eadm_accuse(j, now, "the path to a peer was found impaired %" PRIu64 " %s within %s",
+	eadm_accuse(j, now, "the path to a peer was reported impaired %" PRIu64 " %s within %s",
 		    times, eadm_plural(times, "time", "times"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_IMPAIRED);
@@ -444,49 +444,49 @@ const struct eadm_rule eadm_rules_port[] = {
 		.name = "keep-alive-lost", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter no longer sends keep-alives.",
-		.cause = "Its firmware hangs, or asynchronous events do not reach the driver.",
+		.cause = "The adapter's firmware hangs, or asynchronous events do not reach the driver.",
 		.next = "eadm stat -d {dev}; eadm dump eq -d {dev}; dmesg | grep {driver}",
-		.alike = "An adapter that sends none or few: the interval so far shows how often to expect them, and three must be missing.",
+		.alike = "An adapter that sends few keep-alives or none is excluded: the longest interval so far sets the expected rate, and three keep-alives must be missing.",
 		.look = look_alive,
 	}, {
 		.name = "peer-unresponsive", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Peers do not answer, according to the counters; critical when none does.",
-		.cause = "The machine or the application at the other end has stopped or hangs.",
+		.help = "Peers do not answer, according to the counters; critical if no peer does.",
+		.cause = "The machine or the application at the other end is stopped or hangs.",
 		.next = "check the peer's process and machine, and the security groups and firewalls of both ends; eadm dump qp -d {dev} -o wide",
-		.alike = "Peers of an earlier job: only growth counts. A sender whose peers have nothing to send: it receives nothing either, but does not have to retransmit.",
+		.alike = "Peers of an earlier job are ignored: only growth counts. A sender whose peers have nothing to send receives nothing either, but does not have to retransmit.",
 		.look = look_unresponsive,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
-		.cause = "Packets get lost in the network, or acknowledgements arrive too late.",
+		.cause = "Packets are lost in the network, or acknowledgements arrive too late.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Losses caused by congestion: fewer than ten, or one in a hundred, do not count. Retransmissions, after time-outs, to a peer that does not answer: they are listed under peer-unresponsive.",
+		.alike = "Losses caused by congestion are excluded: fewer than ten, or one in a hundred, do not count. Retransmissions after time-outs, to a peer that does not answer, are reported by peer-unresponsive.",
 		.look = look_retransmissions,
 	}, {
 		.name = "path-impaired", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Paths to peers are found impaired, according to the counters.",
-		.cause = "Congestion or a fault in the network between the two ends, or an overloaded peer.",
+		.help = "The adapter reports impaired paths to peers, according to its counters.",
+		.cause = "The network between the two ends is congested or faulty, or the peer is overloaded.",
 		.next = "eadm stat --live -d {dev}; compare it with the machine's other adapters",
-		.alike = "An impairment long ago: only growth counts.",
+		.alike = "An old impairment is ignored: only growth counts.",
 		.look = look_impaired,
 	}, {
 		.name = "receive-drops", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "More than one received packet in a hundred is dropped, according to the counters.",
-		.cause = "No receive is posted or it is too short, or the sender's Q_Key is wrong.",
+		.cause = "No receive is posted, the receive is too short, or the sender's Q_Key is wrong.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev}",
-		.alike = "Datagrams, which may be lost: fewer than ten, or one in a hundred, do not count, and it is a notice.",
+		.alike = "Datagrams may be lost: fewer than ten, or one in a hundred, do not count, and more are a notice.",
 		.look = look_rx_drops,
 	}, {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "RDMA reads or writes end with an error, according to the counters.",
-		.cause = "The peer does not allow the access, its region or its process is gone, or it does not know this end.",
-		.next = "eadm stat --live -d {dev}; the completions that the application gets say which",
-		.alike = "Errors long ago: only growth counts. A peer that does not answer, where the driver counts that: the errors are listed under peer-unresponsive.",
+		.cause = "The peer does not allow the access, its region or its process is gone, or it has no AH for this end.",
+		.next = "eadm stat --live -d {dev}; the application's completions show the failed requests",
+		.alike = "Old errors are ignored: only growth counts. Where the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
 		.look = look_rdma_errors,
 	},
 	{ 0 }
@@ -500,7 +500,7 @@ const struct eadm_rule eadm_rules_given_up[] = {
 		.help = "Requests were given up after all retries, according to the counters.",
 		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
 		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
-		.alike = "Requests that were given up earlier: only growth counts. A port where no peer answers: listed under peer-unresponsive. A peer on this machine with a verdict: listed there. Which retry count and timeout a QP has is not shown by RDMA netlink.",
+		.alike = "Requests that were given up earlier are ignored: only growth counts. A port where no peer answers is reported by peer-unresponsive, and a peer on this machine by its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
 		.look = look_given_up,
 	},
 	{ 0 }

@@ -160,7 +160,7 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	    (status != REJ_NO_SERVICE && status != -ECONNREFUSED))
 		return;
 	accuse_connection(j, now, "connect-refused",
-			  "refused because nothing listens there");
+			  "refused because the port has no listener");
 }
 
 static void look_timeout(struct judge *j, const struct diag_row *now,
@@ -268,7 +268,7 @@ static void look_forced(struct judge *j, const struct diag_row *now,
 		       diag_u64(change, CALL_TIME)) ||
 	    now->time - diag_u64(change, CALL_TIME) < TEARDOWN_NS)
 		return;
-	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state itself %s ago, and keeps it",
+	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state itself %s ago, and did not destroy it",
 		    caller_of(change, who, sizeof(who)), now->id,
 		    ago(now, diag_u64(change, CALL_TIME), age, sizeof(age)));
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
@@ -540,34 +540,34 @@ const struct eadm_rule eadm_rules_probe[] = {
 	{
 		.name = "connect-refused", .kind = DIAG_EVENT,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A connection was refused within the last ten minutes because nothing listens there.",
-		.cause = "The peer's application does not run, has not begun to listen, or listens at another address or port.",
+		.help = "A connection was refused within the last ten minutes because the port has no listener.",
+		.cause = "The peer's application is not running, does not listen yet, or listens on another address or port.",
 		.next = "eadm events --past; on the peer: eadm dump cep",
-		.alike = "A peer whose application rejects the connection: its own decision. A later attempt that succeeded.",
+		.alike = "A peer whose application rejects the connection does not count, nor does a failure that a later attempt made good.",
 		.look = look_refused,
 	}, {
 		.name = "connect-timeout", .kind = DIAG_EVENT,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A connection could not be made within the last ten minutes, because the peer did not answer.",
-		.cause = "The peer's machine is down or cut off, a firewall drops its packets, or its application does not answer.",
+		.help = "A connection could not be established within the last ten minutes because the peer did not answer.",
+		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "ping the peer; eadm events --past",
-		.alike = "A peer that answers, but late. A later attempt that succeeded.",
+		.alike = "A peer that answers late does not count, nor does a failure that a later attempt made good.",
 		.look = look_timeout,
 	}, {
 		.name = "owner-killed", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A process was killed within the last ten minutes while it had a connected QP.",
-		.cause = "It crashed, or was killed, for example for lack of memory. Its peers see the end of the connection.",
+		.cause = "The process crashed or was killed, for example by the OOM killer. Its peers see the connection close.",
 		.next = "dmesg; coredumpctl",
-		.alike = "A process that exits, or that SIGHUP, SIGINT or SIGTERM ended: it was asked to. One whose QPs had no peer.",
+		.alike = "A process that exited, or that SIGHUP, SIGINT or SIGTERM ended, does not count, nor does a process whose QPs had no peer.",
 		.look = look_killed,
 	}, {
 		.name = "qp-forced-error", .kind = DIAG_QP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "The owner of a connected QP moved it to the error state, and keeps it.",
-		.cause = "The application gave up the connection, and waits for outstanding requests or has forgotten the QP.",
+		.help = "The owner of a connected QP moved it to the error state and did not destroy it.",
+		.cause = "The application gave up the connection, and waits for outstanding requests or leaked the QP.",
 		.next = "eadm trace --opcode modify-qp -d {dev}",
-		.alike = "A QP that is being torn down: it is destroyed, or was disconnected. One that the adapter moved: there is no such call.",
+		.alike = "A QP that is being torn down is excluded: it is destroyed, or was disconnected. So is a QP that the adapter moved to the error state, as no such call was made.",
 		.look = look_forced,
 	}, {
 		.name = "gid-removed", .kind = DIAG_QP,
@@ -575,39 +575,39 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "The GID that a connected QP sends from was removed.",
 		.cause = "An IP address was removed, or its interface went down, under a connection.",
 		.next = "ip address; eadm events --past -d {dev}",
-		.alike = "A GID that no QP sends from, or that was added again at its place. A QP that was connected after that.",
+		.alike = "A GID that no QP sends from, or that was added again at the same index, does not count, nor does a QP that was connected afterwards.",
 		.look = look_gid,
 	}, {
 		.name = "limit-exceeded", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "An object was not made within the last ten minutes, because it exceeds a limit of the device.",
-		.cause = "The application asks for more than the device has.",
+		.help = "An object could not be created within the last ten minutes because it exceeds a limit of the device.",
+		.cause = "The application requests more than the device supports.",
 		.next = "eadm info {dev}",
-		.alike = "A process that asked for less afterwards and got it, as when probing for the limit. A call that failed within all limits.",
+		.alike = "A process that then asked for less and got it, as when probing for the limit, does not count, nor does a call that failed within all limits.",
 		.look = look_limit,
 	}, {
 		.name = "memlock-refused", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Memory was not registered within the last ten minutes, because of the process's limit on locked memory.",
+		.help = "A memory registration failed within the last ten minutes because of the process's limit on locked memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low: registered memory is locked.",
 		.next = "ulimit -l; LimitMEMLOCK= of the service",
-		.alike = "A registration that failed for lack of memory with the limit high enough, or without one.",
+		.alike = "A registration that failed for lack of memory although the limit was high enough, or absent, does not count.",
 		.look = look_memlock,
 	}, {
 		.name = "slow-registration", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A registration within the last ten minutes took longer than its size explains.",
-		.cause = "Its pages had to be read or allocated first: files, swap, memory on another node, or a lack of free memory.",
+		.cause = "The pages had to be read or allocated first: from files, swap or another node, or because free memory was low.",
 		.next = "eadm trace hist; vmstat 1",
-		.alike = "A large region, which takes as long as its pages need.",
+		.alike = "A large region does not count if it took no longer than its pages need.",
 		.look = look_slow,
 	}, {
 		.name = "destroy-hangs", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "A call that destroys an object does not return.",
-		.cause = "The adapter does not answer, or something still uses the object.",
+		.cause = "The adapter does not respond, or the object is still in use.",
 		.next = "cat /proc/PID/stack of the process; dmesg",
-		.alike = "A call that took long but returned.",
+		.alike = "A call that took long but returned does not count.",
 		.look = look_hang,
 	}, {
 		.name = "mr-leak", .kind = DIAG_CTX,
@@ -615,7 +615,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A process keeps registering memory regions and hardly deregisters any.",
 		.cause = "The application leaks memory regions.",
 		.next = "eadm trace --opcode reg-mr -d {dev}; eadm dump mr",
-		.alike = "A process that registers many at its start, or that keeps a cache of them and has stopped growing. One that deregisters as many.",
+		.alike = "A process that registers many regions at its start, or keeps a cache of them that has stopped growing, does not count, nor does a process that deregisters as many.",
 		.look = look_leak,
 	},
 	{ 0 }

@@ -211,7 +211,7 @@ static void doubt_cause(struct judge *j, const struct diag_row *qp,
 	if (!drops_are_unknown(j, qp) && !drops_are_unknown(j, peer))
 		return;
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would show it cannot be read.");
+	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would show these drops cannot be read.");
 }
 
 /* ---- what may be wrong ------------------------------------------------------------ */
@@ -226,9 +226,9 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
 	    !n || !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
-	    device_explains(j, now, now, "its requests are not carried out"))
+	    device_explains(j, now, now, "its requests are not executed"))
 		return;
-	eadm_accuse(j, now, "the adapter has not noticed %u posted send %s for %s",
+	eadm_accuse(j, now, "%u posted send %s not seen by the adapter for %s",
 		    n, eadm_plural(n, "entry", "entries"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
@@ -262,7 +262,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"the adapter has not noticed %u posted %s for %s, while %s QP %" PRIu64
+		"%u posted %s not seen by the adapter for %s, while %s QP %" PRIu64
 		" asks for one",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
@@ -347,7 +347,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 		eadm_judge_cause(
 			j, "The peer's QP is no longer connected.");
 	else
-		eadm_judge_cause(j, "The adapter does not process this QP: it hangs, or holds the QP back.");
+		eadm_judge_cause(j, "The adapter does not process this QP: it hangs, or throttles the QP.");
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 	doubt_cause(j, now, peer.now);
 	eadm_cite_growth(j, DIAG_QP, now, then, QP_HW_TX_PACKETS);
@@ -410,7 +410,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 	if (!gave_up(now) && (!sends_nothing(&e, &peer) ||
 			      !is_retrying(now, then)))
 		return;
-	if (others_explain(j, now, peer.now, "gets no answer from its peer"))
+	if (others_explain(j, now, peer.now, "gets no response from its peer"))
 		return;
 	if (gave_up(now)) {
 		eadm_accuse(
@@ -462,7 +462,7 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	if (few)
 		sent = diag_growth(now, then, QP_HW_TX_PACKETS);
 	if (again < sent / 100 ||
-	    others_explain(j, now, peer.now, "retransmits what is dropped"))
+	    others_explain(j, now, peer.now, "retransmits dropped packets"))
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " retransmissions to %s within %s",
 		    again, diag_text(now, QP_PEER_ADDR),
@@ -518,11 +518,11 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
 	    !always_sends(j, now, then) || receives_late(&peer) ||
-	    others_explain(j, now, peer.now, "sends next to nothing") ||
+	    others_explain(j, now, peer.now, "sends almost nothing") ||
 	    eadm_follows(
 		    j, "rate-limit-drops", DIAG_COUNTERS,
 		    counters_of(eadm_judge_now(j), now), now,
-		    "sends next to nothing: packets are dropped by the limits"))
+		    "sends almost nothing: packets are dropped by the limits"))
 		return;
 	eadm_accuse(j, now,
 		    "%u send %s posted, but only %" PRIu64 " %s completed within %s", n,
@@ -560,7 +560,7 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 /* Which end is at fault, and why. */
 static const char *const causes[] = {
-	[EADM_CAUSE_GENERAL] = "The adapter could not carry out a request, for example because it could not reach the memory by DMA.",
+	[EADM_CAUSE_GENERAL] = "The adapter could not execute a request, for example because it could not reach the memory by DMA.",
 	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",
 	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
 	[EADM_CAUSE_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
@@ -575,9 +575,9 @@ static const char *const causes[] = {
 	[EADM_CAUSE_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
 	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection: this end did not answer it.",
-	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were carried out.",
-	[EADM_CAUSE_QP_ERROR] = "The adapter could not carry out requests of the QP.",
-	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not have the operation.",
+	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were executed.",
+	[EADM_CAUSE_QP_ERROR] = "The adapter could not execute requests of the QP.",
+	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not support the operation.",
 	[EADM_CAUSE_ADDRESS_HANDLE] = "The request names an AH that does not exist.",
 	[EADM_CAUSE_LOCAL_ACCESS] = "The request names a key that does not exist, or memory that the key does not allow.",
 	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter can send.",
@@ -588,9 +588,9 @@ static const char *const causes[] = {
 	[EADM_CAUSE_RECV_LENGTH] = "The receive at the peer is too short.",
 	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter answered with an unknown status.",
 	[EADM_CAUSE_UNRESPONSIVE] = "The peer answered before but no longer does: its machine is down or hangs, or the path broke.",
-	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application does not know this one, or no longer does.",
+	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application has not created it yet, or has destroyed it.",
 	[EADM_CAUSE_UNREACHABLE] = "The peer never answered: a firewall or security group that does not let its members reach each other in both directions, no path between the networks of the two ends, or a machine that is down.",
-	[EADM_CAUSE_FEATURE_MISMATCH] = "The peer's adapter does not have what the request asks for.",
+	[EADM_CAUSE_FEATURE_MISMATCH] = "The peer's adapter does not support the request.",
 	[EADM_CAUSE_OVERRUN] = "Completions arrived faster than they were consumed, and the CQ had no room for more.",
 	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset, or restarted by itself, and has forgotten the object.",
 	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer answers on the bus.",
@@ -787,7 +787,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 		eadm_age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
 	if (kernel && flushed) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_cause(j, "The adapter has flushed everything; its owner does not poll the CQ.");
+		eadm_judge_cause(j, "The adapter has flushed all requests; the owner of the QP does not poll the CQ.");
 	}
 	eadm_cite_all(j, DIAG_QP, now, facts);
 }
@@ -799,7 +799,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "The adapter was reset and no longer knows this QP.",
 		.cause = "The command queue was recovered by a reset; all earlier objects are lost and must be created again.",
 		.next = "eadm trace -d {dev}; restart the application that owns the QP",
-		.alike = "A QP that an application has stopped: the driver raises no event for it.",
+		.alike = "A QP that was stopped by its application does not count: the driver raises no event for it.",
 		.look = look_forgotten,
 	}, {
 		.name = "qp-error", .kind = DIAG_QP, .needs = STATE,
@@ -807,71 +807,71 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "The adapter stopped a QP because of an error; the first one is shown.",
 		.cause = "A request of this end or of the peer failed.",
 		.next = "eadm dump qp {id} -d {dev} --hw; read the status of the first failed completion in the application's log",
-		.alike = "The other end of the connection is stopped for the same error: it is listed as a consequence. Disconnecting raises no event.",
+		.alike = "If the other end of the connection stopped for the same error, it is listed as a consequence. Disconnecting raises no event.",
 		.look = look_error,
 	}, {
 		.name = "qp-in-error", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A QP stays in the state ERR, for a reason the driver does not show.",
+		.help = "A QP stays in the state ERR, for a reason that the driver does not report.",
 		.cause = "The connection has ended, or a request failed; the QP was not destroyed.",
 		.next = "eadm dump qp {id} -d {dev}",
-		.alike = "An application that keeps the QP of a connection that has ended: therefore a notice.",
+		.alike = "An application that keeps the QP of a closed connection looks the same, so this is a notice.",
 		.look = look_plain_error,
 	}, {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "The adapter has not noticed requests that were posted.",
+		.help = "Posted requests are not seen by the adapter.",
 		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
-		.alike = "An adapter that fetches more requests when it has finished those it has, and receives when a message arrives: it is reported only when it has nothing to do, or when a message has arrived and waits.",
+		.alike = "An adapter may fetch requests only after finishing earlier ones, and receives only when a message arrives: it is reported only when it is idle, or when a message has arrived and waits.",
 		.look = look_doorbell,
 	}, {
 		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
 		.help = "Messages arrive and receives are posted, but the adapter uses none.",
-		.cause = "The adapter of the receiver does not match messages with receives.",
+		.cause = "The receiver's adapter does not match messages with receives.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
-		.alike = "Receives without a message for them: it is reported only when a message has arrived and waits.",
+		.alike = "Receives without a message for them are excluded: it is reported only when a message has arrived and waits.",
 		.look = look_not_taken,
 	}, {
 		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "Requests are posted, but the adapter sends and completes none.",
-		.cause = "The adapter holds the QP back, the path to the peer is blocked, or the receiver has no receive posted.",
+		.help = "Requests are posted, but the adapter does not send or complete any.",
+		.cause = "The adapter throttles the QP, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
-		.alike = "A peer that posts receives late or is stopped: the sender keeps asking for a receive then. Where that peer is not on this machine, a sender that asks is a notice, and one that does not is a warning. Packets that are dropped at the port or by a limit: a notice where the counters for that cannot be read.",
+		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, a sender that retries is a notice, and one that does not is a warning. Packets dropped at the port or by a limit are a notice if the counters for them cannot be read.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE, .needs = HW,
-		.help = "No receive is posted while the peer has something to send.",
+		.help = "No receive is posted while the peer has requests to send.",
 		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
-		.next = "eadm dump qp {id} -d {dev} --hw; see what its process does: cat /proc/{pid}/stat /proc/{pid}/wchan",
-		.alike = "An application that is stopped, sleeps, or posts late on purpose: therefore a notice.",
+		.next = "eadm dump qp {id} -d {dev} --hw; check the state of its process: cat /proc/{pid}/stat /proc/{pid}/wchan",
+		.alike = "An application that is stopped, sleeps, or posts late on purpose looks the same, so this is a notice.",
 		.look = look_starved,
 	}, {
 		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The peer does not answer: everything is retransmitted, or the connection was given up.",
-		.cause = "The peer's machine is down or cut off, or a firewall or security group drops its packets.",
+		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely: its adapter answers for it. One whose QP or device has a verdict: it is listed there. A port that drops packets: a notice where its counters cannot be read.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, as its adapter answers for it. A peer whose QP or device has a verdict is listed there. A port that may be dropping packets is a notice if its counters cannot be read.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
-		.help = "A QP always has requests to send and moves next to nothing.",
+		.help = "A QP always has requests to send but transfers almost no data.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
 		.next = "eadm stat qp --hw --live -d {dev}; on the peer: eadm diagnose",
-		.alike = "A receiver that posts late: it is without receives now and then. A sender that posts rarely: it has nothing to send in one of the samples. For a peer on another machine this is not known: a notice.",
+		.alike = "A receiver that posts late is excluded, as it runs out of receives only now and then. So is a sender that posts rarely, as it has nothing to send in one of the samples. If the peer is on another machine, this is a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "More than one packet in a hundred of a QP is retransmitted.",
-		.cause = "Packets get lost on the way to this peer.",
+		.cause = "Packets to this peer are lost in the network.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "A few losses, which congestion causes: fewer than ten, or one in a hundred, do not count.",
+		.alike = "A few losses are caused by congestion: fewer than ten, or one in a hundred, do not count.",
 		.look = look_storm,
 	}, {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
@@ -879,7 +879,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Received packets of a QP are dropped as bad or invalid.",
 		.cause = "A peer whose connection state differs, or packets that are damaged on the way.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "Packets dropped before: only growth counts.",
+		.alike = "Packets that were dropped earlier are ignored: only growth counts.",
 		.look = look_drops,
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
@@ -887,7 +887,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A stopped QP has requests that were not completed as flushed.",
 		.cause = "The adapter has not flushed the queues to their end.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
-		.alike = "A process that has not polled the flushed completions: what counts is how far the adapter has come.",
+		.alike = "A process that has not polled the flushed completions is excluded: only the adapter's progress counts.",
 		.look = look_flush,
 	},
 	{ 0 }

@@ -52,7 +52,7 @@ bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 {
 	if (!is_hidden(dev))
 		return false;
-	eadm_unseen(j, dev, show_it, "%s cannot be seen", what);
+	eadm_unseen(j, dev, show_it, "%s cannot be read", what);
 	return true;
 }
 
@@ -117,7 +117,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 		return false;
 	module = eadm_family_module(family, 0);
 	put_origin(j, family, whose, sizeof(whose));
-	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: the module eadm cannot show the device",
+	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: it does not support the companion module",
 		    module, whose);
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	snprintf(remedy, sizeof(remedy),
@@ -171,7 +171,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	for (i = 0; i < devs->n; i++)
 		foreign |= is_foreign(j, &devs->row[i]);
 	if (devs->n && !shows && !foreign) {
-		eadm_accuse(j, now, "module eadm%s%s is loaded, but shows no device: their drivers give it no diagnostics",
+		eadm_accuse(j, now, "module eadm%s%s is loaded, but has no device: their drivers do not support it",
 			    space, version);
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_next(j, "continue with what RDMA netlink shows");
@@ -246,7 +246,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 	/* There is a family: is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!eadm_judge_module(j, "eadm"))
-		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be seen",
+		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be read",
 			    driver, whose, *whose ? "" : "origin and ");
 	else
 		eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
@@ -352,7 +352,7 @@ static void look_address(struct judge *j, const struct diag_row *now,
 			    netdev);
 	if (!*diag_text(setup, SETUP_BOND))
 		return;
-	eadm_judge_cause(j, "It is a member of a bond: only with RoCE do the bond's addresses serve the devices of its members.");
+	eadm_judge_cause(j, "The interface is a member of a bond: only with RoCE can the devices of members use the bond's addresses.");
 	eadm_judge_next(j, "ip link set {netdev} nomaster; ip address add ADDRESS dev {netdev}");
 }
 
@@ -378,7 +378,7 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (!diag_u64(now, DEV_VECTORS)) {
-		eadm_judge_hidden(j, now, "how many interrupt vectors it has");
+		eadm_judge_hidden(j, now, "number of its interrupt vectors");
 		return;
 	}
 	have = diag_u64(now, DEV_VECTORS);
@@ -453,7 +453,7 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 		first = first ? first : cpus;
 	}
 	if (!all)
-		eadm_judge_hidden(j, now, "which CPUs its interrupts go to");
+		eadm_judge_hidden(j, now, "CPUs of its interrupts");
 	if (known < 2)
 		return;
 	if (spread)
@@ -538,7 +538,7 @@ static void look_in_use(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "%" PRIu64 " user %s open", n,
 			  eadm_plural(n, "context is", "contexts are"));
 	else
-		eadm_pass(j, now, "no process has it open: a running application uses another transport, such as TCP (fi_info shows what %s finds)",
+		eadm_pass(j, now, "no process has it open: a running application uses another transport, such as TCP (fi_info lists the devices of %s)",
 			  library);
 }
 
@@ -561,10 +561,10 @@ static void look_gpu(struct judge *j, const struct diag_row *now,
 			continue;
 		if (gpus[i].peer &&
 		    diag_u64(eadm_judge_module(j, gpus[i].peer), MOD_LOADED))
-			eadm_pass(j, now, "%s and %s are loaded: memory of GPUs can be registered by address",
+			eadm_pass(j, now, "%s and %s are loaded: GPU memory can be registered by address",
 				  gpus[i].driver, gpus[i].peer);
 		else
-			eadm_pass(j, now, "%s is loaded without a module for peer memory: memory of GPUs is registered by dma-buf only",
+			eadm_pass(j, now, "%s is loaded without a module for peer memory: GPU memory can be registered by dma-buf only",
 				  gpus[i].driver);
 	}
 }
@@ -576,9 +576,9 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "rdma-modules", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Kernel modules that RDMA applications need are not loaded.",
-		.cause = "Nothing loads them at boot.",
+		.cause = "The modules are not configured to load at boot.",
 		.next = "modprobe -a ib_uverbs rdma_ucm; name them in /etc/modules-load.d/rdma.conf",
-		.alike = "A machine where only the kernel uses RDMA: therefore a warning.",
+		.alike = "A machine where only the kernel uses RDMA looks the same, so this is a warning.",
 		.look = look_modules,
 	}, {
 		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -586,21 +586,21 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The module eadm is not loaded, shows nothing, or has another version than the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
 		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
-		.alike = "A stock driver, or a host without the module: the rest works, therefore a notice. Only another version is a warning.",
+		.alike = "A stock driver, or a host without the module, is a notice, as all else works. Only a version mismatch is a warning.",
 		.look = look_companion,
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The caller may lock less than 64 MiB of memory.",
-		.cause = "The limit on locked memory has its usual value, which is too small to register memory.",
+		.cause = "The limit on locked memory has its default value, which is too small for memory registration.",
 		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
-		.alike = "Applications with another limit: only the caller's limit is checked, therefore a notice.",
+		.alike = "Only the caller's limit is checked, and applications may have another one, so this is a notice.",
 		.look = look_memlock,
 	}, {
 		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "Which network namespaces see the devices; never a fault.",
-		.cause = "The mode of ib_core.",
+		.help = "Reports which network namespaces see the devices; never a fault.",
+		.cause = "The mode is a setting of ib_core.",
 		.next = "rdma system show",
 		.alike = "Neither mode is a fault.",
 		.look = look_netns,
@@ -608,17 +608,17 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "lockdown", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
-		.cause = "Secure boot, or an option of the kernel.",
+		.cause = "Secure boot, or a kernel parameter, enabled lockdown.",
 		.next = "boot without lockdown to read the adapter's own state",
-		.alike = "A machine that is locked down on purpose: only diagnosis is limited.",
+		.alike = "A machine may be locked down on purpose: only diagnosis is limited.",
 		.look = look_lockdown,
 	}, {
 		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The driver of the device does not support the companion module.",
-		.cause = "It is another driver of the same name.",
+		.cause = "A different driver of the same name is loaded.",
 		.next = "modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}",
-		.alike = "Drivers that come with no companion are not judged.",
+		.alike = "Drivers without companion support are skipped.",
 		.look = look_driver,
 	}, {
 		.name = "netdev", .kind = DIAG_DEV, .groups = SETUP,
@@ -626,7 +626,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has another MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "A container that sees the adapters of its host, whose interfaces are in another network namespace: a notice. An active port of InfiniBand, which needs no interface, looks the same. With an interface above one of them (macvlan, VLAN), it is in order.",
+		.alike = "A container that sees the adapters of its host, while their interfaces are in another network namespace, gets a notice. An active InfiniBand port, which needs no interface, looks the same. An interface above one of them (macvlan, VLAN) is sufficient.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
@@ -634,7 +634,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The MTU of the interface is tiny, or smaller than another device's.",
 		.cause = "The MTU was set on one interface and not on others.",
 		.next = "give all interfaces of a network the same MTU",
-		.alike = "Interfaces of different networks: therefore a warning.",
+		.alike = "Interfaces of different networks look the same, so this is a warning.",
 		.look = look_mtu,
 	}, {
 		.name = "gid", .kind = DIAG_DEV, .groups = SETUP,
@@ -642,47 +642,47 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "A container that sees the GIDs of its host's interfaces, interfaces that are down, a standby member of a bond, and a GID that reaches only the same link: a notice. A port that is down is judged by the rule link-down alone. Only with RoCE are GIDs judged by their address and version: adapters of other protocols have one GID, or equal ones.",
+		.alike = "These are a notice: a container that sees the GIDs of its host's interfaces, interfaces that are down, a standby member of a bond, and a GID of link scope. A port that is down is reported by the rule link-down alone. The address and version of GIDs are checked only with RoCE: adapters of other protocols have one GID, or equal ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The network interface has no IP address in the caller's network namespace.",
-		.cause = "It was not configured, or is used in another network namespace.",
+		.cause = "The interface was not configured, or is used in another network namespace.",
 		.next = "ip address add ADDRESS dev {netdev}",
-		.alike = "A machine that uses IPv6 only: one address of either family is enough. Addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it: connections by them use the device.",
+		.alike = "A machine that uses IPv6 only is excluded: one address of either family is enough. So are addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it, as connections from these addresses use the device.",
 		.look = look_address,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "There are fewer completion vectors than CPUs.",
-		.cause = "The adapter was given few interrupt vectors.",
+		.cause = "The adapter was assigned few interrupt vectors.",
 		.next = "an instance type with more interrupt vectors",
-		.alike = "A family that has no more vectors: it is judged by what it can have.",
+		.alike = "A family whose adapters have few vectors is compared with their maximum.",
 		.look = look_vectors,
 	}, {
 		.name = "affinity", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "All completion interrupts go to one CPU.",
-		.cause = "Nothing spreads them.",
+		.cause = "Interrupts are not spread over the CPUs.",
 		.next = "write other CPUs to /proc/irq/NUMBER/smp_affinity_list, or let irqbalance do it",
-		.alike = "A machine with one CPU, or a device with one vector: those are not judged.",
+		.alike = "A machine with one CPU, or a device with one vector, is skipped.",
 		.look = look_affinity,
 	}, {
 		.name = "iommu", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "An IOMMU translates the device's DMA.",
-		.cause = "The kernel was booted with it enabled.",
+		.cause = "The kernel was booted with the IOMMU enabled.",
 		.next = "boot with iommu=pt",
-		.alike = "A machine where that is wanted for safety: only performance suffers.",
+		.alike = "The IOMMU may be enabled on purpose, for safety: only performance suffers.",
 		.look = look_iommu,
 	}, {
 		.name = "huge-pages", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "No huge page is free for a library that has buffers there.",
-		.cause = "All huge pages are in use: the library has its buffers in them, or something else uses them.",
+		.cause = "All huge pages are in use, by the library's buffers or by other users.",
 		.next = "sysctl vm.nr_hugepages, or switch off the use of huge pages in the library's provider (man fi_provider)",
-		.alike = "A machine without huge pages, where regular ones are used. Adapters whose applications use verbs are not judged.",
+		.alike = "A machine without huge pages is excluded, as regular pages are used. Adapters whose applications use verbs are skipped.",
 		.look = look_huge_pages,
 	}, {
 		.name = "fork", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -690,23 +690,23 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The kernel does not copy registered memory for processes that fork.",
 		.cause = "The kernel is older than Linux 5.12.",
 		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 where huge pages are registered, in the environment of applications",
-		.alike = "Applications that do not fork: therefore a notice.",
+		.alike = "Applications that do not fork are not affected, so this is a notice.",
 		.look = look_fork,
 	}, {
 		.name = "in-use", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "Whether a process has the device open; never a fault.",
-		.cause = "Applications use it, or do not.",
+		.help = "Reports whether a process has the device open; never a fault.",
+		.cause = "The state depends on running applications.",
 		.next = "eadm dump ctx -d {dev}",
-		.alike = "A machine without a job: therefore no fault.",
+		.alike = "A machine without a job looks the same, so this is never a fault.",
 		.look = look_in_use,
 	}, {
 		.name = "gpu-memory", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "How memory of GPUs can be registered; never a fault.",
-		.cause = "Which modules are loaded.",
+		.help = "Reports the methods to register GPU memory; never a fault.",
+		.cause = "The set of loaded modules determines this.",
 		.next = "modprobe the module for peer memory that comes with the GPU's driver",
-		.alike = "Applications that register by dma-buf need no module: therefore no fault.",
+		.alike = "Applications that register by dma-buf need no module, so this is never a fault.",
 		.look = look_gpu,
 	},
 	{ 0 }

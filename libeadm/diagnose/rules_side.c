@@ -60,7 +60,7 @@ static void look_quota(struct judge *j, const struct diag_row *now,
 
 	if (!diag_lately(now, then, DEV_REFUSALS, DEV_LAST_REFUSAL, &ago))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s refused because the guest has as much as it may have, the last one %s ago",
+	eadm_accuse(j, now, "%" PRIu64 " %s refused because the guest reached its quota, the last one %s ago",
 		    n, eadm_plural(n, "command was", "commands were"),
 		    eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_DEV, now, facts);
@@ -75,7 +75,7 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (max && pinned >= max - max / 10) {
-		eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " bytes that the guest may register are registered",
+		eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " bytes of the guest's quota are registered",
 			    pinned, max);
 	} else if (memory && pinned > memory - memory / 4) {
 		eadm_accuse(j, now, "%" PRIu64 " of the guest's %" PRIu64 " bytes of memory are registered, and cannot be reclaimed",
@@ -273,10 +273,10 @@ static void look_held(struct judge *j, const struct diag_row *now,
 		return;
 	diag_interval(now, then, age, sizeof(age));
 	if (!shown) {
-		eadm_accuse(j, now, "%u %s for %s, and the backend does not show what for",
+		eadm_accuse(j, now, "%u %s for %s; the backend reports no reason",
 			    n, wait, age);
 		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
-		eadm_judge_cause(j, "The peer does not answer or has no receive posted, or the adapter holds the QP back.");
+		eadm_judge_cause(j, "The peer does not answer or has no receive posted, or the adapter throttles the QP.");
 		eadm_cite_all(j, DIAG_QP, now, qp_facts);
 		return;
 	}
@@ -288,13 +288,13 @@ static void look_held(struct judge *j, const struct diag_row *now,
 		eadm_judge_cause(j, "The application at the peer posts receives too slowly, or is stopped.");
 		break;
 	case EADM_QP_WAIT_ANSWER:
-		eadm_accuse(j, now, "%u %s for %s: the peer does not answer",
+		eadm_accuse(j, now, "%u %s for %s: the peer does not respond",
 			    n, wait, age);
 		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
 		eadm_judge_cause(j, "The QP of the peer is not connected, or its virtual machine is gone.");
 		break;
 	default:
-		eadm_accuse(j, now, "%u %s posted, but for %s the adapter has passed none to its backend",
+		eadm_accuse(j, now, "%u %s posted, but the adapter passed none to its backend for %s",
 			    n, eadm_plural(n, "request was", "requests were"),
 			    age);
 		break;
@@ -308,40 +308,40 @@ const struct eadm_rule eadm_rules_side[] = {
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The backend of a virtual adapter is gone.",
 		.cause = "The RDMA device of the host was removed or has failed.",
-		.next = "eadm list; dmesg; restart the program that is the adapter when its device is back",
-		.alike = "A backend whose port is down: that is another verdict.",
+		.next = "eadm list; dmesg; restart the program behind the adapter when its device is back",
+		.alike = "A backend whose port is down is reported by another rule.",
 		.look = look_backend,
 	}, {
 		.name = "guest-lost", .kind = DIAG_DEV, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
-		.cause = "The virtual machine was killed or its monitor ended, or the adapter was removed from it without notice.",
+		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed from it without notice.",
 		.next = "eadm info {dev}; look at the log of the virtual machine monitor and of the program",
-		.alike = "A guest that was shut down: its driver resets the adapter first. One that disconnected long ago: only the last half minute counts, and it is a notice when another monitor has connected.",
+		.alike = "A guest that was shut down is excluded, as its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts, and it is a notice when another monitor has connected.",
 		.look = look_lost_guest,
 	}, {
 		.name = "quota-reached", .kind = DIAG_DEV, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "A guest was refused an object because it has as many as it may have.",
-		.cause = "An application of the guest does not destroy what it creates, or the quota is too low.",
+		.help = "A guest was refused an object because it reached its quota.",
+		.cause = "An application in the guest leaks objects, or the quota is too low.",
 		.next = "eadm dump ctx -d {dev}; eadm trace -d {dev} --state error",
-		.alike = "A refusal long ago: only the last half minute counts.",
+		.alike = "An old refusal is ignored: only the last half minute counts.",
 		.look = look_quota,
 	}, {
 		.name = "memory-pinned", .kind = DIAG_DEV, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "A guest has registered nine tenths of what it may, or three quarters of its memory.",
-		.cause = "An application of the guest registers large regions, or does not deregister them.",
+		.help = "A guest has registered nine tenths of its quota, or three quarters of its memory.",
+		.cause = "An application in the guest registers large regions, or does not deregister them.",
 		.next = "eadm dump mr -d {dev} --sort length:desc",
-		.alike = "A guest that is meant to do so: without a quota it is a notice.",
+		.alike = "A guest without a quota may register that much on purpose, which is a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "response-not-read", .kind = DIAG_EQ, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "The response to a guest's command was not announced to it.",
+		.help = "The interrupt for a command response was not delivered to the guest.",
 		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until its time-out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A driver that has its interrupts masked: they come when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, as they are delivered when it unmasks them.",
 		.look = look_response,
 	}, {
 		.name = "interrupt-undelivered", .kind = DIAG_EQ, .needs = STATE,
@@ -349,57 +349,57 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "Interrupts for events or notifications were not delivered to a guest.",
 		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it.",
 		.next = "eadm dump eq -d {dev}; eadm dump cq -d {dev} --hw",
-		.alike = "A driver that has its interrupts masked: they come when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, as they are delivered when it unmasks them.",
 		.look = look_undelivered,
 	}, {
 		.name = "notifications-full", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "A guest leaves no room for notifications of CQs.",
+		.help = "A guest leaves no room for CQ notifications.",
 		.cause = "The guest's driver does not consume them: its CPU is busy or stopped, or its interrupt is lost.",
 		.next = "eadm dump eq -d {dev}; eadm dump eqe 2 -d {dev}",
-		.alike = "A ring that is full for a short time: it must be full in both samples.",
+		.alike = "A ring that is full for a short time is excluded: it must be full in both samples.",
 		.look = look_notifications,
 	}, {
 		.name = "registration-slow", .kind = DIAG_CMDQ, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
 		.help = "A guest's registration of memory took longer than 100 ms.",
-		.cause = "A large region of small pages, or a host that is short of memory.",
+		.cause = "The region is large and has small pages, or the host is short of memory.",
 		.next = "eadm trace -d {dev} --opcode reg-mr --slower-than 100ms; use huge pages for the guest",
-		.alike = "Another command that was slow; a registration long ago: only the last half minute counts.",
+		.alike = "Other slow commands do not count. An old registration is ignored: only the last half minute counts.",
 		.look = look_registrations,
 	}, {
 		.name = "guest-not-polling", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .program = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = STATE | HW,
-		.help = "Half of a guest's CQ or more are completions that it does not poll.",
+		.help = "At least half of a guest's CQ holds completions that it does not poll.",
 		.cause = "The application in the guest is stopped, blocked or too slow; when the CQ is full, it fails with its QPs.",
 		.next = "eadm dump cq {id} -d {dev} --hw; in the guest: eadm diagnose",
-		.alike = "An application that leaves a few completions until later: less than half of the CQ does not count, nor does one that polls between the samples.",
+		.alike = "An application that leaves a few completions until later is excluded: less than half of the CQ does not count, nor does a CQ that is polled between the samples.",
 		.look = look_unpolled,
 	}, {
 		.name = "completion-missing", .kind = DIAG_CQ,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,
-		.help = "Completions were made that are not in the guest's CQ.",
+		.help = "Completions are missing from the guest's CQ.",
 		.cause = "The adapter did not write a completion; the application that waits for it waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev} --around pi --hw",
-		.alike = "Requests without a completion because they requested none; a CQ that was full, which has another verdict.",
+		.alike = "Requests that did not request a completion do not count. A CQ that was full is reported by another rule.",
 		.look = look_missing,
 	}, {
 		.name = "backend-qp-error", .kind = DIAG_QP, .two = true,
 		.program = true, .severity = EADM_SEVERITY_WARNING, .needs = STATE,
 		.help = "A QP has failed in the backend, but the guest considers it connected.",
-		.cause = "The guest got no event or completion that shows it, or its application does not react.",
+		.cause = "The guest received no event or completion for the failure, or its application does not react.",
 		.next = "eadm dump qp {id} -d {dev}; eadm dump cqe -d {dev} --hw",
-		.alike = "A QP that failed with an error that the guest got: it is listed there. One that failed just now: it must be so in both samples.",
+		.alike = "A QP that failed with an error that the guest received is reported by another rule. A QP that failed just now is excluded: both samples must show it.",
 		.look = look_apart,
 	}, {
 		.name = "requests-held", .kind = DIAG_QP, .two = true,
 		.stuck = true, .program = true,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,
-		.help = "Requests of a guest wait, but none is completed.",
-		.cause = "The adapter holds the QP back.",
+		.help = "A guest has outstanding requests, but none completes.",
+		.cause = "The adapter throttles the QP.",
 		.next = "eadm dump qp {id} -d {dev} --hw -o +waits-for,retries",
-		.alike = "Requests that are carried out, however long that takes. A peer without a receive is a notice, one that does not answer is a warning.",
+		.alike = "Requests that are being executed do not count, however long they take. A peer without a receive is a notice, a peer that does not answer is a warning.",
 		.look = look_held,
 	},
 	{ 0 }

@@ -39,7 +39,7 @@ static void advise(struct judge *j, uint64_t code)
 		eadm_judge_next(j, "eadm test between the two hosts: packets over RDMA may be filtered on the way; eadm diagnose on the peer");
 		return;
 	case EADM_SMC_REASON_PEER_DECLINED:
-		eadm_judge_next(j, "eadm dump smc-fallback on the peer, which has its own reason");
+		eadm_judge_next(j, "eadm dump smc-fallback on the peer, which reports its own reason");
 		return;
 	case EADM_SMC_REASON_OUT_OF_MEMORY:
 	case EADM_SMC_REASON_REGISTRATION_FAILED:
@@ -61,7 +61,7 @@ static void look_fallback(struct judge *j, const struct diag_row *now,
 	char age[32], when[64] = "";
 
 	if (code == EADM_SMC_REASON_PEER_HAS_NO_SMC) {
-		eadm_judge_remark(j, "SMC", "%" PRIu64 " %s on TCP because the peer has no SMC, which is lawful (eadm dump smc-fallback)",
+		eadm_judge_remark(j, "SMC", "%" PRIu64 " %s on TCP because the peer has no SMC, which is permitted (eadm dump smc-fallback)",
 				  clients + servers,
 				  eadm_plural(clients + servers,
 					      "connection was", "connections were"));
@@ -88,9 +88,9 @@ const struct eadm_rule eadm_rules_smc[] = {
 		.name = "smc-fallback", .kind = DIAG_FALLBACK,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Connections of SMC sockets, which should use RDMA, fell back to TCP.",
-		.cause = "A reason that this version of eadm does not know.",
+		.cause = "The reason is unknown to this version of eadm.",
 		.next = "eadm dump smc; smcss -a; the reason in net/smc/smc_clc.h of this kernel",
-		.alike = "A peer that has no SMC: its connections are on TCP as well, which is lawful, so they are counted in a note. Connections that use RDMA or shared memory. The kernel counts since it loaded SMC, so the connections may be closed.",
+		.alike = "A peer without SMC is not a fault: its connections use TCP as well, so they are counted in a note. Connections that use RDMA or shared memory do not count. The kernel counts from the time SMC was loaded, so the connections may be closed.",
 		.look = look_fallback,
 	},
 	{ 0 }

@@ -32,7 +32,7 @@ static void look_tcp(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (diag_u64(now, USER_HIDDEN))
-		eadm_judge_remark(j, "processes", "%" PRIu64 " could not be judged: permission denied (run it as root)",
+		eadm_judge_remark(j, "processes", "%" PRIu64 " could not be checked: permission denied (run as root)",
 				  diag_u64(now, USER_HIDDEN));
 	if (!time || (double)(tx + rx) * SECOND / time < BUSY ||
 	    eadm_diag_has_qps(eadm_judge_now(j), diag_u64(now, USER_PID)) || !has_adapter(j))
@@ -59,7 +59,7 @@ const struct eadm_rule eadm_rules_tcp[] = {
 		.help = "A process that has libibverbs loaded has no QP, and moves its data by TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
 		.next = "eadm check; the same by the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment show which transport it takes; eadm top",
-		.alike = "A process that has libibverbs loaded and is idle; one that has QPs, and TCP connections for control; traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same: therefore a notice. Processes in other network namespaces are not judged.",
+		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so this is a notice. Processes in other network namespaces are skipped.",
 		.look = look_tcp,
 	},
 	{ 0 }

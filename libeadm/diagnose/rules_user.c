@@ -20,7 +20,7 @@ static void look_removed(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (!removed)
 		return;
-	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has %" PRIu64 " %s of RDMA devices open that were removed",
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has %" PRIu64 " %s of removed RDMA devices open",
 		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), removed,
 		    eadm_plural(removed, "file", "files"));
 	cite(j, now, USER_FILES);
@@ -35,7 +35,7 @@ static void look_settings(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (!*unmatched)
 		return;
-	eadm_accuse(j, now, "%s (PID %" PRIu64 ") was started with settings that match nothing here: %s",
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has environment variables that match no device here: %s",
 		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), unmatched);
 	cite(j, now, USER_UNMATCHED);
 }
@@ -58,18 +58,18 @@ const struct eadm_rule eadm_rules_user[] = {
 		.name = "removed-device", .kind = DIAG_USER, .groups = BOTH,
 		.check = "removed",
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A process has a file of an RDMA device open that was removed.",
+		.help = "A process has an RDMA device file open whose device was removed.",
 		.cause = "The device was removed, or its driver was loaded again, while the process used it. Until the process closes the file, some drivers cannot be unloaded.",
-		.next = "start the process again: it cannot use the device any more; eadm dump verbs-user",
-		.alike = "A file in /dev that was deleted while its device exists. In a container with files made by its runtime, a device that was added again with the same number is not noticed.",
+		.next = "restart the process: it can no longer use the device; eadm dump verbs-user",
+		.alike = "A file in /dev that was deleted while its device exists does not count. In a container whose device files were made by its runtime, a device that was added again with the same number is not detected.",
 		.look = look_removed,
 	}, {
 		.name = "settings", .kind = DIAG_USER,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "The environment of a process selects devices, GIDs or network interfaces of which none exists.",
-		.cause = "The settings are of another host: devices and interfaces are named otherwise, as after udev renamed them, or the GID has another index here.",
+		.help = "The environment of a process selects devices, GIDs or network interfaces that do not exist.",
+		.cause = "The variables were set for another host: devices and interfaces have different names here, as after a udev rename, or the GID has another index.",
 		.next = "eadm list; eadm dump gid; ip link; correct or remove the variables where the job is started",
-		.alike = "A list for several hosts, of which one name exists here; exclusions (^) and patterns; a process in another network namespace; a program that changes its own environment. A job that does not use the library reads the variable in vain: therefore a notice.",
+		.alike = "A list for several hosts is excluded if one of its names exists here; so are exclusions (^) and patterns, a process in another network namespace, and a program that changes its own environment. A job that does not use the library ignores the variable, so this is a notice.",
 		.look = look_settings,
 	}, {
 		.name = "two-libibverbs", .kind = DIAG_USER,
@@ -77,7 +77,7 @@ const struct eadm_rule eadm_rules_user[] = {
 		.help = "A process has more than one file of libibverbs loaded.",
 		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has a list of devices and providers of its version only; objects of one cannot be used in the other.",
 		.next = "ldd of the program and of its plugins; LD_LIBRARY_PATH, so that one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
-		.alike = "One file that is mapped in several parts, or by a symbolic link.",
+		.alike = "One file that is mapped in several parts, or through a symbolic link, counts once.",
 		.look = look_copies,
 	},
 	{ 0 }

@@ -61,7 +61,7 @@ static const char other_device[] =
 static const char other_cause[] =
 	"Devices were removed and added since the file was made, as when drivers are reloaded beside running containers.";
 static const char other_next[] =
-	"start the container again; udevadm trigger on a host";
+	"restart the container; udevadm trigger on a host";
 
 /* The module makes the file, but not in containers. */
 static void lacks_cm_file(struct judge *j)
@@ -70,7 +70,7 @@ static void lacks_cm_file(struct judge *j)
 		eadm_judge_next(j, "modprobe rdma_ucm");
 		return;
 	}
-	eadm_judge_cause(j, "The module rdma_ucm is loaded: the container was started without the file, or udev did not make it.");
+	eadm_judge_cause(j, "The module rdma_ucm is loaded: the container was started without the file, or udev did not create it.");
 	eadm_judge_next(j, "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host");
 }
 
@@ -119,7 +119,7 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "libibverbs cannot list devices: %s", why);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 		eadm_judge_cause(j, "A file of libibverbs is damaged, or may not be read by the caller.");
-		eadm_judge_next(j, "give the file back its mode, or reinstall its package (rdma-core)");
+		eadm_judge_next(j, "restore the mode of the file, or reinstall its package (rdma-core)");
 	} else {
 		eadm_pass(j, now, "libibverbs is installed");
 	}
@@ -149,11 +149,11 @@ static void lacks_provider(struct judge *j, const struct diag_row *dev,
 		eadm_accuse(j, dev, "libibverbs cannot load the provider %s: %s",
 			    provider, why);
 		eadm_judge_cause(j, "A file of the provider is missing or damaged, belongs to another version of libibverbs, or may not be read by the caller.");
-		eadm_judge_next(j, "install ibverbs-providers (rdma-core) in the version of libibverbs, or give the file back its mode");
+		eadm_judge_next(j, "install ibverbs-providers (rdma-core) in the version of libibverbs, or restore the mode of the file");
 	} else if (fault_of(verbs, "libibverbs", why, sizeof(why))) {
 		eadm_accuse(j, dev, "libibverbs does not list it: %s", why);
 		eadm_judge_cause(j, "A file of libibverbs may not be read by the caller.");
-		eadm_judge_next(j, "give the file back its mode, or reinstall rdma-core");
+		eadm_judge_next(j, "restore the mode of the file, or reinstall rdma-core");
 	} else if (!has_word(diag_text(verbs, VERBS_CONFIGURED), provider)) {
 		eadm_accuse(j, dev, "libibverbs does not list it: no file in /etc/libibverbs.d names the provider %s (%s.driver is missing)",
 			    provider, provider);
@@ -175,10 +175,10 @@ static void judge_files(struct judge *j, const struct diag_row *dev,
 	if (fault_of(verbs, provider, why, sizeof(why)))
 		lacks_provider(j, dev, verbs, provider);
 	else if (has_word(diag_text(verbs, VERBS_PROVIDERS), provider))
-		eadm_pass(j, dev, "the provider of verbs for %s is installed",
+		eadm_pass(j, dev, "the verbs provider for %s is installed",
 			  provider);
 	else
-		eadm_accuse(j, dev, "no provider of verbs for %s: applications do not find the device",
+		eadm_accuse(j, dev, "no verbs provider for %s: applications cannot find the device",
 			    provider);
 }
 
@@ -243,7 +243,7 @@ static void find_others(struct judge *j, const struct diag_row *dev,
 	}
 }
 
-/* What it does to libraries that open all devices; "" if nothing is known of that. */
+/* What it does to libraries that open all devices; "" if unknown. */
 static void put_consequence(struct judge *j, const struct diag_row *dev,
 			    const struct others *others, char *buf, size_t size)
 {
@@ -306,8 +306,8 @@ static void cannot_open(struct judge *j, const struct diag_row *dev,
 		if (others.open && !*then)
 			eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	} else if (error == ENXIO || error == ENODEV) {
-		eadm_judge_cause(j, "The file is of a device that does not exist any more.");
-		eadm_judge_next(j, "udevadm trigger on a host; start the container again");
+		eadm_judge_cause(j, "The file belongs to a device that no longer exists.");
+		eadm_judge_next(j, "udevadm trigger on a host; restart the container");
 	}
 }
 
@@ -345,15 +345,15 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "The caller cannot make connections through rdma_cm.",
 		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
 		.next = "a udev rule or the group that owns the file",
-		.alike = "Applications that run as another user: only the caller's permission is checked.",
+		.alike = "Applications may run as another user: only the caller's permission is checked.",
 		.look = look_rdma_cm,
 	}, {
 		.name = "libibverbs", .kind = DIAG_VERBS, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "libibverbs is not installed, or cannot be used.",
-		.cause = "The package is missing.",
+		.cause = "The package is not installed.",
 		.next = "install libibverbs1 or rdma-core-libs",
-		.alike = "A machine where only the kernel uses RDMA, or an image without verbs: therefore a notice. Only a damaged library is a failure.",
+		.alike = "A machine where only the kernel uses RDMA, or an image without verbs, looks the same, so this is a notice. Only a damaged library is a failure.",
 		.look = look_verbs,
 	}, {
 		.name = "provider", .kind = DIAG_DEV, .groups = SETUP,
@@ -361,15 +361,15 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "libibverbs does not list the device.",
 		.cause = "rdma-core is too old, or its providers are not installed.",
 		.next = "install ibverbs-providers (rdma-core) with this provider",
-		.alike = "Providers of adapters that this machine does not have, a provider that the environment names, and a device without a file in /dev: only what libibverbs does not list for the caller is judged.",
+		.alike = "Providers of adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded: only devices that libibverbs does not list for the caller are reported.",
 		.look = look_provider,
 	}, {
 		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot open the device.",
-		.cause = "Its file is not there, or the caller may not open it.",
+		.cause = "The device file does not exist, or the caller may not open it.",
 		.next = "a udev rule, the group that owns the file, or --device for containers",
-		.alike = "A container that sees the devices of its host, and has files only for those assigned to it: a notice. Applications that run as another user: only the caller's permission is checked.",
+		.alike = "A container that sees the devices of its host, but has files only for the devices assigned to it, gets a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},
 	{ 0 }

@@ -83,14 +83,14 @@ const char *eadm_companion_why(const struct eadm_ctx *ctx)
 {
 	switch (ctx->devices.family_err) {
 	case 0:
-		return "its driver gives no diagnostics to the companion module";
+		return "its driver does not support the companion module";
 	case -ENOENT:
 		return EADM_COMPANION_ABSENT;
 	case -ENODATA:
-		return "the capture has nothing from the companion module eadm.ko";
+		return "the capture contains no data from the companion module eadm.ko";
 	case -EPERM:
 	case -EACCES:
-		return "the companion module eadm.ko may not be asked";
+		return "permission denied by the companion module eadm.ko";
 	default:
 		return EADM_COMPANION_SILENT;
 	}

@@ -34,10 +34,10 @@ static int send_set(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	if (ret > 0)
 		ret = eadm_decode(&reply, nlh, object, true, &rec);
 	else if (!ret)
-		ret = eadm_fail(ctx, -EBADMSG, "the kernel gave no answer");
+		ret = eadm_fail(ctx, -EBADMSG, "no reply from the kernel");
 	if (!ret && !eadm_record_attr_has(&rec, EADM_A_CONF_VALUE))
 		ret = eadm_fail(ctx, -ENODATA,
-				"the current value of the setting cannot be read");
+				"cannot read the setting back");
 	if (!ret)
 		*now = eadm_record_attr_u64(&rec, EADM_A_CONF_VALUE);
 	eadm_reply_close(&reply);

@@ -116,7 +116,7 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 	}
 	if (ret < 0)
 		return eadm_reply_bad(d->reply, attrs.pos,
-				      "%s: an attribute leaves its nest",
+				      "%s: attribute exceeds its nest",
 				      d->object->name);
 	return 0;
 }
@@ -157,11 +157,11 @@ int eadm_decode(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 	}
 	if (ret < 0)
 		return eadm_reply_bad(reply, attrs.pos,
-				      "%s: an attribute leaves the message",
+				      "%s: attribute exceeds the message",
 				      object->name);
 	if (reply->query.proto != EADM_LOCAL_PROTO &&
 	    (!eadm_record_attr_has(rec, 1) || !eadm_record_attr_has(rec, 2)))
-		return eadm_reply_bad(reply, nlh, "%s: a row without a device",
+		return eadm_reply_bad(reply, nlh, "%s: row without a device",
 				      object->name);
 	return 0;
 }

@@ -188,7 +188,7 @@ int eadm_devices_rest(struct eadm_ctx *ctx)
 	if (ctx->devices.n)
 		return 0;
 	return ctx->devices.rdma_err ? ctx->devices.rdma_err :
-		eadm_fail(ctx, -ENODEV, "there is no RDMA device");
+		eadm_fail(ctx, -ENODEV, "no RDMA device found");
 }
 
 EADM_API int eadm_scan(struct eadm_ctx *ctx)

@@ -167,8 +167,8 @@ int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		return eadm_fail(ctx, -EOPNOTSUPP, "%s",
 				 eadm_companion_why(ctx));
 	return eadm_fail(ctx, -EOPNOTSUPP, "%s%s",
-			 dev ? "its driver gives no diagnostics" :
-			       "no driver of these devices shows them",
+			 dev ? "its driver does not support diagnostics" :
+			       "not supported by the drivers of these devices",
 			 probed ? "; eadm probe start records calls of any driver" :
 				  "");
 }

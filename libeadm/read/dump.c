@@ -53,7 +53,7 @@ static int start_machine(struct eadm_dump *dump)
 		base = NULL;
 	} else if (dump->opts.hw || dump->opts.has_id)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
-				 "%s have no number, and the adapter has no data about them",
+				 "%s cannot be selected by ID and have no adapter context",
 				 dump->object->title);
 	if (eadm_plan_is_local(dump->object))
 		return 0;
@@ -162,7 +162,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 	if (dump->opts.hw && !dump->object->hw &&
 	    dump->object->class == EADM_SPEC_CLASS_ROWS)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
-				 "the adapter keeps no context of %s",
+				 "%s have no adapter context",
 				 dump->object->title);
 	/* Rows made from files require the device list, by which files are looked up. */
 	dump->finds = !dump->machine && shows_each_device(dump) &&

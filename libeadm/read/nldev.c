@@ -25,7 +25,7 @@ void eadm_nldev_device(struct eadm_query *query, const struct eadm_device *dev)
 int eadm_nldev_leaves(struct eadm_reply *reply, const void *at)
 {
 	return eadm_reply_bad(reply, at,
-			      "an RDMA attribute leaves the message");
+			      "RDMA attribute exceeds the message");
 }
 
 /* Numbers have 1, 4 or 8 bytes, depending on the kernel version. */

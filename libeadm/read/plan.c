@@ -284,6 +284,6 @@ int eadm_plan_without_devices(struct eadm_dump *dump)
 
 	if (ret || dump->n_steps)
 		return ret;
-	eadm_fail(dump->ctx, -ENODEV, "there is no RDMA device");
+	eadm_fail(dump->ctx, -ENODEV, "no RDMA device found");
 	return name ? eadm_plan_gone(dump, name) : -ENODEV;
 }

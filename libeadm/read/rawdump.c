@@ -15,7 +15,7 @@
 #define MAX_BYTES (64U << 20)	/* more would be a broken or hostile capture */
 #define NEARBY 8		/* entries on each side of a pointer */
 
-static const char unknown[] = "what its bytes mean is not known";
+static const char unknown[] = "unknown entry format";
 
 static const struct eadm_object *raw_object(void)
 {
@@ -68,7 +68,7 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 
 	if (kind < 0)
 		return eadm_fail(ctx, -EINVAL,
-				 "the context of what: qp, cq or eq?");
+				 "missing queue type: qp, cq or eq");
 	if (!opts->has_id && kind != EADM_RAW_KIND_REGS &&
 	    kind != EADM_RAW_KIND_CMD_SQ && kind != EADM_RAW_KIND_CMD_CQ)
 		return eadm_fail(ctx, -EINVAL, "missing queue number");
@@ -79,12 +79,12 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 				 object->title);
 	if (entries->has_range && entries->first > entries->last)
 		return eadm_fail(ctx, -ERANGE,
-				 "a range ends before it begins");
+				 "the range is reversed");
 	if ((unsigned int)entries->around > EADM_AROUND_CI)
-		return eadm_fail(ctx, -EINVAL, "around what: pi or ci?");
+		return eadm_fail(ctx, -EINVAL, "--around requires 'pi' or 'ci'");
 	if (entries->around && entries->has_range)
 		return eadm_fail(ctx, -EINVAL,
-				 "around an index, or a range: not both");
+				 "--around cannot be combined with --range");
 	return 0;
 }
 
@@ -110,7 +110,7 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 	    !ring->depth || !ring->entry_size ||
 	    ring->depth > MAX_BYTES / ring->entry_size)
 		return eadm_reply_bad(reply, reply->chunk.data,
-				      "a ring of impossible size");
+				      "invalid ring size");
 	get(rec, EADM_A_RAW_MEMORY, &memory);
 	if (memory == EADM_RING_MEMORY_DEVICE)
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
@@ -120,7 +120,7 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 	get(rec, EADM_A_RAW_INDEX_BITS, &ring->index_bits);
 	if (!eadm_entry_fits(ring))
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
-				 "%s: its driver counts the indices of this queue in another way than the description of %s adapters",
+				 "%s: the driver's index format of this queue does not match the description of %s adapters",
 				 ring->dev->name, ring->family->name);
 	if (!eadm_entry_known(ring))
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,
@@ -148,12 +148,12 @@ static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
 	get(rec, EADM_A_RAW_COUNT, &count);
 	if (!eadm_record_attr_has(rec, EADM_A_RAW_DATA))
 		return count ? eadm_fail(reply->ctx, -ENODATA,
-					 "the capture was made without the bytes of queues") :
+					 "the capture was recorded without queue contents") :
 			       0;
 	if (first > ring->depth || count > ring->depth - first ||
 	    slot->len != (uint64_t)count * ring->entry_size)
 		return eadm_reply_bad(reply, slot->p,
-				      "entries outside of their ring");
+				      "entries outside the ring");
 	from = first > ring->first ? first : ring->first;
 	to = first + count < ring->first + ring->count ?
 		     first + count : ring->first + ring->count;
@@ -213,7 +213,7 @@ static int read_ring(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 	eadm_record_release(&rec);
 	if (!ret && (!some || got != ring->count))
 		ret = eadm_fail(ctx, -ENODATA,
-				"the capture does not have these entries");
+				"the capture does not contain these entries");
 	return ret;
 }
 
@@ -233,11 +233,11 @@ static int read_block(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 	if (ret > 0)
 		ret = eadm_decode(&reply, nlh, raw_object(), true, &rec);
 	else if (!ret)
-		ret = eadm_fail(ctx, -ENODATA, "the answer is empty");
+		ret = eadm_fail(ctx, -ENODATA, "empty reply");
 	slot = &rec.slot[EADM_A_RAW_DATA - 1];
 	if (!ret && !eadm_record_attr_has(&rec, EADM_A_RAW_DATA))
 		ret = eadm_fail(ctx, -ENODATA,
-				"the capture was made without these bytes");
+				"the capture was recorded without these bytes");
 	if (!ret) {
 		ring->time = reply.chunk.time;
 		ring->data = malloc(slot->len + 1);
@@ -270,10 +270,10 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 		at = ring->hw_ci;
 	else
 		return eadm_fail(ctx, -ENODATA,
-				 "the position of its %s is not known%s",
+				 "the position of its %s is unknown%s",
 				 pi ? "pi" : "ci",
 				 ring->hw_error ? "" :
-				 ": try --hw to ask the adapter");
+				 ": use --hw to query the adapter");
 	at = eadm_entry_place(ring, at);
 	/* Clipped at the ends of the ring. */
 	*first = at > NEARBY ? at - NEARBY : 0;

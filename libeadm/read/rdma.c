@@ -519,10 +519,10 @@ static int add_device(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	if (ret < 0)
 		return eadm_nldev_leaves(reply, attrs.pos);
 	if (seen.ports > MAX_PORTS)
-		return eadm_reply_bad(reply, nlh, "a device with %u ports",
+		return eadm_reply_bad(reply, nlh, "device with %u ports",
 				      seen.ports);
 	if (!name || seen.index == UINT32_MAX)
-		return eadm_reply_bad(reply, nlh, "a device without a name");
+		return eadm_reply_bad(reply, nlh, "device without a name");
 	dev = eadm_device_add(reply->ctx, seen.index, name);
 	if (!dev)
 		return -ENOMEM;

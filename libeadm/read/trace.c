@@ -87,7 +87,7 @@ static int open_node(struct eadm_trace *trace, const char *device)
 				 "its driver keeps no flight recorder");
 	if (info.trace_rec_max > sizeof(trace->data))
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "its records have up to %u bytes, which this program has no room for",
+				 "record size %u not supported",
 				 info.trace_rec_max);
 	return 0;
 }

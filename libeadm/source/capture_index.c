@@ -152,14 +152,14 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 		ret = 0;
 	}
 	if (ret == -EFBIG)
-		eadm_fail(ctx, ret, "a capture with too many parts");
+		eadm_fail(ctx, ret, "too many sections in the capture");
 	else if (ret == -ENOMEM)
 		eadm_oom(ctx);
 	else if (ret < 0)
 		eadm_fail(ctx, ret, "%s", in.err);
 	else if (!index->n_requests)
 		ret = eadm_fail(ctx, -EBADMSG,
-				"a capture without a request");
+				"no request in the capture");
 	eadm_capture_index_return(index, &in);
 	return ret < 0 ? ret : 0;
 }
@@ -202,7 +202,7 @@ int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 	}
 	/* Requests of a foreign capture belong to no snapshot. */
 	if (index->n_snapshots && index->asks_early)
-		eadm_log(ctx, EADM_LOG_WARNING, "requests before the first snapshot are left out");
+		eadm_log(ctx, EADM_LOG_WARNING, "requests before the first snapshot are ignored");
 	*out = index;
 	return 0;
 }

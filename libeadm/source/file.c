@@ -213,11 +213,11 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 		found = find_request(file, query, 0);
 	if (!found && file->index->broken[0])
 		return eadm_fail(src->ctx, -ENODATA,
-				 "not in this part of the capture: %s",
+				 "not in this snapshot of the capture: %s",
 				 file->index->broken);
 	if (!found)
 		return eadm_fail(src->ctx, -ENODATA,
-				 "the capture does not have it");
+				 "not in the capture");
 	s = calloc(1, sizeof(*s));
 	if (!s)
 		return eadm_oom(src->ctx);

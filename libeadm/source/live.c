@@ -102,7 +102,7 @@ static int live_query(struct eadm_source *src, const struct eadm_query *query,
 		return ask_all(live, query, stream);
 	if (is_of_family(query) && query->type == EADM_PEER_TYPE)
 		return eadm_fail(src->ctx, -ENODATA,
-				 "no program is an adapter here");
+				 "no userspace adapter found");
 	/* Netlink does not have this command: the char device answers. */
 	if (query->proto == NETLINK_GENERIC && query->cmd == EADM_RAW_CMD)
 		return eadm_node_query(src->ctx, query, eadm_nl_seq(live->nl),

@@ -48,7 +48,7 @@ static void put_origin(struct eadm_answer *answer, const char *name)
 	eadm_root_line(answer->ctx, source, sizeof(source),
 		       "/sys/module/%.64s/srcversion", name);
 	snprintf(text, sizeof(text), "%s%s%s",
-		 strchr(taint, 'O') ? "out of tree" : "the kernel's own",
+		 strchr(taint, 'O') ? "out of tree" : "in-tree",
 		 *source ? ", srcversion " : "", source);
 	eadm_local_put(answer, EADM_A_MODULE_ORIGIN, text);
 }

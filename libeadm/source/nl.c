@@ -219,7 +219,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 			continue;
 		if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
 			return eadm_fail(ctx, -ETIMEDOUT,
-					 "no answer from the kernel within %u ms",
+					 "no reply from the kernel within %u ms",
 					 ctx->timeout_ms);
 		if (len < 0)
 			return eadm_fail(ctx, -errno, "netlink: %s",
@@ -249,7 +249,8 @@ static int hold_packets(struct nl_stream *s)
 		}
 		if (!s->torn || tries == MAX_TRIES)
 			return 0;
-		eadm_log(s->nl->ctx, EADM_LOG_DEBUG, "objects changed, reading again");
+		eadm_log(s->nl->ctx, EADM_LOG_DEBUG,
+			 "objects changed while they were read, reading again");
 		while (!s->complete) {
 			ret = receive(s, &s->held[0]);
 			if (ret)

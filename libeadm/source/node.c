@@ -53,7 +53,7 @@ static int find_node(struct eadm_ctx *ctx, const char *device,
 	if (dir)
 		closedir(dir);
 	if (ret)
-		eadm_fail(ctx, ret, "the companion has no node for it");
+		eadm_fail(ctx, ret, "the companion module provides no device node for it");
 	return ret;
 }
 
@@ -126,12 +126,12 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 				 dev->name);
 	case ESTALE:
 		return eadm_fail(ctx, -ESTALE,
-				 "the adapter is gone, or no longer has it");
+				 "the adapter is gone, or the object was destroyed");
 	case EAGAIN:
 		return eadm_fail(ctx, -EAGAIN, "the adapter is being reset");
 	case EOPNOTSUPP:
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "the driver or the adapter does not provide it");
+				 "not supported by this driver or adapter");
 	default:
 		return eadm_fail(ctx, -errno, "%s", strerror(errno));
 	}

@@ -109,12 +109,12 @@ static int section(struct pcapng *p, const unsigned char *b)
 	uint32_t magic = get32(b + 8, false);
 
 	if (magic != PCAPNG_MAGIC && magic != bswap_32(PCAPNG_MAGIC))
-		return bad(p, "no byte order mark in the section");
+		return bad(p, "section without a byte-order magic");
 	st->swap = magic != PCAPNG_MAGIC;
 	st->section = true;
 	st->n_ifs = 0;
 	if (get16(b + 12, st->swap) != 1)
-		return bad(p, "unknown major version of the format");
+		return bad(p, "unsupported major version of the format");
 	return 0;
 }
 
@@ -152,7 +152,7 @@ static int interface(struct pcapng *p, const unsigned char *b, uint32_t len)
 	int ret;
 
 	if (len < BLOCK_MIN + 8)
-		return bad(p, "an interface block too short");
+		return bad(p, "interface block too short");
 	if (st->n_ifs == PCAPNG_MAX_IFS)
 		return bad(p, "too many interfaces");
 	iface = &st->ifs[st->n_ifs++];
@@ -164,7 +164,7 @@ static int interface(struct pcapng *p, const unsigned char *b, uint32_t len)
 		if (code == PCAPNG_IF_TSRESOL && n == 1)
 			iface->tsresol = *data;
 	}
-	return ret < 0 ? bad(p, "an option leaves its block") : 0;
+	return ret < 0 ? bad(p, "option exceeds its block") : 0;
 }
 
 /* Convert an interface's ticks to nanoseconds. */
@@ -208,7 +208,7 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 	uint64_t ticks = 0;
 
 	if (len < BLOCK_MIN + fixed)
-		return bad(p, "a packet block too short");
+		return bad(p, "packet block too short");
 	if (type == PCAPNG_EPB) {
 		iface = get32(b + 8, st->swap);
 		ticks = (uint64_t)get32(b + 12, st->swap) << 32 |
@@ -220,13 +220,13 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 			caplen = len - BLOCK_MIN - fixed;
 	}
 	if (caplen > len - BLOCK_MIN - fixed)
-		return bad(p, "a packet leaves its block");
+		return bad(p, "packet exceeds its block");
 	if (iface >= st->n_ifs)
-		return bad(p, "a packet of an unknown interface");
+		return bad(p, "packet of an unknown interface");
 	if (st->ifs[iface].link != PCAPNG_LINK_NETLINK)
 		return 0;
 	if (caplen < skip)
-		return bad(p, "a packet too short for netlink");
+		return bad(p, "packet too short for a netlink message");
 	cooked = b + 8 + fixed;
 	item->what = PCAPNG_IS_PACKET;
 	item->data = cooked + skip;
@@ -258,7 +258,7 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		if (!b)
 			return read_error(p);
 		if (!there)
-			return st->section ? 0 : bad(p, "an empty file");
+			return st->section ? 0 : bad(p, "empty file");
 		if (there < 8)
 			return bad(p, "cut off");
 		type = get32(b, st->swap);
@@ -274,7 +274,7 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		len = get32(b + 4, st->swap);
 		if (len < BLOCK_MIN || len % 4 || len > PCAPNG_MAX_BLOCK ||
 		    (type == PCAPNG_SHB && len < 28))
-			return bad(p, "an invalid block length");
+			return bad(p, "invalid block length");
 		need = len;
 		if ((type == PCAPNG_EPB || type == PCAPNG_SPB) &&
 		    want < len)
@@ -288,7 +288,7 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		if (there < need)
 			return bad(p, "cut off");
 		if (need == len && get32(b + len - 4, st->swap) != len)
-			return bad(p, "a block that ends with another length");
+			return bad(p, "block lengths differ");
 		ret = 0;
 		if (type == PCAPNG_IDB) {
 			ret = interface(p, b, len);

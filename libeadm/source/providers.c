@@ -197,7 +197,7 @@ static int try_library(const char *path, const char *name, char *faults,
 	said[strcspn(said, "\n")] = '\0';
 	if (ended > 0) {
 		eadm_providers_add_fault(faults, size, name,
-					 "%s: loading it ends with '%s'", path,
+					 "%s: loading failed: '%s'", path,
 					 strsignal(ended));
 		return ended;
 	}
@@ -276,13 +276,13 @@ static void find_culprit(const struct eadm_ctx *ctx, int signal, char *faults,
 			  try_library(path, name, faults, size) > 0;
 		if (culprit)
 			eadm_providers_add_fault(faults, size, "libibverbs",
-						 "loading %s ends with '%s'",
+						 "loading %s failed: '%s'",
 						 path, strsignal(signal));
 	}
 	globfree(&found);
 	if (!culprit)
 		eadm_providers_add_fault(faults, size, "libibverbs",
-					 "listing devices ends with '%s'",
+					 "listing devices failed: '%s'",
 					 strsignal(signal));
 }
 
@@ -309,5 +309,5 @@ void eadm_providers_faults(const struct eadm_ctx *ctx, const char *said,
 		find_culprit(ctx, ended, faults, size);
 	else if (ended == -ETIMEDOUT)
 		eadm_providers_add_fault(faults, size, "libibverbs",
-					 "listing devices did not end in time");
+					 "listing devices timed out");
 }

@@ -107,7 +107,7 @@ static int kernel_error(struct eadm_reply *reply, int error,
 	/* A value that is no errno means a broken message. */
 	if (error > 0 || error < -4095)
 		return eadm_fail(reply->ctx, -EBADMSG,
-				 "the answer ends with error number %d", error);
+				 "the reply ends with error %d", error);
 	if (!error)
 		return 0;
 	if (sentence)
@@ -125,7 +125,7 @@ static int got_error(struct eadm_reply *reply, const struct nlmsghdr *nlh)
 	size_t skip = sizeof(*err);
 
 	if (nlh->nlmsg_len < NLMSG_LENGTH(sizeof(*err)))
-		return eadm_reply_bad(reply, nlh, "an error of %u bytes",
+		return eadm_reply_bad(reply, nlh, "truncated error message (%u bytes)",
 				      nlh->nlmsg_len);
 	if (!(nlh->nlmsg_flags & NLM_F_ACK_TLVS))
 		return kernel_error(reply, err->error, none);
@@ -169,7 +169,7 @@ static int next_chunk(struct eadm_reply *reply)
 		return ret;
 	reply->done = true;
 	return ret ? ret : eadm_fail(reply->ctx, -EBADMSG,
-				     "the answer is incomplete");
+				     "incomplete reply");
 }
 
 /* RDMA netlink answers some commands under another command's number. */
@@ -203,7 +203,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 		if (left < NLMSG_HDRLEN || nlh->nlmsg_len < NLMSG_HDRLEN ||
 		    nlh->nlmsg_len > left)
 			return eadm_reply_bad(reply, nlh,
-					      "a message leaves its packet");
+					      "message exceeds its packet");
 		reply->pos += NLMSG_ALIGN(nlh->nlmsg_len);
 		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
 			reply->inconsistent = true;
@@ -215,7 +215,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 			return got_done(reply, nlh);
 		if (!is_answer(&reply->query, nlh))
 			return eadm_reply_bad(reply, nlh,
-					      "an answer of type %u",
+					      "unexpected reply of type %u",
 					      nlh->nlmsg_type);
 		if (!(nlh->nlmsg_flags & NLM_F_MULTI) && !reply->endless)
 			reply->done = reply->whole = true;

@@ -84,6 +84,6 @@ bool eadm_source_records(const struct eadm_ctx *ctx);
 
 /* What users read where the companion module is missing or silent. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
-#define EADM_COMPANION_SILENT	"the companion module eadm.ko does not answer"
+#define EADM_COMPANION_SILENT	"the companion module eadm.ko does not respond"
 
 #endif /* EADM_QUERY_H */

@@ -65,7 +65,7 @@ static int tee_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		return ret;
 	if (!ret)
 		ret = eadm_fail(s->tee->src.ctx, -EBADMSG,
-				"the answer is incomplete");
+				"incomplete reply");
 	if (c)
 		eadm_capture_error(c, &s->query, stream->seq, ret);
 	return ret;
@@ -286,7 +286,7 @@ int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
 	if (!ctx->src)
 		return eadm_fail(ctx, -EINVAL, "the context is not open");
 	if (ctx->src->records)
-		return eadm_fail(ctx, -EBUSY, "a capture is open already");
+		return eadm_fail(ctx, -EBUSY, "a capture is already open");
 	tee = calloc(1, sizeof(*tee));
 	if (!tee)
 		return eadm_oom(ctx);
@@ -315,7 +315,7 @@ EADM_API int eadm_capture_limit(struct eadm_capture *c, uint64_t bytes)
 {
 	if (eadm_capture_bound(c, bytes))
 		return eadm_fail(eadm_capture_ctx(c), -EINVAL,
-				 "only a file can be kept within a size");
+				 "a size limit requires a regular file");
 	return 0;
 }
 

@@ -310,7 +310,7 @@ static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 	eadm_message_end(&answer->out, at);
 }
 
-/* Where the kernel does not show TCP connections, nothing is known. */
+/* Without TCP connections from the kernel, nothing is known. */
 void eadm_local_verbs_users(struct eadm_answer *answer,
 			    const struct eadm_query *query)
 {

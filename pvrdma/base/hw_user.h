@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "values of adapters are used as they are, which takes a little-endian machine"
+#error "adapter structures are used in place, which requires a little-endian machine"
 #endif
 
 typedef uint8_t u8;

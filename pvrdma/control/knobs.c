@@ -75,7 +75,7 @@ static void set_knob(struct client *client, const struct nlmsghdr *nlh,
 	err = fault_set(client->control->devices[request->device].m, (enum fault_id)knob,
 			&wanted->fault);
 	reply_error(client, nlh, err, err == -ENOENT ? "there is no connected QP" :
-		    err ? "not within its limits" : NULL);
+		    err ? "value out of range" : NULL);
 }
 
 void knobs_take(struct client *client, const struct nlmsghdr *nlh)

@@ -111,7 +111,7 @@ static int may_ask(const struct client *client, const char **words)
 	const struct eadm_object *object = &eadm_objects[request->object];
 
 	if (!rows_of[request->object].next) {
-		*words = "the adapter has none of these";
+		*words = "no such objects on this adapter";
 		return -EOPNOTSUPP;
 	}
 	if (!request->rows.hw)
@@ -142,7 +142,7 @@ static void take_rows(struct client *client, const struct nlmsghdr *nlh)
 			break;
 	}
 	if (err)
-		words = err == -ENODEV ? "no such device" : "an attribute that is not known";
+		words = err == -ENODEV ? "no such device" : "unknown attribute";
 	else
 		err = may_ask(client, &words);
 	if (!err && !request->dump &&
@@ -193,7 +193,7 @@ void request_take(struct client *client, const void *data, size_t len)
 	else if (genl->cmd == EADM_CMD_EVENT_NTF)
 		subscribe(client, nlh);
 	else if (!genl->cmd || genl->cmd > EADM_CMD_MAX || genl->cmd == EADM_CMD_CONF_SET)
-		reply_error(client, nlh, -EOPNOTSUPP, "the adapter has no such request");
+		reply_error(client, nlh, -EOPNOTSUPP, "unsupported request");
 	else
 		take_rows(client, nlh);
 }

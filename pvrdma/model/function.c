@@ -133,7 +133,7 @@ static void unmapping(void *ctx, uint64_t address, uint64_t size)
 
 	if (!pages_within(m, address, size))
 		return;
-	model_log(m, "the VMM removed memory at 0x%llx that the guest's driver uses: the adapter stops",
+	model_log(m, "the VMM removed memory at 0x%llx while the guest's driver uses it: the adapter stops",
 		  (unsigned long long)address);
 	model_reset(m);
 	m->err = ERR_IDLE;

@@ -18,7 +18,7 @@ static bool may_log(struct model *m)
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
 	if ((uint64_t)now.tv_sec != m->log_second) {
 		if (m->log_left_out) {
-			snprintf(line, sizeof(line), "%u line%s left out", m->log_left_out,
+			snprintf(line, sizeof(line), "%u line%s suppressed", m->log_left_out,
 				 m->log_left_out == 1 ? "" : "s");
 			m->config.log(m->config.name, line);
 		}

@@ -114,13 +114,13 @@ static int read_until(struct channel *channel, size_t want, const char **why)
 			return errno == EAGAIN ? 0 : -EPIPE;
 		}
 		if (!keep_fds(channel, &msg)) {
-			*why = "more descriptors than one message may have, or than this process may open";
+			*why = "too many file descriptors for one message or this process";
 			return -EBADMSG;
 		}
 		if (!got) {
 			if (!channel->have)
 				return -EPIPE;
-			*why = "the connection ended within a message";
+			*why = "connection closed within a message";
 			return -EBADMSG;
 		}
 		channel->have += got;
@@ -137,11 +137,11 @@ int channel_receive(struct channel *channel, const char **why)
 	if (ret <= 0)
 		return ret;
 	if (header->size < HEADER) {
-		*why = "a message shorter than its header";
+		*why = "message shorter than its header";
 		return -EBADMSG;
 	}
 	if (header->size > HEADER + PROTO_MAX_BODY) {
-		*why = "a message longer than the longest allowed";
+		*why = "message too long";
 		return -EBADMSG;
 	}
 	return read_until(channel, header->size, why);

@@ -235,7 +235,7 @@ static int run(struct vfio *vfio, const struct proto_header *header, const char 
 	size_t size = header->size - sizeof(*header);
 
 	if (!handler || !handler->run) {
-		*name = "an unknown message";
+		*name = "unknown message";
 		return -ENOSYS;
 	}
 	*name = handler->name;
@@ -264,7 +264,7 @@ int session_message(struct vfio *vfio, const char **why)
 	int ret;
 
 	if ((header->flags & PROTO_TYPE_MASK) != PROTO_TYPE_COMMAND) {
-		*why = "a reply to a message that was not sent";
+		*why = "unsolicited reply";
 		return -EBADMSG;
 	}
 	if (!vfio->negotiated && header->command != PROTO_VERSION) {
@@ -278,7 +278,7 @@ int session_message(struct vfio *vfio, const char **why)
 	if (!(header->flags & PROTO_NO_REPLY))
 		channel_reply(&vfio->channel, ret < 0 ? 0 : ret, ret < 0 ? -ret : 0);
 	if (!vfio->negotiated) {
-		*why = "no version in common";
+		*why = "no common version";
 		return -EBADMSG;
 	}
 	return 0;

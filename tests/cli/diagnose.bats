@@ -73,7 +73,7 @@ PROBED=$REPO/tests/captures/probed
 	[ "$(rules_of "$SICK" --at '#2')" = "$(rules_of "$SICK")" ]
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[ "$status" = 0 ]
-	[ "${stderr_lines[0]}" = "eadm: diagnose: rules: $(wc -w <<<"$two") require another snapshot before this one (eadm record -n 2)" ]
+	[ "${stderr_lines[0]}" = "eadm: diagnose: rules: $(wc -w <<<"$two") require an earlier snapshot for comparison (eadm record -n 2)" ]
 	eadm --from "$TWO" diagnose -j | "$REPO/tests/cli/validate"
 	[ "$(eadm --from "$TWO" diagnose -j | jq -r '.notes[].what' | uniq)" = rules ]
 	[[ $(eadm --from "$SICK" --at '#2' diagnose 2>&1) != *"another snapshot"* ]]
@@ -91,7 +91,7 @@ PROBED=$REPO/tests/captures/probed
 @test "rules that could not be applied are counted, with the reason" {
 	run --separate-stderr eadm --from "$TWO" diagnose
 	[[ $stderr == *"no problems found by the rules that could be applied"* ]]
-	[[ $stderr == *"cloud_0: rules: $UNAPPLIED of "*" could not be applied: the capture does not hold what they need "* ]]
+	[[ $stderr == *"cloud_0: rules: $UNAPPLIED of "*" could not be applied: the capture lacks data "* ]]
 	[ "$(eadm --from "$TWO" diagnose --json | jq -c '[.notes[] | select(.reason) |
 		[.device, .reason, .count > 0, .of > .count, (.remedy | length > 5)]]')" = \
 		'[["cloud_0","capture",true,true,true],["cloud_1","capture",true,true,true]]' ]
@@ -289,7 +289,7 @@ of_provider() {
 	audited "$BATS_TEST_TMPDIR/program" verbs "{$verbs, \"devices\": \"\", \"faults\": \"\"}"
 	[ -z "$(of_check "$BATS_TEST_TMPDIR/program" provider)" ]
 	# Where it could not be asked, files have to do.
-	[ "$(of_provider "{$verbs, \"faults\": \"$other\"}")" = "ok the provider of verbs for $FAMILY is installed" ]
+	[ "$(of_provider "{$verbs, \"faults\": \"$other\"}")" = "ok the verbs provider for $FAMILY is installed" ]
 	[ "$(of_provider "{$verbs, \"faults\": \"$FAMILY: it ends the process\"}")" = \
 		"fail libibverbs cannot load the provider $FAMILY: it ends the process" ]
 	audited "$BATS_TEST_TMPDIR/dead" verbs "{$verbs, \"faults\": \"$other; libibverbs: it ends\"}"
@@ -431,7 +431,7 @@ of_uverbs() {
 	cap.data = cap.data.replace(active, down)
 	cap.write(sys.argv[3])
 	EOF
-	[ "$(of_check "$here.active" netdev)" = "note no network interface of it is in this network namespace" ]
+	[ "$(of_check "$here.active" netdev)" = "note none of its network interfaces is in this network namespace" ]
 	[ "$(of_check "$here.down" netdev)" = "fail no network interface belongs to it" ]
 	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*", of an interface in another network namespace" ]]
 	run --separate-stderr eadm --from "$here" check
@@ -494,7 +494,7 @@ gid_check() { # JSON
 		setup "{\"dev-index\": 1, \"netdev\": \"eth1\", $member, \"bond-standby\": 1, $link}"
 	[ "$(of_check "$above" address)" = "ok bond0, above eth0, has an address"$'\n'"ok eth1 is a standby member of bond0" ]
 	[ "$(of_check "$above" gid)" = \
-		"note port 1: no GID of an address of bond0 while eth1 is a standby member of it"$'\n'"ok port 1: use index 1, ::ffff:10.0.0.1 (RoCE v2, bond0)" ]
+		"note port 1: no GID for an address of bond0, because eth1 is a standby member of it"$'\n'"ok port 1: use index 1, ::ffff:10.0.0.1 (RoCE v2, bond0)" ]
 	# The active member of a bond without an address.
 	audited "$above" setup "{\"dev-index\": 0, \"netdev\": \"eth0\", $member, \"bond-standby\": 0, $link}"
 	[[ $(of_check "$above" address) == "warn eth0 has no address in this "* ]]
@@ -629,7 +629,7 @@ again() {
 	from synth import DEVS, FAMILY_NAME, Capture
 	cap = Capture()
 	cap.local("machine", {"eadm": "0.1.0", "kernel": "6.12.0-test"})
-	cap.module(FAMILY_NAME, origin="the kernel's own, srcversion 1A2B3C")
+	cap.module(FAMILY_NAME, origin="in-tree, srcversion 1A2B3C")
 	cap.module("eadm", "0.1.0", origin="out of tree, srcversion 4D5E6F")
 	for index, name, _ in DEVS:
 	    cap.local("dev", {"dev-index": index, "dev-name": name, "driver": FAMILY_NAME}, want=["driver"])
@@ -648,10 +648,10 @@ again() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "note cloud_0 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device
-note cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversion 1A2B3C): the module eadm cannot show the device" ]
+		<<<"$output")" = "note cloud_0 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C): it does not support the companion module
+note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C): it does not support the companion module" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
-	[[ $output == *"module $(printf %-9s "$FAMILY") the kernel's own, srcversion 1A2B3C"* ]]
+	[[ $output == *"module $(printf %-9s "$FAMILY") in-tree, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" list
 	[[ $output == *"cloud_0 $FAMILY"* ]]
@@ -673,7 +673,7 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (the kernel's own, srcversi
 	rows=$(eadm --from "$SICK" diagnose --json | jq -c '.rows[] | select(.rule | startswith("past-"))')
 	[ "$(jq -r .severity <<<"$rows" | sort -u)" = notice ]
 	[[ $rows == *"QP 400 of ib_write_bw (PID 4801) failed 42 s ago: retries exceeded, peer 10.77.1.1; its process has ended"* ]]
-	[[ $rows == *"QP 1 of ib_write_bw (PID 4711) failed 103 s ago: recv access; its process is still there"* ]]
+	[[ $rows == *"QP 1 of ib_write_bw (PID 4711) failed 103 s ago: recv access; its process still exists"* ]]
 	[[ $rows == *"a connection of [nvme_rdma] with 10.77.1.1 failed 22 s ago: timeout"* ]]
 	# What was lost with the adapter is listed there.
 	[ "$(jq -c 'select(.rule == "past-device-failure") | .affects | map(.id)' <<<"$rows")" = "[2]" ]

@@ -68,7 +68,7 @@ means() {
 
 @test "explain: unknown text ends with 3 and a clear word" {
 	fails 3 "eadm: explain: text: no known error in 1 line" explain "Segmentation fault"
-	fails 3 "eadm: explain: text: a system error, but of no known call: add the words around it" \
+	fails 3 "eadm: explain: text: a system error of an unknown call: include the surrounding text" \
 		explain "Connection timed out"
 	run --separate-stderr eadm explain --json hello
 	[ "$status" = 3 ]
@@ -83,7 +83,7 @@ means() {
 @test "explain: usage errors" {
 	fails 2 "eadm: explain: --list: not with TEXT" explain --list text
 	fails 2 "eadm: explain: --wrong: unknown option" explain --wrong
-	fails 2 "eadm: explain: $BATS_TEST_FILENAME: a file is read on standard input ('eadm explain < FILE')" \
+	fails 2 "eadm: explain: $BATS_TEST_FILENAME: a file must be read from standard input ('eadm explain < FILE')" \
 		explain "$BATS_TEST_FILENAME"
 	run --separate-stderr eadm --from - explain </dev/null
 	[ "$status" = 2 ]
@@ -169,7 +169,7 @@ means() {
 	run --separate-stderr eadm --from "$WELL" explain --json "RNR retry counter exceeded"
 	[ "$status" = 0 ]
 	[ "$(jq '[.rows[].causes[].found[]] | length' <<<"$output")" = 0 ]
-	[[ "$(jq -r '.notes[].why' <<<"$output")" = "no finding of a rule in the capture"* ]]
+	[[ "$(jq -r '.notes[].why' <<<"$output")" = "no rule found a fault in the capture"* ]]
 	run --separate-stderr eadm --from "$RXE" explain "RNR retry counter exceeded"
 	[[ $stderr = *"rules could not be applied ('eadm diagnose' shows why)"* ]]
 }

@@ -177,7 +177,7 @@ another() {
 @test "a pipe that no process reads is an error after ten seconds" {
 	limited
 	mkfifo "$BATS_TEST_TMPDIR/fifo"
-	fails 1 "eadm: record: $BATS_TEST_TMPDIR/fifo: no process reads the pipe" \
+	fails 1 "eadm: record: $BATS_TEST_TMPDIR/fifo: no reader on the pipe" \
 		--from "$TWO" record "$BATS_TEST_TMPDIR/fifo"
 }
 
@@ -237,7 +237,7 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte]))' "$TWO" |
 		"$(eadm --from "$TWO" list)" ]
 	run bash -c 'cat "$1" /dev/zero | "$2" --from - list' _ "$TWO" "$EADM"
 	[ "$status" = 1 ]
-	[[ $output == "eadm: list: -: more than 256 MiB from a pipe or device: save it to a file, and read that" ]]
+	[[ $output == "eadm: list: -: more than 256 MiB from a pipe or device: save the data to a file and read the file" ]]
 	run timeout 20 "$EADM" bundle show /dev/zero
 	[ "$status" = 1 ]
 	run timeout 20 bash -c 'yes | "$@"' _ "$EADM" bundle verify -

@@ -94,7 +94,7 @@ load common
 	sed s/node7/node8/ "$swapped" >"$BATS_TEST_TMPDIR/other"
 	run --separate-stderr eadm --from "$swapped" --at '#2' stat --since "$BATS_TEST_TMPDIR/other"
 	[ "$status" = 0 ]
-	[ "$stderr" = "eadm: stat: host: node8 before, node7 now: counters of two machines" ]
+	[ "$stderr" = "eadm: stat: host: the counters are of two machines: node8 before, node7 now" ]
 }
 
 @test "stat --live goes on where a device does not answer, and without rows" {
@@ -115,7 +115,7 @@ load common
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live
 	[ "$status" = 6 ]
 	[ "$(grep -c 1.0k <<<"$output")" = 2 ]
-	[ "$(grep -c "cloud_1: counters: the capture does not have it" <<<"$stderr")" = 1 ]
+	[ "$(grep -c "cloud_1: counters: not in the capture" <<<"$stderr")" = 1 ]
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/part" stat --live --json
 	[ "$status" = 6 ]
 	[ "$(jq -r '.notes[-1].device' <<<"$output")" = 'cloud_1
@@ -155,7 +155,7 @@ cloud_1' ]
 	fails 1 "eadm: record: $BATS_TEST_TMPDIR/tiny: a single snapshot is larger than the limit" \
 		--from "$TWO" record --max-size 1K "$BATS_TEST_TMPDIR/tiny"
 	[ ! -e "$BATS_TEST_TMPDIR/tiny" ]
-	fails 2 "eadm: record: --max-size: only a file can be kept within a size" \
+	fails 2 "eadm: record: --max-size: a size limit requires a regular file" \
 		--from "$TWO" record --max-size 1M /dev/null
 	fails 2 "eadm: record: 1X: not a size (such as 64M)" record --max-size 1X x
 }
@@ -251,26 +251,26 @@ hosts() {
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | jq '.rows | length')" = 0 ]
 	[ "$(echo "$output" | jq -r '.notes[0].what')" = equal ]
-	fails 2 "eadm: diff: --hw: not with --setup: contexts of queues are not part of it" \
+	fails 2 "eadm: diff: --hw: not with --setup: the configuration has no queue contexts" \
 		diff "$TWO" "$TWO" --setup --hw
-	fails 2 "eadm: diff: qp: does not belong to the set-up of a host" diff "$TWO" "$TWO" qp --setup
+	fails 2 "eadm: diff: qp: is not part of a host's configuration" diff "$TWO" "$TWO" qp --setup
 }
 
 @test "wrong uses of history" {
-	fails 2 "eadm: diff: A: which marks or captures? ('eadm help diff')" diff
+	fails 2 "eadm: diff: A: missing mark or capture ('eadm help diff')" diff
 	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
 	fails 2 "eadm: diff: @#1: '@TIME' needs a capture: use --from FILE" diff @#1 @#2
-	fails 2 "eadm: diff: live@12:00: live has no snapshots" diff "$TWO" live@12:00
-	fails 2 "eadm: diff: --output: diff has its own columns" diff "$TWO" "$TWO" -o a
+	fails 2 "eadm: diff: live@12:00: 'live' has no snapshots" diff "$TWO" live@12:00
+	fails 2 "eadm: diff: --output: diff has fixed columns" diff "$TWO" "$TWO" -o a
 	fails 2 "eadm: diff: --at: not with diff (FILE@TIME selects a snapshot)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
 	fails 2 "eadm: stat: --since: not with --live" stat -l --since x
-	fails 2 "eadm: mark: live: is reserved for this machine" mark live
+	fails 2 "eadm: mark: live: is a reserved name (this machine)" mark live
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
 	fails 2 "eadm: mark: --delete: which mark?" mark --delete
 	fails 2 "eadm: mark: --list: stands alone" mark --list x
-	fails 2 "eadm: mark: --device: a mark holds all devices" mark -d cloud_0 x
-	fails 2 "eadm: record: --device: a capture holds all devices" record -d cloud_0 x
+	fails 2 "eadm: mark: --device: a mark always includes all devices" mark -d cloud_0 x
+	fails 2 "eadm: record: --device: a capture always includes all devices" record -d cloud_0 x
 	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x
 	[ "$status" = 1 ]
 	[[ $stderr == *"neither XDG_STATE_HOME nor HOME is set" ]]

@@ -7,7 +7,7 @@ load common
 	fails 1 "eadm: list: $BATS_TEST_TMPDIR/text: not a pcapng capture of netlink at offset 0" \
 		--from "$BATS_TEST_TMPDIR/text" list
 	: >"$BATS_TEST_TMPDIR/empty"
-	fails 1 "eadm: list: $BATS_TEST_TMPDIR/empty: an empty file at offset 0" \
+	fails 1 "eadm: list: $BATS_TEST_TMPDIR/empty: empty file at offset 0" \
 		--from "$BATS_TEST_TMPDIR/empty" list
 }
 
@@ -45,12 +45,12 @@ load common
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/bad" dump qp --json
 	[ "$status" = 6 ]
 	[ "$(echo "$output" | jq '.rows | length')" = 2 ]
-	[[ $output == *"malformed netlink message at offset "*"qp: an attribute leaves the message"* ]]
+	[[ $output == *"malformed netlink message at offset "*"qp: attribute exceeds the message"* ]]
 	echo "$output" | "$REPO/tests/cli/validate"
 }
 
 @test "what a capture does not have is told" {
-	fails 3 "eadm: dump: memory regions: the capture does not have it" \
+	fails 3 "eadm: dump: memory regions: not in the capture" \
 		--from "$MOMENTS" dump mr
 	fails 3 "eadm: dump: queue pairs: the capture has no contexts of the adapter" \
 		--from "$DEAD" dump qp --hw

@@ -50,33 +50,33 @@ reports() {
 }
 
 @test "an answer shorter than a header" {
-	reports short 1 "malformed netlink message: a message leaves its packet"
+	reports short 1 "malformed netlink message: message exceeds its packet"
 }
 
-@test "a message shorter than its header" {
-	reports small 1 "malformed netlink message: a message leaves its packet"
+@test "message shorter than its header" {
+	reports small 1 "malformed netlink message: message exceeds its packet"
 }
 
 @test "a message longer than its packet" {
-	reports long 1 "malformed netlink message: a message leaves its packet"
+	reports long 1 "malformed netlink message: message exceeds its packet"
 }
 
 @test "an answer of another type" {
-	reports type 1 "malformed netlink message: an answer of type 3757"
+	reports type 1 "malformed netlink message: unexpected reply of type 3757"
 }
 
 @test "an answer to another request" {
-	reports other 1 "$BATS_TEST_TMPDIR/socket: an answer to another request"
+	reports other 1 "$BATS_TEST_TMPDIR/socket: reply to another request"
 }
 
 @test "a packet larger than any" {
-	reports huge 1 "$BATS_TEST_TMPDIR/socket: a packet of 65536 bytes"
+	reports huge 1 "$BATS_TEST_TMPDIR/socket: invalid packet of 65536 bytes"
 }
 
 @test "a program that closes the connection" {
-	reports closes 1 "$BATS_TEST_TMPDIR/socket: the program has ended, or has too many readers"
+	reports closes 1 "$BATS_TEST_TMPDIR/socket: the program has exited, or has too many readers"
 }
 
 @test "a program that says nothing" {
-	reports silent 1 "$BATS_TEST_TMPDIR/socket: no answer from the program within 2000 ms"
+	reports silent 1 "$BATS_TEST_TMPDIR/socket: no reply from the program within 2000 ms"
 }

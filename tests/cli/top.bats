@@ -80,7 +80,7 @@ teardown() {
 		[.comm, .tx_bytes_per_s, .rx_bytes_per_s]' "$BATS_TEST_TMPDIR/top" | sort -u)" = '["counted",2000000,1000000]
 ["resting",0,0]' ]
 	# Once, for three refreshes.
-	[ "$(cat "$BATS_TEST_TMPDIR/notes")" = "eadm: top: 3 processes may use RDMA, too, and cannot be read (run it as root); TXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)" ]
+	[ "$(cat "$BATS_TEST_TMPDIR/notes")" = "eadm: top: 3 processes that may use RDMA cannot be read (run as root); TXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)" ]
 	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
 	# A capture without users of libibverbs says nothing of TCP, and one of a stock driver nothing of bytes.
 	eadm --from "$BUSY" top --processes --json 2>/dev/null >"$BATS_TEST_TMPDIR/top"
@@ -95,10 +95,10 @@ teardown() {
 	fails 2 "eadm: top: --cgroup: cannot be used with --processes" --from "$JOBS" top --processes -b --cgroup 5
 	fails 2 "eadm: top: mrs: unknown order (rate, queued, last, age, qpn, state, pid, comm, peer)" --from "$BUSY" top -b --sort mrs
 	fails 2 "eadm: top: queued: unknown order (rate, qps, mrs, pid, comm)" --from "$JOBS" top -b --processes --sort queued
-	fails 2 "eadm: top: screen: there is no terminal (use --batch)" --from "$BUSY" top
+	fails 2 "eadm: top: screen: not a terminal (use --batch)" --from "$BUSY" top
 	fails 2 "eadm: top: rat: unknown order (did you mean 'rate'?)" top --sort rat
 	fails 2 "eadm: top: --rows: requires --batch" top --rows 3
-	fails 2 "eadm: top: --output: top has its own columns" top -o qpn
+	fails 2 "eadm: top: --output: top has fixed columns" top -o qpn
 	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
 	fails 2 "eadm: top: --count: more than 0" top -b -n 0
 	fails 3 "eadm: top: nosuch: no such RDMA device" --from "$BUSY" -d nosuch top -b
@@ -168,7 +168,7 @@ start() {
 	key x y z Enter
 	on_screen "no process matches"
 	key h
-	on_screen "ON is what moves the data of a process"
+	on_screen "ON is the transport of a process"
 }
 
 @test "top at 80x24: rows, keys, help, quit" {
@@ -330,7 +330,7 @@ start() {
 	"$REPO/tests/captures/devices.py" "$BUSY" 0,0
 	run --separate-stderr eadm --from "$BUSY" top -b
 	[ "$status" = 3 ]
-	[ "$stderr" = "eadm: top: devices: there is no RDMA device" ]
+	[ "$stderr" = "eadm: top: devices: no RDMA device found" ]
 }
 
 @test "top of a capture that calls its host something endless" {

@@ -63,8 +63,8 @@ load traced
 	fails 2 "eadm: trace: --follow: not with export" trace export -f
 	fails 2 "eadm: trace: --format: applies to export only" trace --format chrome
 	fails 2 "eadm: trace: chrom: unknown format (did you mean 'chrome'?)" trace export --format chrom
-	fails 2 "eadm: trace: --sort: a histogram has its own columns" trace hist --sort op
-	fails 2 "eadm: trace: --output: a histogram has its own columns" trace hist -o op
+	fails 2 "eadm: trace: --sort: a histogram has fixed columns" trace hist --sort op
+	fails 2 "eadm: trace: --output: a histogram has fixed columns" trace hist -o op
 	fails 1 "eadm: trace: /nowhere/x: No such file or directory" --from "$TWO" trace export /nowhere/x
 	run eadm --from "$TWO" trace export --json
 	[ "$status" = 2 ]

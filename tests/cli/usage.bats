@@ -38,9 +38,9 @@ commands() {
 }
 
 @test "test says what it needs" {
-	fails 2 "eadm: test: test: server or client? ('eadm help test')" test
-	fails 2 "eadm: test: both: server or client? ('eadm help test')" test both
-	fails 2 "eadm: test: client: HOST of the server is missing" test client
+	fails 2 "eadm: test: test: missing: server or client ('eadm help test')" test
+	fails 2 "eadm: test: both: missing: server or client ('eadm help test')" test both
+	fails 2 "eadm: test: client: missing HOST of the server" test client
 	fails 2 "eadm: test: x: one argument too many ('eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
 		test client 192.0.2.1 -t ping,echo
@@ -49,7 +49,7 @@ commands() {
 	fails 2 "eadm: test: --count: from 1 to 10000000" test client 192.0.2.1 -n 0
 	fails 2 "eadm: test: --timeout: from 1ms to 1h" test client 192.0.2.1 --timeout 2h
 	fails 2 "eadm: test: x: not a number" test client 192.0.2.1 --no-cm -g x
-	fails 2 "eadm: test: --from: tests need this machine" --from "$TWO" test server
+	fails 2 "eadm: test: --from: cannot be used with test" --from "$TWO" test server
 	run eadm __complete eadm test client host --tests connect,e
 	[ "$output" = "connect,echo" ]
 	run eadm __complete eadm test server --no
@@ -217,31 +217,31 @@ full_disk() {
 	fails 2 "eadm: list: --hw: unknown option" list --hw
 	for command in check diagnose ver "mark --list" top test "diff a"; do
 		# shellcheck disable=SC2086
-		fails 2 "eadm: ${command% *}: --output: ${command% *} has its own columns" $command -o x
+		fails 2 "eadm: ${command% *}: --output: ${command% *} has fixed columns" $command -o x
 	done
-	fails 2 "eadm: check: --list-columns: check has its own columns" check --list-columns
+	fails 2 "eadm: check: --list-columns: check has fixed columns" check --list-columns
 	fails 2 "eadm: bundle: --output: applies to create only" bundle show x -o x
 	fails 2 "eadm: bundle: --redact: applies to create only" bundle verify x --redact
 	fails 2 "eadm: trace: --sort: not with export" trace export --sort seq
 	fails 2 "eadm: trace: --count: requires --follow" trace -n 5
-	fails 2 "eadm: --hw: must follow its command" --hw dump qp
-	fails 2 "eadm: -n: must follow its command" -n 5 stat
+	fails 2 "eadm: --hw: must follow the command" --hw dump qp
+	fails 2 "eadm: -n: must follow the command" -n 5 stat
 	fails 2 "eadm: dump: --from: given twice" dump qp --from a --from b
 	fails 2 "eadm: info: cloud_0: given twice: --device also names cloud_1" \
 		info cloud_0 -d cloud_1
-	fails 5 "eadm: dump: memory regions: the adapter keeps no context of memory regions" \
+	fails 5 "eadm: dump: memory regions: memory regions have no adapter context" \
 		--from "$TWO" dump mr --hw
 	fails 5 "eadm: trace: cloud_0: a capture cannot be followed" \
 		--from "$TWO" trace --follow -d cloud_0
 }
 
 @test "arguments: too few, too many" {
-	fails 2 "eadm: command: which one? ('eadm help' lists them)" -v
+	fails 2 "eadm: command: missing ('eadm help' lists all commands)" -v
 	fails 2 "eadm: dump: OBJECT: missing (see 'eadm help dump')" dump
-	fails 2 "eadm: record: FILE: to where? ('-': standard output)" record
+	fails 2 "eadm: record: FILE: missing ('-': standard output)" record
 	fails 2 "eadm: list: x: one argument too many ('eadm help list')" list x
 	fails 2 "eadm: dump: 3: one argument too many ('eadm help dump')" dump qp 2 3
-	fails 2 "eadm: dump: --list-columns: of which object?" dump --list-columns
+	fails 2 "eadm: dump: --list-columns: missing object name" dump --list-columns
 }
 
 @test "options stand anywhere, words behind -- are no options" {

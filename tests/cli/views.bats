@@ -63,7 +63,7 @@ qpns() {
 	    cap.dump("qp", rows)
 	    cap.write(path)
 	EOF
-	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of its queue pairs are not known (RDMA netlink shows only those of rdma_cm)" \
+	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of its queue pairs are unknown (RDMA netlink shows only those of rdma_cm)" \
 		--from "$job" dump qp --peer 10.9.0.1
 	for option in netns cgroup-id; do
 		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: its queue pairs show no $option" \
@@ -78,7 +78,7 @@ qpns() {
 	run --separate-stderr eadm --from "$job" dump qp 17 --hw
 	[ "$status" = 5 ]
 	[[ $output == *"rxe0    17 rc   rts "* ]]
-	[ "$stderr" = "eadm: dump: rxe0: --hw: its queue pairs show no context of the adapter" ]
+	[ "$stderr" = "eadm: dump: rxe0: --hw: its queue pairs have no adapter context" ]
 	run --separate-stderr eadm --from "$RXE" stat cq --hw
 	[ "$status" = 5 ]
 	# What no row shows for lack of a right.
@@ -192,8 +192,8 @@ tx-bytes bytes           1.0k" ]
 	[ "$status" = 3 ]
 	[ "$output" = "-- 22:13:20  no device
 -- 22:13:21  no device" ]
-	[ "$stderr" = "eadm: list: devices: there is no RDMA device" ]
-	fails 3 "eadm: list: devices: there is no RDMA device" --from "$gone" list
+	[ "$stderr" = "eadm: list: devices: no RDMA device found" ]
+	fails 3 "eadm: list: devices: no RDMA device found" --from "$gone" list
 }
 
 @test "the time of --watch may stand behind it" {
@@ -252,7 +252,7 @@ tx-bytes bytes           1.0k" ]
 	done
 	run eadm --from "$kept" dump mr
 	[ "$status" != 0 ]
-	fails 2 "eadm: list: --save: standard output is used for the rows" --from "$TWO" --save - list
+	fails 2 "eadm: list: --save: standard output is already used for the output" --from "$TWO" --save - list
 	fails 1 "eadm: list: --save: /nowhere/x: No such file or directory" \
 		--from "$TWO" --save /nowhere/x list
 }
@@ -263,25 +263,25 @@ tx-bytes bytes           1.0k" ]
 	mkdir -p "${t%/*}"
 	cp "$TWO" "$t"
 	ln -s "$t" "$BATS_TEST_TMPDIR/link"
-	fails 2 "eadm: list: $t: is the file that --from reads" --from "$t" list --save "$t"
-	fails 2 "eadm: record: $BATS_TEST_TMPDIR/link: is the file that --from reads" \
+	fails 2 "eadm: list: $t: is the input file of --from" --from "$t" list --save "$t"
+	fails 2 "eadm: record: $BATS_TEST_TMPDIR/link: is the input file of --from" \
 		--from "$t" record "$BATS_TEST_TMPDIR/link"
-	fails 2 "eadm: mark: $t: is the file that --from reads" --from "$t" mark t
-	fails 2 "eadm: trace: $t: is the file that --from reads" --from "$t" trace export "$t"
-	fails 2 "eadm: bundle: $t: is the file that --from reads" --from "$t" bundle create -o "$t"
-	fails 2 "eadm: record: $t: is the file that --from reads" --from - record "$t" <"$t"
+	fails 2 "eadm: mark: $t: is the input file of --from" --from "$t" mark t
+	fails 2 "eadm: trace: $t: is the input file of --from" --from "$t" trace export "$t"
+	fails 2 "eadm: bundle: $t: is the input file of --from" --from "$t" bundle create -o "$t"
+	fails 2 "eadm: record: $t: is the input file of --from" --from - record "$t" <"$t"
 	cmp "$t" "$TWO"
 }
 
 @test "-o help tells the columns" {
 	[ "$(eadm dump qp -o help)" = "$(eadm dump qp --list-columns)" ]
 	[ "$(eadm list -o help)" = "$(eadm dump dev --list-columns)" ]
-	fails 2 "eadm: dump: --list-columns: of which object?" dump -o help
+	fails 2 "eadm: dump: --list-columns: missing object name" dump -o help
 }
 
 @test "wrong filters and orders" {
 	fails 2 "eadm: dump: sta: unknown column (did you mean 'state'?)" dump qp --sort sta
-	fails 2 "eadm: dump: down: not an order (asc or desc)" dump qp --sort qpn:down
+	fails 2 "eadm: dump: down: not a sort order (asc or desc)" dump qp --sort qpn:down
 	fails 2 "eadm: dump: --sort: ',' is not a list of columns" dump qp --sort ,
 	fails 2 "eadm: dump: --sort: at most 8 columns" dump qp \
 		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn

@@ -81,7 +81,7 @@ def textfile_targets(place):
     copy = shutil.copy(capture, place.folder)
     done = eadm("--from", copy, "exporter", "--textfile", copy)
     equal((done.returncode, done.stderr),
-          (2, f"eadm: exporter: {copy}: is the file that --from reads\n"))
+          (2, f"eadm: exporter: {copy}: is the input file of --from\n"))
     true(filecmp.cmp(copy, capture, shallow=False), "the capture is as before")
 
 
@@ -120,7 +120,7 @@ def textfile_pipe(place):
         os.chown(path, 0, 0)
     done = eadm(*args)
     equal((done.returncode, done.stderr),
-          (1, f"eadm: exporter: {path}: no process reads the pipe\n"))
+          (1, f"eadm: exporter: {path}: no reader on the pipe\n"))
 
 
 @case("a text file that cannot be written leaves nothing behind")

@@ -67,7 +67,7 @@ says() { # COMMAND PATTERN...
 only_the_tool() {
 	on_host "apt-get -q install -y --no-install-recommends /debs/libeadm0_*.deb /debs/eadm_*.deb" &&
 		says 'within eadm check; within eadm list; within modinfo -F filename erdma' \
-			"driver erdma \(the kernel's own\)" "$in_kernel"
+			"driver erdma \(in-tree\)" "$in_kernel"
 }
 
 # By the package's own script, as dpkg calls it.
@@ -85,7 +85,7 @@ companion() {
 	echo "$said"
 	[ -e "$host/lib/modules/$release/updates/dkms/eadm.ko.xz" ] && ! grep -q 'takes the place' <<<"$said" &&
 		says 'within modprobe eadm; within eadm ver; within eadm check; within eadm dump qp; within modinfo -F filename erdma' \
-			"the loaded driver erdma is not eadm's \(the kernel's own\)" "$in_kernel"
+			"the loaded driver erdma is not eadm's \(in-tree\)" "$in_kernel"
 }
 
 driver_says_first() {
@@ -122,7 +122,7 @@ first_diagnose() {
 rolls_back() {
 	on_host "apt-get -q remove -y eadm-erdma-dkms" && [ ! -e "$host/lib/modules/$release/updates/dkms/erdma.ko.xz" ] &&
 		says 'within modprobe eadm; within eadm check; within modinfo -F filename erdma' \
-			"the loaded driver erdma is not eadm's \(the kernel's own\)" "$in_kernel"
+			"the loaded driver erdma is not eadm's \(in-tree\)" "$in_kernel"
 }
 
 check "coexistence: a host whose kernel has a driver" host_of_upstream

@@ -259,7 +259,7 @@ followed() {
 	lost=$(of_rows 'map(.lost // 0) | add')
 	[ "$lost" -ge 3000 ]
 	[ $(($(of_rows length) + lost)) = $((last - first + 1)) ]
-	[ "$(sed -n 's/.* \([0-9]*\) records\{0,1\} w[a-z]* overwritten before being read.*/\1/p' errors | awk '{ n += $1 } END { print n }')" = "$lost" ]
+	[ "$(sed -n 's/.* \([0-9]*\) records\{0,1\} w[a-z]* overwritten before they were read.*/\1/p' errors | awk '{ n += $1 } END { print n }')" = "$lost" ]
 	[ "$(of_rows length)" -ge 1024 ]
 }
 
@@ -341,7 +341,7 @@ told() { # DEVICE TYPE
 	status=0
 	wait "$reader" || status=$?
 	[ "$status" = 3 ] || { echo "status $status"; cat errors; false; }
-	grep 'the program has ended' errors
+	grep 'the program has exited' errors
 	status=0
 	wait "$listener" || status=$?
 	[ "$status" = 3 ] || { echo "status $status"; cat why; false; }

@@ -50,7 +50,7 @@ refuses() {
 	refuses "no such backend: 'verbs:a,port=0'" --backend verbs:a,port=0 sock
 	refuses "no such backend: 'verbs:a,gid=x'" --backend verbs:a,gid=x sock
 	refuses "no such backend: 'verbs:a,color=red'" --backend verbs:a,color=red sock
-	refuses "--backend soft only" --backend verbs:a --interface 19 sock
+	refuses "use --backend soft" --backend verbs:a --interface 19 sock
 	refuses "no such backend: 'software'" --backend software sock
 	refuses "no such backend: 'soft,join=nowhere'" --backend soft,join=nowhere sock
 	refuses "no such backend: 'soft,join=localhost:1'" --backend soft,join=localhost:1 sock
@@ -73,7 +73,7 @@ refuses() {
 	refuses "no such property of a socket: 'mac=1:2:3'" sock,mac=1:2:3
 	refuses "no such property of a socket: 'mac=01:00:00:00:00:00'" sock,mac=01:00:00:00:00:00
 	refuses "no such property of a socket: 'color=red'" sock,color=red
-	refuses "a socket has no path" ,mac=52:54:00:00:00:01
+	refuses "missing socket path" ,mac=52:54:00:00:00:01
 }
 
 @test "sockets have the permissions, and go with the program" {

@@ -48,15 +48,15 @@ static void sizes(void)
 {
 	bench_open(&bench, true);
 	send_header(PROTO_DEVICE_RESET, 15, 0, NULL, 0);
-	ok(ended("shorter than its header"), "a message shorter than its header");
+	ok(ended("shorter than its header"), "message shorter than its header");
 	send_header(PROTO_REGION_WRITE, 0, 0, NULL, 0);
 	ok(ended("shorter than its header"), "one of no size");
 	send_header(PROTO_REGION_WRITE, UINT32_MAX, 0, NULL, 0);
-	ok(ended("longer than the longest"), "one of 4 GiB");
+	ok(ended("message too long"), "one of 4 GiB");
 	send_header(PROTO_DEVICE_RESET, 16, PROTO_TYPE_REPLY, NULL, 0);
-	ok(ended("was not sent"), "a reply to nothing");
+	ok(ended("unsolicited reply"), "a reply to nothing");
 	send_header(PROTO_DEVICE_RESET, 16, 7, NULL, 0);
-	ok(ended("was not sent"), "a message of an unknown type");
+	ok(ended("unsolicited reply"), "a message of an unknown type");
 	send_header(PROTO_REGION_WRITE, 36, 0, NULL, 0);
 	client_close(vmm);
 	ok(bench.dummy.gone == 6 && strstr(bench.dummy.last_log, "within a message"),
@@ -117,7 +117,7 @@ static void descriptors(void)
 	for (i = 0; i < MANY; i++)
 		fds[i] = bench.ram;
 	send_header(PROTO_DEVICE_RESET, 16, 0, fds, MANY);
-	ok(ended("more descriptors") && bench_open_files() == files, "%d descriptors", MANY);
+	ok(ended("too many file descriptors") && bench_open_files() == files, "%d descriptors", MANY);
 	bench_enable(&bench);
 	ok(client_call(vmm, PROTO_DEVICE_RESET, 0, NULL, 0, fds, 2, NULL, 0) == -EINVAL &&
 		   bench_open_files() == files,

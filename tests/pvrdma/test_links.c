@@ -197,7 +197,7 @@ static void test_strangers(void)
 	ok(refuses(lab, false, WIRE_GID, &old, sizeof(old), sizeof(old)), "nothing goes without a greeting");
 	ok(refuses(lab, false, WIRE_HELLO, &old, sizeof(old), sizeof(old)), "another version is refused");
 	ok(refuses(lab, true, WIRE_HELLO, &old, sizeof(old), sizeof(old)), "so is a second greeting");
-	ok(refuses(lab, true, 99, NULL, 0, 0), "an unknown message");
+	ok(refuses(lab, true, 99, NULL, 0, 0), "unknown message");
 	ok(refuses(lab, true, WIRE_REQUEST, NULL, 0, 1u << 31), "a message that is too long");
 	ok(refuses(lab, true, WIRE_REQUEST, &request, 8, 8), "one that is too short");
 	ok(refuses(lab, true, WIRE_REQUEST, &request, sizeof(request), sizeof(request)),

@@ -98,19 +98,19 @@ static void broken_format(void)
 	struct bytes b = { 0 };
 	uint32_t v;
 
-	refused(&b, "an empty file", "empty");
+	refused(&b, "empty file", "empty");
 	add(&b, "hello, world, this is text", 26);
 	refused(&b, "text", "not a pcapng capture");
 	b.n = 0;
 	add_section(&b);
-	refused(&b, "a capture without packets", "without a request");
+	refused(&b, "a capture without packets", "no request");
 	add_block(&b, 0x8ead0002, "text", 4);
 	refused(&b, "one of an older eadm", "an older eadm");
 	b.n = 0;
 	add_section(&b);
 	v = 0x12345678;
 	memcpy(b.p + 8, &v, 4);
-	refused(&b, "an unknown byte order", "byte order");
+	refused(&b, "an unknown byte order", "byte-order");
 	b.n = 0;
 	add_section(&b);
 	v = 7;
@@ -124,23 +124,23 @@ static void broken_format(void)
 	b.n = 0;
 	add_section(&b);
 	add_block(&b, PCAPNG_EPB, "\0\0\0\0", 4);
-	refused(&b, "a packet block too short", "too short");
+	refused(&b, "packet block too short", "too short");
 	b.n = 0;
 	add_section(&b);
 	add_block(&b, PCAPNG_EPB,
 		  "\7\0\0\0\0\0\0\0\0\0\0\0\20\0\0\0\20\0\0\0"
 		  "0123456789abcdef", 36);
-	refused(&b, "a packet of an unknown interface", "unknown interface");
+	refused(&b, "packet of an unknown interface", "unknown interface");
 	b.n = 0;
 	add_section(&b);
 	add_block(&b, PCAPNG_EPB,
 		  "\0\0\0\0\0\0\0\0\0\0\0\0\377\0\0\0\377\0\0\0"
 		  "0123456789abcdef", 36);
-	refused(&b, "a packet that leaves its block", "leaves its block");
+	refused(&b, "a packet that exceeds its block", "exceeds its block");
 	b.n = 0;
 	add_section(&b);
 	b.p[b.n - 4]++;
-	refused(&b, "a block with two lengths", "another length");
+	refused(&b, "a block with two lengths", "block lengths differ");
 	clear(&b);
 }
 

@@ -121,7 +121,7 @@ static void rows(struct eadm_ctx *ctx)
 		    is("functions", "0000:02:00.0 0000:01:00.0")),
 	   "a module");
 	ok(module(ctx, "siw") && is("loaded", "1") && is("version", "") &&
-		   is("origin", "the kernel's own") && is("functions", ""),
+		   is("origin", "in-tree") && is("functions", ""),
 	   "one without a version");
 	ok(module(ctx, "rxe") && is("loaded", "0") && is("version", NULL),
 	   "one that is not loaded");

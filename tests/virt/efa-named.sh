@@ -197,7 +197,7 @@ check "ah_full" named create-failures "1 AH could not be created" strike ah_full
 check "ah_full, by its command" says_too command-failed
 calm
 beside create-failures
-check "cmd_drop" named command-lost "not answered in time" strike cmd_drop target "$GET_STATS" count 1 -- stats
+check "cmd_drop" named command-lost "timed out" strike cmd_drop target "$GET_STATS" count 1 -- stats
 calm
 check "and service goes on" traffic "0:4 received 4 data" -n 4
 beside command-lost

@@ -23,11 +23,11 @@
 
 static unsigned long window;
 module_param(window, ulong, 0444);
-MODULE_PARM_DESC(window, "physical address of memory that is not the kernel's, a multiple of 4 MiB");
+MODULE_PARM_DESC(window, "physical address of memory reserved from the kernel, a multiple of 4 MiB");
 
 static unsigned int windows;
 module_param(windows, uint, 0444);
-MODULE_PARM_DESC(windows, "adapters it is for, 4 MiB each (default: 0: none can be plugged in)");
+MODULE_PARM_DESC(windows, "number of adapters that fit into it, 4 MiB each (default: 0, hot-plug disabled)");
 
 /* Guards the map of slots. */
 static DEFINE_MUTEX(slot_lock);

@@ -18,7 +18,7 @@ static const struct vdev_knob common[VDEV_FAULT_COMMON] = {
 	[VDEV_FAULT_IRQ_LOST] = { "irq_lost",
 		"an interrupt is not delivered; target: vector" },
 	[VDEV_FAULT_IRQ_SPURIOUS] = { "irq_spurious",
-		"an interrupt is raised for no reason; target: vector" },
+		"a spurious interrupt is raised; target: vector" },
 	[VDEV_FAULT_DEV_GONE] = { "dev_gone",
 		"reads return all ones; arg: ms until the function is back, 0: never" },
 	[VDEV_FAULT_STALL] = { "stall",
@@ -26,7 +26,7 @@ static const struct vdev_knob common[VDEV_FAULT_COMMON] = {
 	[VDEV_FAULT_DEV_HANG] = { "dev_hang",
 		"the device does nothing until it is reset" },
 	[VDEV_FAULT_FW_RESET] = { "fw_reset",
-		"the firmware starts again and knows nothing of the driver" },
+		"the firmware restarts and loses all driver state" },
 };
 
 static struct vdev_fault *to_fault(struct config_item *item)

@@ -263,7 +263,7 @@ struct ev_wq {
 struct ev_wqe {
 	u64 hdr;
 	ktime_t not_before;
-	ktime_t knock_at;	/* it waits for a receive, and asks for one at this time */
+	ktime_t knock_at;	/* it waits for a receive, and requests one at this time */
 	u32 length;
 	u32 done;
 	u16 lost;

@@ -16,7 +16,7 @@
  * flushed. The sub type of an event is the syndrome.
  *
  * Two things are waited for without limit: a partner that is not in RTS yet,
- * and a receive. A sender that waits for a receive asks for one from time to
+ * and a receive. A sender that waits for a receive requests one from time to
  * time, as TCP probes a closed window: a packet at both ends. A transmission
  * without an answer is repeated until the retransmissions are used up:
  * RETRY_EXC_ERR.

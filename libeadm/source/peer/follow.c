@@ -83,7 +83,7 @@ static int ended(const struct peer_follow *f, int err)
 {
 	if (err != -ECONNRESET && err != -ECONNREFUSED && err != -ENOENT)
 		return err;
-	return eadm_fail(f->ctx, -ENODEV, "%s: the program has ended",
+	return eadm_fail(f->ctx, -ENODEV, "%s: the program has exited",
 			 eadm_link_path(f->link));
 }
 

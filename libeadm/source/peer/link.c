@@ -72,7 +72,7 @@ static int open_socket(struct eadm_link *link)
 				 "%s: not the control socket of an adapter",
 				 link->path);
 	return eadm_fail(link->ctx, -err, err == ECONNREFUSED ?
-			 "%s: no program listens there" : "%s: %s",
+			 "%s: no program listens on this socket" : "%s: %s",
 			 link->path, strerror(err));
 }
 
@@ -121,7 +121,7 @@ static int wait_for(struct eadm_link *link, int fd, short events, uint64_t begin
 	} while (ret < 0 && errno == EINTR);
 	return ret > 0 ? 0 :
 	       eadm_fail(link->ctx, -ETIMEDOUT,
-			 "%s: no answer from the program within %u ms",
+			 "%s: no reply from the program within %u ms",
 			 link->path, link->ctx->timeout_ms);
 }
 
@@ -132,7 +132,7 @@ static int gone(struct eadm_link *link, int err)
 		err = 0;
 	return eadm_fail(link->ctx, err ? -err : -ECONNRESET,
 			 "%s: %s", link->path, err ? strerror(err) :
-			 "the program has ended, or has too many readers");
+			 "the program has exited, or has too many readers");
 }
 
 static int send_message(struct eadm_link *link, int fd, const void *data,
@@ -165,7 +165,7 @@ static ssize_t receive(struct eadm_link *link, int fd, void *data, size_t room,
 			return len;
 		if (len > 0)
 			return eadm_fail(link->ctx, -EBADMSG,
-					 "%s: a packet of %zd %s", link->path,
+					 "%s: invalid packet of %zd %s", link->path,
 					 len, eadm_plural(len, "byte", "bytes"));
 		if (!len)
 			return gone(link, 0);
@@ -206,7 +206,7 @@ static int scan(struct link_stream *s, size_t len)
 	       nlh->nlmsg_len <= left) {
 		if (nlh->nlmsg_seq != s->stream.seq)
 			return eadm_fail(s->link->ctx, -EBADMSG,
-					 "%s: an answer to another request",
+					 "%s: reply to another request",
 					 s->link->path);
 		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
 			s->torn = true;
@@ -261,7 +261,8 @@ static int hold_packets(struct link_stream *s)
 		}
 		if (!s->torn || !s->complete || tries == MAX_TRIES)
 			return 0;
-		eadm_log(s->link->ctx, EADM_LOG_DEBUG, "objects changed, reading again");
+		eadm_log(s->link->ctx, EADM_LOG_DEBUG,
+			 "objects changed while they were read, reading again");
 		ret = ask(s);
 		if (ret)
 			return ret;

@@ -197,7 +197,7 @@ int eadm_probe_follow(struct eadm_ctx *ctx, const struct eadm_query *query,
 		ret = start(f);
 	if (ret) {
 		follow_end(&f->stream);
-		return eadm_fail(ctx, ret, "the probe's records cannot be read");
+		return eadm_fail(ctx, ret, "cannot read the probe's records");
 	}
 	*stream = &f->stream;
 	return 0;

@@ -14,8 +14,10 @@
 
 /* True of every level; what a kernel lacks is listed as missing functions. */
 static const char blind[] =
-	"data path of processes and its completion errors, QPs that the adapter itself moves to the error state, "
-	"objects that a provider makes with its own commands (DEVX of mlx5), calls that began before the probe";
+	"data path of processes and its completion errors, QPs that the "
+	"adapter itself moves to the error state, objects that a provider "
+	"creates with its own commands (DEVX of mlx5), calls that began before "
+	"the probe";
 
 static uint32_t state_of(int error)
 {

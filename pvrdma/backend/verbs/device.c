@@ -38,7 +38,7 @@ static int check_port(struct verbs *verbs, const char **why)
 		return -EINVAL;
 	}
 	if (attr.link_layer != IBV_LINK_LAYER_ETHERNET) {
-		*why = "the port is not a RoCE port: guests' adapters have Ethernet addresses";
+		*why = "not a RoCE port: guest adapters require Ethernet addresses";
 		return -EPROTONOSUPPORT;
 	}
 	if (verbs->gid >= attr.gid_tbl_len) {
@@ -122,7 +122,7 @@ static void lost(struct verbs *verbs)
 		return;
 	verbs->dead = true;
 	LIST_FOREACH(port, &verbs->ports, link)
-		verbs_log(port, "the device is gone: nothing works any more");
+		verbs_log(port, "the device is gone: all requests fail");
 	verbs_qp_flush_all(verbs);
 	LIST_FOREACH(port, &verbs->ports, link)
 		port->client->event(port->ctx, IBV_EVENT_DEVICE_FATAL, NULL);

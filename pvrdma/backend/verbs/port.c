@@ -72,7 +72,7 @@ int verbs_gid_add(struct backend_port *backend_port, uint32_t index, const union
 	port->gids[index].gid = *gid;
 	port->gids[index].type = type;
 	if (soft->gid_add(port->soft, index, gid, type) == -EADDRINUSE)
-		verbs_log(port, "GID %u also belongs to another function, which gets what is sent to its QP 1",
+		verbs_log(port, "GID %u also belongs to another function, which receives all packets for its QP 1",
 			  index);
 	return 0;
 }

@@ -4,7 +4,8 @@
 # commands under another process's traffic, removals with applications attached,
 # cycles, memory of other devices. TAP on stdout. Adapters e0 and e1 are there.
 # Usage: driver.sh MODULE BARBUF SHUTPCI [UPSTREAM], modules of tests/vm/kmod, and the kernel's
-# own driver
+# own
+# driver
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/tap.sh

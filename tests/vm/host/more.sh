@@ -95,7 +95,7 @@ check "link-local: IPv6 is disabled" until_true 20 gid_row note \
 	"port 1: no GID is usable: index 0, $local, is not a valid address of v0"
 with_ipv4() {
 	ip address add "$addr/24" dev v0 && until_true 20 has_address &&
-		gid_row ok "port 1: use index 1, ::ffff:$addr \(RoCE v2, v0\); not 0 \(not an address of the interface\)" &&
+		gid_row ok "port 1: use index 1, ::ffff:$addr \(RoCE v2, v0\); not 0 \(is not an address of the interface\)" &&
 		same no-address "$(eadm dump gid -d "$dev" --json | jq -r '.rows[] | select(.gid_index == 0).usable')"
 }
 check "link-local: with IPv4, its GID is the one to use" with_ipv4
@@ -103,7 +103,7 @@ v6 disable_ipv6=0
 ip address flush dev v0 scope global
 ip link set v0 addrgenmode random
 check "link-local: made of a random number" eval 'renewed && until_true 20 gid_row note \
-	"port 1: index 1 is usable on the same link only: $local \\(RoCE v2, v0\\) is link-local; not 0 \\(not an address of the interface\\)"'
+	"port 1: index 1 is usable on the same link only: $local \\(RoCE v2, v0\\) is link-local; not 0 \\(is not an address of the interface\\)"'
 ip link set v0 addrgenmode eui64
 check "link-local: made of the MAC address" eval 'renewed && until_true 20 gid_row note \
 	"port 1: index 0 is usable on the same link only"'
@@ -117,7 +117,7 @@ duplicate() {
 check "another host has the address" eval 'until_true 20 eval "eadm check | grep -q \"the port is not down\"" &&
 	ip address add 2001:db8::1/64 dev v0 && until_true 20 duplicate'
 not_used() {
-	gid_row note "port 1: index 0 is usable on the same link only: $local \(RoCE v2, v0\) is link-local; not 1 \(not an address of the interface\)" &&
+	gid_row note "port 1: index 0 is usable on the same link only: $local \(RoCE v2, v0\) is link-local; not 1 \(is not an address of the interface\)" &&
 		has_row address "warn v0 has no address in this network namespace besides the link-local one: no connections through rdma_cm to other networks"
 }
 check "address: a duplicate is not used" not_used

@@ -100,7 +100,7 @@ check "subnet: by settings of the interfaces" more_strictly
 conf all rp_filter=1
 filtered() {
 	ends 7 "${as_user[@]}" eadm check -d rxe1 --json &&
-		has_row subnet "warn w0 drops packets of its subnet (rp_filter 1), because answers would leave by v0; in the same subnet: v0=10.9.0.1/24" &&
+		has_row subnet "warn w0 drops packets of its subnet (rp_filter 1) because replies would leave through v0; in the same subnet: v0=10.9.0.1/24" &&
 		ends 0 eadm check -d "$dev" --json
 }
 check "subnet: a strict filter, where the route leads elsewhere" filtered

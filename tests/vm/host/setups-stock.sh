@@ -66,7 +66,7 @@ setup "rxe, two devices below a bond, traffic" root \
 	"uses_gid rxe0 ::ffff:10.9.0.1 bond0" \
 	"row rxe0 address ok 'bond0, above v0, has an address'" \
 	"row rxe1 address ok 'w0 is a standby member of bond0'" \
-	"row rxe1 gid note 'port 1: no GID of an address of bond0 while w0 is a standby member of it'" \
+	"row rxe1 gid note 'port 1: no GID for an address of bond0, because w0 is a standby member of it'" \
 	from_recording
 setup "rxe, two devices below a bond" user \
 	'wire v w && rxe rxe0 v0 && rxe rxe1 w0 && bond 10.9.0.1/24 v0 w0 && has_gid rxe0 ::ffff:10.9.0.1 bond0 &&

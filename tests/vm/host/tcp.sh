@@ -42,7 +42,7 @@ recorded() {
 check "a recording shows it" recorded
 others() {
 	ends 0 setpriv --reuid=65533 --regid=65533 --clear-groups eadm diagnose &&
-		said 'processes: [0-9]+ could not be judged: permission denied' && ! said on-tcp
+		said 'processes: [0-9]+ could not be checked: permission denied' && ! said on-tcp
 }
 check "what another user cannot judge is counted" others
 

@@ -96,7 +96,7 @@ check "an address without a route: address resolution failed" \
 	eval 'client 3 198.51.100.1 && said " address resolution failed: no RDMA device leads"'
 no_neighbour() {
 	ends 1 eadm test client 10.9.0.99 --timeout 3s &&
-		said ' address resolution failed: (the peer does not answer|no answer within)'
+		said ' address resolution failed: (the peer does not respond|no answer within)'
 }
 check "a neighbour that does not exist: address resolution failed" no_neighbour
 

@@ -53,7 +53,7 @@ check "an empty library" broken ": >libraries/$library" "$cannot $provider: file
 check "a library that may not be read" broken "chmod 600 libraries/$library" \
 	"$cannot $provider: cannot open shared object file: Permission denied" "${as_user[@]}"
 check "a library that ends the process" broken "truncate -s 3000 libraries/$library" \
-	"$cannot $provider: loading it ends with 'Bus error'"
+	"$cannot $provider: loading failed: 'Bus error'"
 in_bundle() {
 	rm -f "$work/bundle.tar.zst"
 	with "rm libraries/$library" eadm bundle create -o "$work/bundle.tar.zst" &&
@@ -67,7 +67,7 @@ ends_all() {
 
 	ends 8 with "truncate -s 3000 libraries/${other##*/}" eadm check --json &&
 		has_row libibverbs "fail libibverbs cannot list devices: loading $other ends with 'Bus error'" &&
-		has_row provider "ok the provider of verbs for rxe is installed"
+		has_row provider "ok the verbs provider for rxe is installed"
 }
 # As any other provider does.
 check "another provider's library that ends the process" ends_all

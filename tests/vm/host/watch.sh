@@ -8,11 +8,11 @@ cannot() { # OPTION WHY ARGUMENTS...
 	ends 5 eadm "${@:3}" && said "$dev: $1: .*$2" && ! said "no queue pairs"
 }
 check "--peer is not applied to peers that are not known" \
-	cannot --peer "the peers of its queue pairs are not known" dump qp --peer "$addr"
+	cannot --peer "the peers of its queue pairs are unknown" dump qp --peer "$addr"
 check "--netns is not applied, and no right is missing" \
 	cannot --netns "its queue pairs show no netns" dump qp --netns /proc/self/ns/net
 check "--hw: rows, and that the driver shows no context" \
-	cannot --hw "show no context of the adapter" dump qp --hw
+	cannot --hw "have no adapter context" dump qp --hw
 nothing() {
 	ends 0 eadm dump qp --pid 1 && said "no queue pairs" && ! said "applied"
 }

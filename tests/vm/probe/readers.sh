@@ -27,7 +27,7 @@ stopped_reader() {
 	wait $reader
 	made=$(($(cat "$temp/n0") + $(cat "$temp/n1") + $(cat "$temp/n2")))
 	shown=$(followed "")
-	lost=$(sed -n 's/.*: \([0-9]*\) records\{0,1\} w[a-z]* overwritten before being read/\1/p' "$temp/notes" | awk '{n += $1} END {print n + 0}')
+	lost=$(sed -n 's/.*: \([0-9]*\) records\{0,1\} w[a-z]* overwritten before they were read/\1/p' "$temp/notes" | awk '{n += $1} END {print n + 0}')
 	echo "made $made, shown $shown, lost $lost"
 	[ $((shown + lost)) = "$made" ] && { [ "$lost" = 0 ]; [ $? = "$2" ]; }
 }

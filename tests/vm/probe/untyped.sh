@@ -24,12 +24,12 @@ refuses() { # PATTERN ARG...
 }
 # Debian's kernel itself has the public types of ib_core.
 check "without a file it says which types are missing" refuses "\(ib_core\|ib_uverbs\) has no type information: --btf FILE"
-check "a file that is not there" refuses "no type information can be read" --btf "$temp/none"
+check "a file that is not there" refuses "cannot read type information" --btf "$temp/none"
 head -c 1000 /dev/urandom >"$temp/noise"
-check "a file of something else" refuses "no type information can be read" --btf "$temp/noise"
+check "a file of something else" refuses "cannot read type information" --btf "$temp/noise"
 check "a file without types of modules" refuses "the types of \(ib_core\|ib_uverbs\) are missing" --btf /sys/kernel/btf/vmlinux
 head -c 3000 "$untyped/types.btf" >"$temp/cut"
-check "a file that is cut" refuses "no type information can be read" --btf "$temp/cut"
+check "a file that is cut" refuses "cannot read type information" --btf "$temp/cut"
 
 check "with the file it starts" eadm probe start --btf "$untyped/types.btf"
 check "its level is kprobe" [ "$(probe_field level)" = '"kprobe"' ]

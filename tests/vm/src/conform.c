@@ -691,7 +691,7 @@ static bool forget_keys(struct set *s)
 	uint32_t key = s->mr->lkey;
 	struct ibv_wc wc;
 
-	/* An R_Key right without the local one is refused. */
+	/* An R_Key right without local QPN is refused. */
 	NEED(!ibv_reg_mr(s->pd, s->buf, 64, IBV_ACCESS_REMOTE_WRITE));
 	NEED(!ibv_reg_mr(s->pd, NULL, 1 << 20, IBV_ACCESS_LOCAL_WRITE));
 	NEED(!ibv_dereg_mr(s->mr));

@@ -128,7 +128,7 @@ static int check_types(struct probe *p, const char *path)
 	size_t i;
 
 	if (!btf)
-		return fail(-errno, "%s: no type information can be read: %s",
+		return fail(-errno, "%s: cannot read type information: %s",
 			    path ? path : "/sys/kernel/btf/vmlinux", strerror(errno));
 	for (i = 0; !ret && i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (btf__find_by_name_kind(btf, needed[i].type, BTF_KIND_STRUCT) > 0)
@@ -140,7 +140,7 @@ static int check_types(struct probe *p, const char *path)
 				   path, needed[i].module, needed[i].type);
 		else
 			ret = fail(-ENOENT,
-				   "%s has no type information: --btf FILE gives that of the kernel, ib_core, ib_uverbs and rdma_cm",
+				   "%s has no type information: use --btf FILE with that of the kernel, ib_core, ib_uverbs and rdma_cm",
 				   needed[i].module);
 	}
 	btf__free(btf);
@@ -167,7 +167,7 @@ static int check_types(struct probe *p, const char *path)
 static int open_typed(struct probe *p)
 {
 	OPEN(p, typed, NULL);
-	return p->object ? 0 : fail(-errno, "the programs cannot be opened: %s",
+	return p->object ? 0 : fail(-errno, "cannot open the programs: %s",
 				    strerror(errno));
 }
 
@@ -177,7 +177,7 @@ static int open_kprobe(struct probe *p, const char *btf)
 	int ret;
 
 	if (p->pins && !kernel_keeps_kprobes())
-		return fail(-EOPNOTSUPP, "this kernel cannot keep kprobes without a process (Linux 5.15 can): use 'eadm probe run'");
+		return fail(-EOPNOTSUPP, "this kernel cannot keep kprobes without a process (requires Linux 5.15): use 'eadm probe run'");
 	/* Without a file, libbpf looks at the types of modules, too. */
 	if (btf || access(IB_CORE_TYPES, F_OK)) {
 		ret = check_types(p, btf);
@@ -188,7 +188,7 @@ static int open_kprobe(struct probe *p, const char *btf)
 		OPEN(p, kprobe, &opts);
 	else
 		OPEN(p, early, &opts);
-	return p->object ? 0 : fail(-errno, "the programs cannot be opened: %s",
+	return p->object ? 0 : fail(-errno, "cannot open the programs: %s",
 				    strerror(errno));
 }
 
@@ -203,7 +203,7 @@ static int choose(struct probe *p)
 
 	ret = functions_find(&there, p->about.level == EADM_PROBE_LEVEL_TYPED);
 	if (ret)
-		return fail(ret, "the kernel's functions cannot be read: %s",
+		return fail(ret, "cannot read the kernel's function list: %s",
 			    strerror(-ret));
 	if (p->no_cm_types)
 		functions_drop(&there, "cm_event_handler");
@@ -371,7 +371,7 @@ static int set_sizes(struct probe *p, uint64_t bytes)
 	uint64_t slots;
 
 	if (cpus < 0)
-		return fail(cpus, "the number of CPUs cannot be read: %s",
+		return fail(cpus, "cannot read the number of CPUs: %s",
 			    strerror(-cpus));
 	p->about.cpus = cpus;
 	slots = bytes / cpus / sizeof(struct eadm_probe_rec);
@@ -399,7 +399,7 @@ static int load(struct probe *p, const char *btf)
 		return fail(ret, typed ? "loading requires root or CAP_SYS_ADMIN (%s)" :
 					 "loading requires root, or CAP_BPF and CAP_PERFMON (%s)",
 			    said[0] ? said : strerror(-ret));
-	return ret ? fail(ret, "the kernel refuses the programs: %s",
+	return ret ? fail(ret, "the kernel rejected the programs: %s",
 			  said[0] ? said : strerror(-ret)) : 0;
 }
 
@@ -422,7 +422,7 @@ static int claim(const struct probe *p)
 			    "/sys/fs/bpf is not a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
 	if (mkdir(EADM_PROBE_DIR, 0700))
 		return errno == EEXIST ?
-			       fail(-EEXIST, "it is already running, or is left over from one that was killed ('eadm probe stop' ends it)") :
+			       fail(-EEXIST, "already running, or left over from a killed probe ('eadm probe stop' ends it)") :
 			       fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
 	ret = give(p, EADM_PROBE_DIR, 0750);
 	if (!ret)
@@ -481,7 +481,7 @@ static int stop(void)
 	int ret = probe_remove();
 
 	return !ret ? 0 :
-	       ret == -ENOENT ? fail(ret, "it is not running") :
+	       ret == -ENOENT ? fail(ret, "not running") :
 				fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
 }
 

@@ -52,5 +52,5 @@ RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 		map(select(test("cmde|regs|ring|registers")))')" = '[]' ]
 	run --separate-stderr eadm diff "$TWO" "$RINGS" regs
 	[ "$status" = 6 ]
-	[[ $stderr == *"registers: before: the capture does not have it"* ]]
+	[[ $stderr == *"registers: before: not in the capture"* ]]
 }
