@@ -304,7 +304,7 @@ static int run_since(struct stat *stat, const char *since)
 		.size = sizeof(other), .device = "", .what = "host",
 	};
 	struct eadm_ctx *now;
-	char was[80], host[80], why[200];
+	char was[80], host[80], why[240];
 	int status;
 
 	status = open_source(cli);

@@ -345,7 +345,7 @@ told() { # DEVICE TYPE
 	status=0
 	wait "$listener" || status=$?
 	[ "$status" = 3 ] || { echo "status $status"; cat why; false; }
-	[[ $(jq -r '.. | strings' events) == *"the program has ended"* ]]
+	[[ $(jq -r '.. | strings' events) == *"the program has exited"* ]]
 	of_rows length
 }
 
