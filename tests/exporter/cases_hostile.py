@@ -128,7 +128,7 @@ def irregular(place):
         true(int(server.status("Threads")) <= threads + 1, server.status("Threads"))
         place.write("aside", user("new") + tls())
         os.rename(f"{place.folder}/aside", config)
-        hup(server, "configuration was read again")
+        hup(server, "reloaded the web configuration")
         equal(got("new")[LOADED], 1)
 
 
@@ -151,12 +151,12 @@ def slow_reload(place):
         hup(server, "web.yml: not loaded within 5 s of SIGHUP")
         equal(got("old")[LOADED], 0)
         place.write("web.yml", user("new") + tls())
-        hup(server, "will be read once more")
+        hup(server, "will be loaded again")
         for _ in range(100):
             server.process.send_signal(signal.SIGHUP)
             equal(server.get("/healthz", headers=basic("prom", "old")).status, 200)
         true(int(server.status("Threads")) <= threads + 1, server.status("Threads"))
-        equal(server.text_of_log().count("once more"), 1)
+        equal(server.text_of_log().count("will be loaded again"), 1)
         # The file server is back.
         with open(stop, "wb"):
             pass
@@ -180,7 +180,7 @@ def reload_under_load(place):
             for number in range(10):
                 server.process.send_signal(signal.SIGHUP)
                 wait_for("the reload", lambda n=number: server.text_of_log()
-                         .count("configuration was read") > n)
+                         .count("reloaded the web configuration") > n)
                 done.append(number)
         finally:
             done += range(10)
@@ -383,7 +383,7 @@ def flood(place):
                 place.write("web.yml", user(password, SLOW.format(salt)))
                 server.process.send_signal(signal.SIGHUP)
                 wait_for("the reload", lambda n=number: server.text_of_log()
-                         .count("configuration was read") == n)
+                         .count("reloaded the web configuration") == n)
             for n in range(15):
                 equal(scrape(server, password), 200, f"scrape {n} after {number}")
         true(int(server.status("VmHWM")) < 32 * 1024, server.status("VmHWM"))

@@ -179,7 +179,7 @@ def bad_configs(place):
     for text, why in {
         "a: [": "line",
         "unknown: {}": "unknown: not supported",
-        "[]": "keys with values",
+        "[]": "expected a mapping",
         "basic_auth_users: {a: secret}": "bcrypt",
         "tls_server_config: {cert_file: localhost.crt}": "together",
         "tls_server_config: {cert_file: none, key_file: none}": "No such file",
@@ -187,14 +187,14 @@ def bad_configs(place):
         "tls_server_config: {cert_file: localhost.crt, key_file: client.key}":
             "",
         f"tls_server_config: {{{pair}, cipher_suites: [x]}}": "not supported",
-        f"tls_server_config: {{{pair}, min_version: SSL3}}": "not a version",
+        f"tls_server_config: {{{pair}, min_version: SSL3}}": "not a TLS version",
         f"tls_server_config: {{{pair}, min_version: TLS13, max_version: TLS12}}":
             "above",
         f"tls_server_config: {{{pair}, client_auth_type: "
         "RequireAndVerifyClientCert}": "client_ca_file",
         f"tls_server_config: {{{pair}, client_auth_type: RequireAnyClientCert}}":
             "not supported",
-        "http_server_config: {headers: {Set-Cookie: x}}": "not a header",
+        "http_server_config: {headers: {Set-Cookie: x}}": "this header cannot be set",
         'http_server_config: {headers: {X-Frame-Options: "a\\nb"}}': "control",
     }.items():
         config = place.write("web.yml", text)
@@ -275,7 +275,7 @@ def wrong_options(place):
             (["--listen", "nonsense"], 2, "not an address"),
             (["--listen", "127.0.0.1:x"], 2, "127.0.0.1:x"),
             (["--listen", ","], 2, "no address"),
-            (["--listen", "unix:"], 2, "a path"),
+            (["--listen", "unix:"], 2, "the path must have"),
             (["--listen", "192.0.2.1:1"], 1, "192.0.2.1:1"),
             (["--objects", "qp,eq"], 2, "eq"),
             (["--objects", "nothing"], 2, "nothing"),

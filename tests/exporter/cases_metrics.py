@@ -340,7 +340,7 @@ def collectors(place):
     promtool(text)
     done = eadm("--from", place.capture("two"), "exporter", "--once",
                 "--collectors", "qp")
-    equal((done.returncode, done.stderr), (2, "eadm: exporter: qp: no collector "
+    equal((done.returncode, done.stderr), (2, "eadm: exporter: qp: not a collector "
           "(dev, cmdq, eq, cmd, failure-total, counters, diagnose)\n"))
 
 

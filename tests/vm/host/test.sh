@@ -93,7 +93,7 @@ failed_names_device() {
 }
 check "a failed connection names device and addresses" failed_names_device
 check "an address without a route: address resolution failed" \
-	eval 'client 3 198.51.100.1 && said " address resolution failed: no RDMA device leads"'
+	eval 'client 3 198.51.100.1 && said " address resolution failed: no RDMA device has a route"'
 no_neighbour() {
 	ends 1 eadm test client 10.9.0.99 --timeout 3s &&
 		said ' address resolution failed: (the peer does not respond|no answer within)'

@@ -23,7 +23,7 @@ refuses() { # PATTERN ARG...
 	! eadm probe start "${@:2}" 2>"$temp/why" && cat "$temp/why" && grep -q "$1" "$temp/why" && [ ! -e /sys/fs/bpf/eadm ]
 }
 # Debian's kernel itself has the public types of ib_core.
-check "without a file it says which types are missing" refuses "\(ib_core\|ib_uverbs\) has no type information: --btf FILE"
+check "without a file it says which types are missing" refuses "\(ib_core\|ib_uverbs\) has no type information: use --btf FILE"
 check "a file that is not there" refuses "cannot read type information" --btf "$temp/none"
 head -c 1000 /dev/urandom >"$temp/noise"
 check "a file of something else" refuses "cannot read type information" --btf "$temp/noise"
