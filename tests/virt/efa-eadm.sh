@@ -244,7 +244,7 @@ check "stat: as a user" counted "${user[@]}" eadm
 check "stat: the driver's names" original_names
 check "diagnose: nothing is wrong" nothing_wrong eadm -v
 check "with processes: objects, owners, no verdict" in_use
-check "what needs our driver says so" refused "does not support diagnostics" eadm trace -d efa_0
+check "what needs our driver says so" refused "does not support" eadm trace -d efa_0
 check "exporter: both families" scraped
 check "what is read shows the same again" offline
 check "a bundle of both families" bundled
