@@ -69,7 +69,7 @@ def not_there():
     refused(attr(INDEX, U32(9999)), errno.ENODEV, dump=True, word=None)
     for key in 0, 11, 4711, 0x7fffffff, 0xffffffff:
         refused(attr(INDEX, index()) + attr(KEY, U32(key)), errno.ENOENT, HEAD + 8, "no such object")
-    refused(attr(INDEX, index()) + attr(KEY, U32(1)), errno.EOPNOTSUPP, word="does not show",
+    refused(attr(INDEX, index()) + attr(KEY, U32(1)), errno.EOPNOTSUPP, word="does not provide",
             cmd=CMDS["pd"])
     seq = ATTRS["cmd"]["seq"][0]
     for raw in U32(0xffffffff), b"\xff" * 8:
