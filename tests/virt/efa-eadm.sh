@@ -226,7 +226,7 @@ vanish() {
 
 # lost STRIKE...: the driver gives up, whoever asks; afterwards it is bound again.
 lost() {
-	named adapter-given-up "did not answer" "$@" &&
+	named adapter-given-up "no longer responds" "$@" &&
 		same adapter-given-up "$("${user[@]}" eadm diagnose -d "$(device e0)" --json 2>/dev/null | jq -r '.rows[].rule')" &&
 		calm && until_true 30 grep -qE 'powered|running' "$config/e0/state" && again
 }

@@ -168,7 +168,7 @@ check "AHs near their limit" crowded 0 46 "46 of 50 AHs"
 check "and those no longer" until_true 20 nothing_wrong eadm
 check "retransmit" named packet-loss "retransmitted" strike retransmit arg 30 count 10 -- send -n 16
 calm
-check "impaired" named path-impaired "found impaired" strike impaired arg 300 count 2 -- send -n 2
+check "impaired" named path-impaired "was reported impaired" strike impaired arg 300 count 2 -- send -n 2
 calm
 check "peer_silent" named peer-unresponsive "did not answer" strike peer_silent count -1 -- send -n 4
 calm
