@@ -410,9 +410,8 @@ struct eadm_command_opts {
  * @entries: for objects of the class EADM_CLASS_ENTRIES, else NULL; NULL means
  *	all entries without payload
  * @commands: for the object "cmd", else NULL; NULL means all commands
- * @fields: for commands, modules and the machine: the fields that rows need to
- *	have, terminated by NULL; others may be missing, which saves time. NULL:
- *	all
+ * @fields: the fields that rows need to have, terminated by NULL; others may be
+ *	missing, which saves time. NULL: all
  * @name: for modules: only the one with this name; NULL: all
  */
 struct eadm_dump_opts {

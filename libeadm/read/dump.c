@@ -83,15 +83,11 @@ static int check_options(const struct eadm_dump *dump)
 	const struct eadm_dump_opts *opts = &dump->opts;
 	bool cmd = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
 	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
-	/* Files are read for each of their fields. */
-	bool parts = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE] ||
-		     dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no other names",
 				 dump->object->title);
-	if ((!cmd && opts->commands) ||
-	    (!cmd && !module && !parts && opts->fields) || (!module && opts->name))
+	if ((!cmd && opts->commands) || (!module && opts->name))
 		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected this way",
 				 dump->object->title);
 	if (dump->object->class == EADM_SPEC_CLASS_ENTRIES)
@@ -126,6 +122,20 @@ static uint64_t fields_mask(const struct eadm_dump *dump)
 	return mask;
 }
 
+/* Commands and files are selected by their source, which saves more. */
+static void select_fields(struct eadm_dump *dump)
+{
+	const struct eadm_field *const *field = dump->opts.fields;
+
+	dump->fields = fields_mask(dump);
+	dump->setup.fields = dump->fields;
+	dump->selects = field && dump->object->class == EADM_SPEC_CLASS_ROWS &&
+			dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_CMD];
+	for (; dump->selects && *field; field++)
+		dump->selected[((*field)->slot - 1) / 64] |=
+			1ULL << ((*field)->slot - 1) % 64;
+}
+
 /* Take the caller's options, which may be freed before the dump ends. */
 static int take_options(struct eadm_dump *dump,
 			const struct eadm_dump_opts *theirs)
@@ -138,8 +148,7 @@ static int take_options(struct eadm_dump *dump,
 				    sizeof(dump->commands), opts->commands);
 	if (ret)
 		return ret;
-	dump->fields = fields_mask(dump);
-	dump->setup.fields = dump->fields;
+	select_fields(dump);
 	if (opts->name)
 		eadm_setup_select(&dump->setup, opts->name);
 	ret = eadm_abi_take(dump->ctx, &dump->entries, sizeof(dump->entries),
@@ -255,7 +264,7 @@ static void selection_query(const struct eadm_dump *dump,
 	if (opts->min_latency)
 		eadm_query_arg(query, EADM_A_CMD_MIN_LATENCY, EADM_ARG_U64,
 			       opts->min_latency, NULL, true);
-	if (dump->fields)
+	if (dump->fields && !dump->selects)
 		eadm_query_arg(query, EADM_A_CMD_FIELDS, EADM_ARG_U64,
 			       dump->fields, NULL, true);
 }
@@ -633,6 +642,14 @@ static int advance(struct eadm_dump *dump)
 	return ret ? step_failed(dump, step, ret) : 0;
 }
 
+static void drop_fields(struct eadm_dump *dump)
+{
+	unsigned int i;
+
+	for (i = 0; i < EADM_ARRAY_SIZE(dump->selected); i++)
+		dump->rec.has[i] &= dump->selected[i];
+}
+
 static int finish(struct eadm_dump *dump)
 {
 	dump->ended = true;
@@ -688,6 +705,8 @@ EADM_API int eadm_dump_next(struct eadm_dump *dump,
 			return ret;
 		if (!ret)
 			continue;
+		if (dump->selects)
+			drop_fields(dump);
 		dump->rows++;
 		*record = dump->machine ? &dump->machine_rec : &dump->rec;
 		return 1;

@@ -35,6 +35,8 @@ struct eadm_dump {
 	struct eadm_entry_opts entries;
 	struct eadm_command_opts commands;
 	uint64_t fields;		/* attributes that the caller needs */
+	bool selects;			/* rows have no fields other than these: */
+	uint64_t selected[EADM_MAX_FIELDS / 64];
 	bool has_device, ended;
 	uint32_t device;		/* device index */
 	uint16_t family;

@@ -161,6 +161,37 @@ static void nothing(void)
 	ok(true, "NULL can be closed and freed");
 }
 
+/* eadm_dump_opts: "the fields that rows need to have; others may be missing". */
+static void selected(void)
+{
+	const struct eadm_object *qp = eadm_object_find("qp");
+	const struct eadm_field *const fields[] = {
+		eadm_object_find_field(qp, "qpn"),
+		eadm_object_find_field(qp, "cc"), NULL,
+	};
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = "cloud_0", .fields = fields,
+	};
+	struct eadm_ctx *ctx = from("two");
+	const struct eadm_record *row;
+	struct eadm_value values[8];
+	struct eadm_dump *dump;
+	bool right = true;
+	int n = 0;
+
+	if (eadm_dump_open(ctx, qp, &opts, &dump))
+		abort();
+	for (; eadm_dump_next(dump, &row) > 0; n++)
+		right &= eadm_record_values(row, values, 8) == 2 &&
+			 values[0].field == fields[0] &&
+			 values[1].field == fields[1];
+	eadm_dump_close(dump);
+	opts.fields = NULL;
+	ok(n > 0 && n == count(ctx, "qp", &opts) && right,
+	   "rows of one device have the selected fields only");
+	eadm_free(ctx);
+}
+
 /* eadm_record_new(): the copy is independent of dump and context. */
 static void kept(void)
 {
@@ -411,6 +442,7 @@ int main(int argc, char **argv)
 	copied();
 	dropped();
 	nothing();
+	selected();
 	kept();
 	listed();
 	only_live();
