@@ -18,9 +18,10 @@ struct collection {
 	struct samples *samples;
 	unsigned int rows;
 	struct lone_row *lone;
+	struct row row;
 	uint64_t id;		/* key of the last row */
 	struct recorder_fields recorder_fields;
-	struct sum *sums;
+	struct sum *sums, *last_sum;
 	size_t n_sums, max_sums;
 	struct eadm_ctx *ctx;
 	struct pods pods;
@@ -34,30 +35,19 @@ struct sum {
 
 /* ---- rows ---------------------------------------------------------------------- */
 
-static const char *label_name(const struct collector *c,
-			      const struct eadm_field *field)
-{
-	const char *key = eadm_field_key(field);
-
-	if (!strcmp(key, "dev_name"))
-		return "device";
-	/* For event queues: "index" alone would be too vague. */
-	return !strcmp(key, "index") ? c->name : key;
-}
-
-static bool put_label(struct collection *col, const struct eadm_record *record,
-		      const struct eadm_field *field)
+static bool put_label(struct collection *col, const struct row *row,
+		      const struct place *place)
 {
 	char buf[256];
+	const char *text = row_text(row, place, buf, sizeof(buf));
 
-	if (!field || eadm_record_text(record, field, buf, sizeof(buf)) < 0)
-		return false;
-	samples_label(col->samples, label_name(col->c, field), buf);
-	return true;
+	if (text)
+		samples_label(col->samples, place->label, text);
+	return text != NULL;
 }
 
 /* False: the row's series could not be distinguished from those of other rows. */
-static bool row_labels(struct collection *col, const struct eadm_record *record,
+static bool row_labels(struct collection *col, const struct row *row,
 		       uint32_t *labels)
 {
 	const struct collector *c = col->c;
@@ -67,22 +57,22 @@ static bool row_labels(struct collection *col, const struct eadm_record *record,
 	*labels = samples_labels(col->samples);
 	/* The last label is the key. */
 	for (i = 0; i < c->n_labels; i++)
-		told = put_label(col, record, c->label[i]);
-	return !c->per_object || told || put_label(col, record, c->spare);
+		told = put_label(col, row, &c->label[i]);
+	return !c->per_object || told || put_label(col, row, &c->spare);
 }
 
 /* One series for each name of a state, so that all series always exist. */
 static void put_state(struct collection *col, const struct family_field *f,
 		      uint32_t labels, uint64_t value)
 {
-	const char *name, *key = eadm_field_key(f->field);
+	const char *name, *key = eadm_field_key(f->place.field);
 	bool known = false;
 	uint64_t v;
 	uint32_t more;
 	char buf[64];
 	unsigned int i;
 
-	for (i = 0; (name = eadm_field_value_at(f->field, i, &v)); i++) {
+	for (i = 0; (name = eadm_field_value_at(f->place.field, i, &v)); i++) {
 		known |= v == value;
 		/* With many objects, only the current state. */
 		if (col->c->per_object && v != value)
@@ -93,18 +83,18 @@ static void put_state(struct collection *col, const struct family_field *f,
 	}
 	if (known)
 		return;
-	eadm_field_text(f->field, value, buf, sizeof(buf));
+	eadm_field_text(f->place.field, value, buf, sizeof(buf));
 	more = samples_labels_from(col->samples, labels);
 	samples_label(col->samples, key, buf);
 	samples_add(col->samples, f->family, more, 1);
 }
 
 static void put_field(struct collection *col, const struct family_field *f,
-		      const struct eadm_record *record, uint32_t labels)
+		      const struct row *row, uint32_t labels)
 {
 	uint64_t value;
 
-	if (eadm_record_u64(record, f->field, &value))
+	if (!row_u64(row, &f->place, &value))
 		return;
 	if (f->names)
 		put_state(col, f, labels, value);
@@ -112,26 +102,26 @@ static void put_field(struct collection *col, const struct family_field *f,
 		samples_add(col->samples, f->family, labels, value);
 }
 
-static void put_info(struct collection *col, const struct eadm_record *record,
+static void put_info(struct collection *col, const struct row *row,
 		     uint32_t labels)
 {
 	uint32_t more = samples_labels_from(col->samples, labels);
 	unsigned int i;
 
 	for (i = 0; i < col->c->n_info; i++)
-		put_label(col, record, col->c->info[i]);
+		put_label(col, row, &col->c->info[i]);
 	samples_add(col->samples, col->c->info_family, more, 1);
 }
 
 /* Counters without a common name, with the driver's names. */
-static void put_others(struct collection *col, const struct eadm_record *record,
+static void put_others(struct collection *col, const struct row *row,
 		       uint32_t labels)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };
 	unsigned int i;
 	uint32_t more;
 
-	for (i = 0; eadm_record_extra(record, i, &extra) > 0; i++) {
+	for (i = 0; eadm_record_extra(row->record, i, &extra) > 0; i++) {
 		if (!extra.name)
 			continue;
 		if (col->samples->n >= col->budget->series) {
@@ -145,7 +135,7 @@ static void put_others(struct collection *col, const struct eadm_record *record,
 	}
 }
 
-static void put_row(struct collection *col, const struct eadm_record *record)
+static void put_row(struct collection *col, const struct row *row)
 {
 	const struct collector *c = col->c;
 	uint32_t labels;
@@ -157,16 +147,16 @@ static void put_row(struct collection *col, const struct eadm_record *record)
 		col->section->truncated = true;
 		return;
 	}
-	if (!row_labels(col, record, &labels)) {
+	if (!row_labels(col, row, &labels)) {
 		col->section->truncated = true;
 		return;
 	}
 	for (i = 0; i < c->n_fields; i++)
-		put_field(col, &c->fields[i], record, labels);
+		put_field(col, &c->fields[i], row, labels);
 	if (c->n_info)
-		put_info(col, record, labels);
+		put_info(col, row, labels);
 	if (c->others)
-		put_others(col, record, labels);
+		put_others(col, row, labels);
 }
 
 /* ---- sums by process -------------------------------------------------------------- */
@@ -200,15 +190,13 @@ static struct sum *find_sum(struct collection *col, const struct sum *key)
 }
 
 /* What the kernel itself owns has its consumer's name in brackets, and no process. */
-static void find_pod(struct collection *col, const struct eadm_record *record,
+static void find_pod(struct collection *col, const struct row *row,
 		     struct sum *key)
 {
-	const struct eadm_field *field =
-		eadm_object_find_field(col->c->object, "pid");
 	const struct pod *pod = NULL;
 	uint64_t pid;
 
-	if (!eadm_record_u64(record, field, &pid) && pid) {
+	if (row_u64(row, &col->c->pid, &pid) && pid) {
 		pod = pods_find(&col->pods, col->ctx, (uint32_t)pid);
 		col->samples->failed |= !pod;
 	} else if (*key->comm == '[') {
@@ -222,26 +210,36 @@ static void find_pod(struct collection *col, const struct eadm_record *record,
 	memcpy(key->container, pod->container, sizeof(key->container));
 }
 
-static void sum_row(struct collection *col, const struct eadm_record *record)
+static struct sum *sum_of(struct collection *col, const struct row *row)
 {
 	const struct collector *c = col->c;
-	const char *comm = eadm_record_string(record, c->label[1]);
-	struct sum key = { 0 }, *sum;
-	unsigned int i;
-	uint64_t value;
+	const char *comm = row_string(row, &c->label[1]);
+	struct sum key = { 0 }, *last = col->last_sum;
 
+	/* Rows of a process mostly follow each other. */
+	if (comm && last && !c->pods && !strcmp(comm, last->comm))
+		return last;
 	/* Names that are shown the same way share one series. */
 	samples_name(comm ? comm : "", key.comm, sizeof(key.comm));
 	if (c->pods)
-		find_pod(col, record, &key);
-	sum = find_sum(col, &key);
+		find_pod(col, row, &key);
+	return col->last_sum = find_sum(col, &key);
+}
+
+static void sum_row(struct collection *col, const struct row *row)
+{
+	const struct collector *c = col->c;
+	struct sum *sum = sum_of(col, row);
+	unsigned int i;
+	uint64_t value;
+
 	if (!sum) {
 		col->samples->failed = true;
 		return;
 	}
 	sum->count++;
 	for (i = 0; i < c->n_fields; i++) {
-		if (!eadm_record_u64(record, c->fields[i].field, &value))
+		if (row_u64(row, &c->fields[i].place, &value))
 			sum->values[i] += value;
 	}
 }
@@ -287,14 +285,14 @@ void memory_reset(struct memory *memory)
 
 /* If the device was created since it was last seen, counting starts at 0 again. */
 static void look_at_age(struct collection *col,
-			const struct eadm_record *record)
+			const struct row *row)
 {
-	uint64_t now = eadm_record_time(record), age;
+	uint64_t now, age;
 	struct memory *memory = col->memory;
 
-	if (!col->c->per_device || !col->c->age ||
-	    eadm_record_u64(record, col->c->age, &age))
+	if (!col->c->per_device || !row_u64(row, &col->c->age, &age))
 		return;
+	now = eadm_record_time(row->record);
 	if (age < memory->age || now - memory->seen > age)
 		memory_reset(memory);
 	memory->age = age;
@@ -310,24 +308,24 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
 	const struct recorder_fields *fields = &col->recorder_fields;
-	const struct eadm_field *key;
 	const struct eadm_record *record;
 	bool recorder = is_recorder(col);
+	struct row *row = &col->row;
 	int ret;
 
-	key = eadm_object_key(col->c->object);
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
+		row_take(row, record);
 		col->rows++;
-		if (eadm_record_u64(record, key, &col->id))
+		if (!row_u64(row, &col->c->key, &col->id))
 			col->rows++;	/* a row without a key is never the only one */
-		look_at_age(col, record);
+		look_at_age(col, row);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
-				&col->memory->recorder, fields, record);
+				&col->memory->recorder, fields, row);
 		else if (col->c->sums)
-			sum_row(col, record);
+			sum_row(col, row);
 		else
-			put_row(col, record);
+			put_row(col, row);
 	}
 	if (ret)
 		return ret;
@@ -365,9 +363,13 @@ static int read_dump(struct collection *col, struct eadm_ctx *ctx,
 	struct eadm_dump *dump = NULL;
 	int ret;
 
-	ret = eadm_dump_open(ctx, col->c->object, opts, &dump);
+	if (!row_init(&col->row, col->c->object))
+		ret = -ENOMEM;
+	else
+		ret = eadm_dump_open(ctx, col->c->object, opts, &dump);
 	if (!ret)
 		ret = read_rows(col, dump, opts->device);
+	row_release(&col->row);
 	put_sums(col, opts->device);
 	if (!ret && !col->rows)
 		ret = first_error(dump);
@@ -404,7 +406,10 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	     struct section *section)
 {
 	struct eadm_command_opts commands = { .size = sizeof(commands) };
-	struct eadm_dump_opts opts = { .size = sizeof(opts), .device = device };
+	struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = device,
+		.fields = model->collectors[collector].all,
+	};
 	struct collection col = {
 		.model = model, .c = &model->collectors[collector],
 		.budget = budget, .memory = memory,

@@ -56,9 +56,16 @@ struct family {
 	char *sample;		/* name of its samples */
 };
 
+/* A field and its position in its object; NULL and the number of fields for none. */
+struct place {
+	const struct eadm_field *field;
+	unsigned int at;
+	const char *label;	/* name of labels with its value */
+};
+
 /* A field of an object and the family of its values. */
 struct family_field {
-	const struct eadm_field *field;
+	struct place place;
 	unsigned int family;
 	bool names;		/* a state: one series for each name */
 };
@@ -73,15 +80,18 @@ struct collector {
 	bool sums;		/* sums of rows by process, not rows */
 	bool pods;		/* these also by pod and container */
 	bool steady;		/* the number of a device's rows never changes */
-	const struct eadm_field *age;
-	const struct eadm_field *label[MAX_LABELS];
+	struct place key;
+	struct place age;	/* if per_device */
+	struct place pid;	/* if pods */
+	struct place label[MAX_LABELS];
 	unsigned int n_labels;
-	/* Label for rows whose key RDMA netlink does not show. */
-	const struct eadm_field *spare;
+	/* If per_object: label for rows whose key RDMA netlink does not show. */
+	struct place spare;
 	struct family_field *fields;
 	unsigned int n_fields;
-	const struct eadm_field **info;
+	struct place *info;
 	unsigned int n_info;
+	const struct eadm_field **all;	/* of the above, NULL-terminated */
 	unsigned int info_family;	/* if n_info */
 	bool others;		/* rows may have counters without a field */
 	bool per_device;	/* the row describes the device itself */
@@ -227,6 +237,46 @@ void samples_sort(struct samples *samples);
 void samples_clear(struct samples *samples);
 void samples_release(struct samples *samples);
 
+/* ---- rows: row.c -------------------------------------------------------------- */
+
+/* All values of a row, which the library gives in one call. */
+struct row {
+	const struct eadm_record *record;
+	struct eadm_value *values;
+	unsigned int n_fields;
+	uint16_t *number;	/* by position of the field: of its value, from 1; 0: absent */
+};
+
+static inline const struct eadm_value *row_value(const struct row *row,
+						 const struct place *place)
+{
+	unsigned int number = row->number[place->at];
+
+	return number ? &row->values[number - 1] : NULL;
+}
+
+static inline bool row_u64(const struct row *row, const struct place *place,
+			   uint64_t *value)
+{
+	const struct eadm_value *v = row_value(row, place);
+
+	if (!v || v->type != EADM_TYPE_U64)
+		return false;
+	*value = v->u64;
+	return true;
+}
+
+struct place place_at(const struct eadm_object *object, unsigned int at);
+struct place place_in(const struct eadm_object *object,
+		      const struct eadm_field *field);
+struct place place_find(const struct eadm_object *object, const char *name);
+bool row_init(struct row *row, const struct eadm_object *object);
+void row_release(struct row *row);
+void row_take(struct row *row, const struct eadm_record *record);
+const char *row_string(const struct row *row, const struct place *place);
+const char *row_text(const struct row *row, const struct place *place,
+		     char *buf, size_t size);
+
 /* ---- reading: collect.c, recorder.c, verdicts.c --------------------------------------------- */
 
 /* Result of one collector on one device. */
@@ -320,7 +370,7 @@ struct pods {
 const struct pod *pods_find(struct pods *pods, struct eadm_ctx *ctx, uint32_t pid);
 
 struct recorder_fields {
-	const struct eadm_field *seq, *op, *state, *latency, *function, *family;
+	struct place seq, op, state, latency, function, family;
 	const struct eadm_field *all[7];	/* these, NULL-terminated */
 };
 
@@ -330,7 +380,7 @@ bool recorder_begin(struct recorder *recorder, uint64_t *from);
 void recorder_end(struct recorder *recorder);
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
-		   const struct eadm_record *record);
+		   const struct row *row);
 void recorder_samples(const struct recorder *recorder,
 		      const struct model *model,
 		      const struct recorder_fields *fields,

@@ -134,7 +134,7 @@ static bool is_label(const struct collector *c, const struct eadm_field *field)
 	unsigned int i;
 
 	for (i = 0; i < c->n_labels; i++) {
-		if (c->label[i] == field)
+		if (c->label[i].field == field)
 			return true;
 	}
 	return false;
@@ -154,8 +154,9 @@ static bool is_value(const struct eadm_field *field)
 
 /* @prefix: of the family's name, to which the field's key is appended. */
 static int add_field(struct model *model, struct collector *c,
-		     const char *prefix, const struct eadm_field *field)
+		     const char *prefix, struct place place)
 {
+	const struct eadm_field *field = place.field;
 	bool counter = eadm_field_kind(field) == EADM_KIND_COUNTER;
 	char *name = text_join(prefix, eadm_field_key(field));
 	struct family_field *f = &c->fields[c->n_fields];
@@ -163,7 +164,7 @@ static int add_field(struct model *model, struct collector *c,
 
 	if (!name)
 		return -ENOMEM;
-	f->field = field;
+	f->place = place;
 	f->names = eadm_field_value_at(field, 0, NULL) != NULL;
 	c->n_fields++;
 	ret = add_family(model, counter ? METRIC_COUNTER : METRIC_GAUGE,
@@ -187,18 +188,46 @@ static int add_info(struct model *model, struct collector *c)
 
 static void add_labels(struct collector *c)
 {
-	const struct eadm_field *field, *key = eadm_object_key(c->object);
+	const struct eadm_field *field;
 	unsigned int i;
 
 	for (i = 0; i < eadm_object_fields(c->object); i++) {
 		field = eadm_object_field(c->object, i);
 		if (eadm_field_metric(field) == EADM_METRIC_LABEL &&
 		    c->n_labels < MAX_LABELS - 1)
-			c->label[c->n_labels++] = field;
+			c->label[c->n_labels++] = place_at(c->object, i);
 	}
 	/* Last, because it may be unknown, and another field then takes its place. */
 	if (c->per_object)
-		c->label[c->n_labels++] = key;
+		c->label[c->n_labels++] = c->key;
+}
+
+static void list_field(const struct eadm_field ***end, const struct place *place)
+{
+	if (place->field)
+		*(*end)++ = place->field;
+}
+
+/* Rows need no other fields than those of the collector. */
+static int list_fields(struct collector *c)
+{
+	unsigned int i, n = 4 + c->n_labels + c->n_fields + c->n_info;
+	const struct eadm_field **end;
+
+	c->all = end = calloc(n + 1, sizeof(*end));
+	if (!end)
+		return -ENOMEM;
+	list_field(&end, &c->key);
+	list_field(&end, &c->age);
+	list_field(&end, &c->pid);
+	list_field(&end, &c->spare);
+	for (i = 0; i < c->n_labels; i++)
+		list_field(&end, &c->label[i]);
+	for (i = 0; i < c->n_fields; i++)
+		list_field(&end, &c->fields[i].place);
+	for (i = 0; i < c->n_info; i++)
+		list_field(&end, &c->info[i]);
+	return 0;
 }
 
 /* A collector for the rows of an object. */
@@ -212,13 +241,16 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	int ret = 0;
 
 	c->object = object;
+	c->key = place_in(object, eadm_object_key(object));
 	c->name = eadm_object_name(object);
 	c->per_device = eadm_object_key(object) ==
 			eadm_object_find_field(object, "dev-index");
 	c->per_object = per_object && !c->per_device;
 	c->steady = eadm_object_rows(object) == EADM_ROWS_FIXED;
-	c->age = eadm_object_find_field(object, "age");
-	c->spare = eadm_object_find_field(object, "res-id");
+	if (c->per_device)
+		c->age = place_find(object, "age");
+	if (c->per_object)
+		c->spare = place_find(object, "res-id");
 	add_labels(c);
 	c->fields = calloc(n, sizeof(*c->fields));
 	c->info = calloc(n, sizeof(*c->info));
@@ -235,12 +267,14 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 		if (!may_show(c, field) || is_label(c, field))
 			continue;
 		if (eadm_field_metric(field) == EADM_METRIC_INFO)
-			c->info[c->n_info++] = field;
+			c->info[c->n_info++] = place_at(object, i);
 		else if (is_value(field))
-			ret = add_field(model, c, prefix, field);
+			ret = add_field(model, c, prefix, (struct place){ field, i });
 	}
 	if (!ret && c->n_info)
 		ret = add_info(model, c);
+	if (!ret)
+		ret = list_fields(c);
 	c->others = eadm_object_has_extras(object);
 	snprintf(name, sizeof(name), "eadm_%s_other",
 		 eadm_object_metric(object));
@@ -269,11 +303,14 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 	int ret = 0;
 
 	c->object = object;
+	c->key = place_in(object, eadm_object_key(object));
 	c->name = eadm_object_name(object);
 	c->sums = true;
 	c->pods = pods;
-	c->label[c->n_labels++] = eadm_object_find_field(object, "dev-name");
-	c->label[c->n_labels++] = eadm_object_find_field(object, "comm");
+	if (pods)
+		c->pid = place_find(object, "pid");
+	c->label[c->n_labels++] = place_find(object, "dev-name");
+	c->label[c->n_labels++] = place_find(object, "comm");
 	c->fields = calloc(n, sizeof(*c->fields));
 	if (!c->fields)
 		return -ENOMEM;
@@ -288,7 +325,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 		if (!may_show(c, field) || eadm_field_is_hw(field) ||
 		    !adds_up(field) || !is_value(field))
 			continue;
-		ret = add_field(model, c, prefix, field);
+		ret = add_field(model, c, prefix, (struct place){ field, i });
 		/*
 		 * When objects are destroyed, their counts go with them, so the
 		 * sum may decrease.
@@ -296,7 +333,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 		model->families[c->fields[c->n_fields - 1].family].type =
 			METRIC_GAUGE;
 	}
-	return ret;
+	return ret ? ret : list_fields(c);
 }
 
 static int add_own(struct model *model)

@@ -22,20 +22,23 @@ static size_t place_of(const struct pods *pods, uint32_t pid, bool *found)
 	return lo;
 }
 
-static void take(char *to, size_t size, const struct eadm_record *record,
-		 const struct eadm_field *field)
+static void take(char *to, size_t size, const struct row *row,
+		 const struct place *place)
 {
-	if (eadm_record_has(record, field))
-		samples_name(eadm_record_string(record, field), to, size);
+	const char *name = row_string(row, place);
+
+	if (name)
+		samples_name(name, to, size);
 }
 
 /* Files of the process are read once. */
 static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 {
 	const struct eadm_object *object = eadm_object_find("process");
+	const struct place uid = place_find(object, "pod");
+	const struct place container = place_find(object, "container");
 	const struct eadm_field *const fields[] = {
-		eadm_object_find_field(object, "pod"),
-		eadm_object_find_field(object, "container"), NULL,
+		uid.field, container.field, NULL,
 	};
 	const struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .has_id = true, .id = pod->pid,
@@ -43,14 +46,18 @@ static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 	};
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
+	struct row row;
 
 	if (eadm_dump_open(ctx, object, &opts, &dump))
 		return;
-	pod->known = eadm_dump_next(dump, &record) > 0;
+	if (row_init(&row, object))
+		pod->known = eadm_dump_next(dump, &record) > 0;
 	if (pod->known) {
-		take(pod->uid, sizeof(pod->uid), record, fields[0]);
-		take(pod->container, sizeof(pod->container), record, fields[1]);
+		row_take(&row, record);
+		take(pod->uid, sizeof(pod->uid), &row, &uid);
+		take(pod->container, sizeof(pod->container), &row, &container);
 	}
+	row_release(&row);
 	eadm_dump_close(dump);
 }
 

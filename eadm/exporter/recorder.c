@@ -14,18 +14,18 @@
 void recorder_fields_find(const struct eadm_object *object,
 			  struct recorder_fields *fields)
 {
-	fields->seq = eadm_object_find_field(object, "seq");
-	fields->op = eadm_object_find_field(object, "op");
-	fields->state = eadm_object_find_field(object, "state");
-	fields->latency = eadm_object_find_field(object, "latency");
-	fields->all[0] = fields->seq;
-	fields->all[1] = fields->op;
-	fields->all[2] = fields->state;
-	fields->all[3] = fields->latency;
-	fields->function = eadm_object_find_field(object, "function");
-	fields->family = eadm_object_find_field(object, "family");
-	fields->all[4] = fields->function;
-	fields->all[5] = fields->family;
+	fields->seq = place_find(object, "seq");
+	fields->op = place_find(object, "op");
+	fields->state = place_find(object, "state");
+	fields->latency = place_find(object, "latency");
+	fields->function = place_find(object, "function");
+	fields->family = place_find(object, "family");
+	fields->all[0] = fields->seq.field;
+	fields->all[1] = fields->op.field;
+	fields->all[2] = fields->state.field;
+	fields->all[3] = fields->latency.field;
+	fields->all[4] = fields->function.field;
+	fields->all[5] = fields->family.field;
 	fields->all[6] = NULL;
 }
 
@@ -101,15 +101,15 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 
 /* What the probe recorded of a driver is beside the verbs, which have no family. */
 static struct operation operation_of(const struct recorder_fields *fields,
-				     const struct eadm_record *record)
+				     const struct row *row)
 {
 	struct operation op = { 0 };
 	const char *family;
 
-	eadm_record_u64(record, fields->op, &op.op);
-	family = eadm_record_string(record, fields->family);
+	row_u64(row, &fields->op, &op.op);
+	family = row_string(row, &fields->family);
 	if (family && strcmp(family, "verbs") &&
-	    eadm_record_has(record, fields->function))
+	    row_value(row, &fields->function))
 		snprintf(op.family, sizeof(op.family), "%s", family);
 	return op;
 }
@@ -159,17 +159,17 @@ static bool count_time(struct recorder *recorder, const struct operation *op,
 /* Count a record unless it was counted before; false: out of memory. */
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
-		   const struct eadm_record *record)
+		   const struct row *row)
 {
 	uint64_t seq, state, latency;
 	struct operation op;
 	const char *name;
 	bool ended;
 
-	if (eadm_record_u64(record, fields->seq, &seq) ||
-	    eadm_record_u64(record, fields->state, &state))
+	if (!row_u64(row, &fields->seq, &seq) ||
+	    !row_u64(row, &fields->state, &state))
 		return true;
-	name = eadm_field_value_name(fields->state, state);
+	name = eadm_field_value_name(fields->state.field, state);
 	ended = !name || strcmp(name, "pending") != 0;
 	if (recorder->begun && seq < recorder->next) {
 		if (!was_pending(recorder, seq, ended) || !ended)
@@ -183,9 +183,9 @@ bool recorder_take(struct recorder *recorder,
 		if (!ended)
 			return add_pending(recorder, seq);
 	}
-	op = operation_of(fields, record);
+	op = operation_of(fields, row);
 	/* Only an answer has a latency; other commands were given up at some time. */
-	if (!eadm_record_u64(record, fields->latency, &latency) &&
+	if (row_u64(row, &fields->latency, &latency) &&
 	    !count_time(recorder, &op, latency))
 		return false;
 	return count_outcome(recorder, &op, state);
@@ -201,7 +201,7 @@ static uint32_t labels_of_op(struct samples *samples, const struct recorder_fiel
 	samples_label(samples, "device", device);
 	if (op->family[0])
 		samples_label(samples, "family", op->family);
-	eadm_field_text(fields->op, op->op, text, sizeof(text));
+	eadm_field_text(fields->op.field, op->op, text, sizeof(text));
 	samples_label(samples, "op", text);
 	return labels;
 }
@@ -228,7 +228,7 @@ void recorder_samples(const struct recorder *recorder,
 		const struct outcome *outcome = &recorder->outcomes[i];
 
 		labels = labels_of_op(samples, fields, device, &outcome->op);
-		eadm_field_text(fields->state, outcome->state, text,
+		eadm_field_text(fields->state.field, outcome->state, text,
 				sizeof(text));
 		samples_label(samples, "state", text);
 		samples_add(samples, model->own[OWN_RECORDS], labels,

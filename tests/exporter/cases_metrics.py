@@ -16,7 +16,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families
 import captures
 import protobuf
 from captures import synth
-from server import REPO, Exporter, eadm, once, values, wait_for
+from server import PATIENCE, REPO, Exporter, eadm, once, values, wait_for
 from tap import case, equal, true
 
 OPEN = "application/openmetrics-text"
@@ -360,6 +360,24 @@ def budget(place):
               'comm="ib_write_bw"}'], 5000)
     plain = values(once(place.capture("many")))
     equal([n for n in plain if n.startswith("eadm_qp_")], [])
+
+
+@case("all values of a row are taken in one call")
+def one_call(place):
+    shared = f"{REPO}/build/eadm/eadm-shared"
+    for capture, least, options in (("full", 9, ("--objects", "qp,cq,mr,pd,ctx")),
+                                    ("many", 10000, ("--objects", "qp", "--processes")),
+                                    ("pods", 7, ("--pods",)), ("recorder", 1, ())):
+        counts = f"{place.folder}/{capture}"
+        subprocess.run([shared, "--from", place.capture(capture), "exporter", "--once",
+                        "--collectors", "dev,cmdq,eq,cmd,failure-total,counters", *options],
+                       stdout=subprocess.DEVNULL, timeout=60 * PATIENCE, check=True,
+                       env={**os.environ, "COUNT_FILE": counts,
+                            "LD_PRELOAD": f"{REPO}/build/tests/exporter/count.so"})
+        with open(counts, encoding="ascii") as file:
+            rows, calls, single = map(int, file.read().split())
+        true(rows >= least, f"{capture}: {rows} rows")
+        equal((calls, single), (rows, 0), capture)
 
 
 def let_go(fifo):

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A row's values by field, all of which the library gives in one call. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "exporter.h"
+
+struct place place_at(const struct eadm_object *object, unsigned int at)
+{
+	const struct eadm_field *field = eadm_object_field(object, at);
+	const char *key = field ? eadm_field_key(field) : NULL;
+
+	if (key && !strcmp(key, "dev_name"))
+		key = "device";
+	/* For event queues: "index" alone would be too vague. */
+	if (key && !strcmp(key, "index"))
+		key = eadm_object_name(object);
+	return (struct place){ field, at, key };
+}
+
+/* @field: of the object, or NULL. */
+struct place place_in(const struct eadm_object *object,
+		      const struct eadm_field *field)
+{
+	unsigned int at = 0, n = eadm_object_fields(object);
+
+	while (at < n && eadm_object_field(object, at) != field)
+		at++;
+	return place_at(object, at);
+}
+
+struct place place_find(const struct eadm_object *object, const char *name)
+{
+	return place_in(object, eadm_object_find_field(object, name));
+}
+
+/* False: out of memory. */
+bool row_init(struct row *row, const struct eadm_object *object)
+{
+	unsigned int n = eadm_object_fields(object);
+
+	/* The last number stays 0: it stands for fields that the object does not have. */
+	*row = (struct row){
+		.values = malloc(n * sizeof(*row->values)),
+		.number = calloc(n + 1, sizeof(*row->number)),
+		.n_fields = n,
+	};
+	return row->values && row->number;
+}
+
+void row_release(struct row *row)
+{
+	free(row->values);
+	free(row->number);
+}
+
+/* The row's values are valid as long as the record. */
+void row_take(struct row *row, const struct eadm_record *record)
+{
+	unsigned int i, n = eadm_record_values(record, row->values,
+					       row->n_fields);
+
+	row->record = record;
+	memset(row->number, 0, row->n_fields * sizeof(*row->number));
+	for (i = 0; i < n; i++)
+		row->number[row->values[i].index] = i + 1;
+}
+
+/* NULL: absent, or not a string. */
+const char *row_string(const struct row *row, const struct place *place)
+{
+	const struct eadm_value *value = row_value(row, place);
+
+	return value && value->type == EADM_TYPE_STRING ? value->string : NULL;
+}
+
+/* A value as text, which may be in @buf and is truncated to its size; NULL: absent. */
+const char *row_text(const struct row *row, const struct place *place,
+		     char *buf, size_t size)
+{
+	const struct eadm_value *value = row_value(row, place);
+
+	if (!value)
+		return NULL;
+	if (value->type == EADM_TYPE_STRING &&
+	    strnlen(value->string, size) < size)
+		return value->string;
+	if (value->type == EADM_TYPE_U64)
+		eadm_field_text(place->field, value->u64, buf, size);
+	else	/* only the library knows the usual form of an address */
+		eadm_record_text(row->record, place->field, buf, size);
+	return buf;
+}
