@@ -29,24 +29,6 @@ void eadm_record_release(struct eadm_record *rec)
 	rec->max_extra = 0;
 }
 
-bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr)
-{
-	unsigned int i = attr - 1;
-
-	return rec->has[i / 64] >> (i % 64) & 1;
-}
-
-/*
- * Only for numeric fields; 0 if absent. The slot of an absent field may still
- * point into an answer that has been freed.
- */
-uint64_t eadm_record_attr_u64(const struct eadm_record *rec, unsigned int attr)
-{
-	const struct eadm_slot *slot = &rec->slot[attr - 1];
-
-	return eadm_record_attr_has(rec, attr) ? eadm_load(slot->p, slot->len) : 0;
-}
-
 /*
  * Values that no message holds in this form are stored in the record itself.
  * One that does not fit stays absent; the sizes are chosen so that all fit.

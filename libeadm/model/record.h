@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "attr.h"
 #include "base/base.h"
 #include "model/fields.h"
 
@@ -35,12 +36,29 @@ static inline void eadm_record_init(struct eadm_record *rec)
 	memset(rec, 0, offsetof(struct eadm_record, slot));
 }
 
+static inline bool eadm_record_attr_has(const struct eadm_record *rec,
+					unsigned int attr)
+{
+	unsigned int i = attr - 1;
+
+	return rec->has[i / 64] >> (i % 64) & 1;
+}
+
+/*
+ * Only for numeric fields; 0 if absent. The slot of an absent field may still
+ * point into an answer that has been freed.
+ */
+static inline uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
+					    unsigned int attr)
+{
+	const struct eadm_slot *slot = &rec->slot[attr - 1];
+
+	return eadm_record_attr_has(rec, attr) ? eadm_load(slot->p, slot->len) : 0;
+}
+
 void eadm_record_reset(struct eadm_record *rec,
 		       const struct eadm_object *object, uint64_t time);
 void eadm_record_release(struct eadm_record *rec);
-bool eadm_record_attr_has(const struct eadm_record *rec, unsigned int attr);
-uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
-			      unsigned int attr);
 void eadm_record_put_u64(struct eadm_record *rec, unsigned int attr,
 			 uint64_t value);
 void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
