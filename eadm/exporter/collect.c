@@ -18,9 +18,7 @@ struct collection {
 	struct samples *samples;
 	unsigned int rows;
 	struct lone_row *lone;
-	struct row row;
 	uint64_t id;		/* key of the last row */
-	struct recorder_fields recorder_fields;
 	struct sum *sums, *last_sum;
 	size_t n_sums, max_sums;
 	struct eadm_ctx *ctx;
@@ -307,14 +305,15 @@ static bool is_recorder(const struct collection *col)
 static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
-	const struct recorder_fields *fields = &col->recorder_fields;
+	const struct recorder_fields *fields = &col->model->recorder_fields;
+	unsigned int n_fields = eadm_object_fields(col->c->object);
 	const struct eadm_record *record;
 	bool recorder = is_recorder(col);
-	struct row *row = &col->row;
+	struct row *row = &col->memory->row;
 	int ret;
 
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
-		row_take(row, record);
+		row_take(row, n_fields, record);
 		col->rows++;
 		if (!row_u64(row, &col->c->key, &col->id))
 			col->rows++;	/* a row without a key is never the only one */
@@ -363,13 +362,11 @@ static int read_dump(struct collection *col, struct eadm_ctx *ctx,
 	struct eadm_dump *dump = NULL;
 	int ret;
 
-	if (!row_init(&col->row, col->c->object))
-		ret = -ENOMEM;
-	else
-		ret = eadm_dump_open(ctx, col->c->object, opts, &dump);
+	if (!row_init(&col->memory->row, col->model->max_fields))
+		return -ENOMEM;
+	ret = eadm_dump_open(ctx, col->c->object, opts, &dump);
 	if (!ret)
 		ret = read_rows(col, dump, opts->device);
-	row_release(&col->row);
 	put_sums(col, opts->device);
 	if (!ret && !col->rows)
 		ret = first_error(dump);
@@ -422,8 +419,7 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	if (is_recorder(&col)) {
 		commands.has_from = recorder_begin(&memory->recorder, &commands.from);
 		opts.commands = &commands;
-		recorder_fields_find(col.c->object, &col.recorder_fields);
-		opts.fields = col.recorder_fields.all;
+		opts.fields = model->recorder_fields.all;
 	}
 	samples_clear(&section->samples);
 	section->truncated = false;

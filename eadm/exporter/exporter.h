@@ -91,12 +91,19 @@ struct collector {
 	unsigned int n_fields;
 	struct place *info;
 	unsigned int n_info;
-	const struct eadm_field **all;	/* of the above, NULL-terminated */
+	/* If there may be many rows: all fields above, NULL-terminated. */
+	const struct eadm_field **all;
 	unsigned int info_family;	/* if n_info */
 	bool others;		/* rows may have counters without a field */
 	bool per_device;	/* the row describes the device itself */
 	unsigned int other_family;	/* for these */
 	unsigned int count_family;	/* for sums: the number of rows */
+};
+
+/* Fields of the flight recorder's commands. */
+struct recorder_fields {
+	struct place seq, op, state, latency, function, family;
+	const struct eadm_field *all[7];	/* these, NULL-terminated */
 };
 
 /* Families that no field defines. */
@@ -130,9 +137,12 @@ enum own_family {
 struct model {
 	struct family *families;
 	unsigned int n_families, max_families;
-	struct collector collectors[MAX_COLLECTORS];
+	struct collector *collectors;
 	unsigned int n_collectors;
+	size_t max_collectors;
 	int recorder;		/* collector of "cmd" */
+	struct recorder_fields recorder_fields;
+	unsigned int max_fields;	/* of an object */
 	unsigned int own[OWN_MAX];
 };
 
@@ -243,7 +253,6 @@ void samples_release(struct samples *samples);
 struct row {
 	const struct eadm_record *record;
 	struct eadm_value *values;
-	unsigned int n_fields;
 	uint16_t *number;	/* by position of the field: of its value, from 1; 0: absent */
 };
 
@@ -270,9 +279,10 @@ struct place place_at(const struct eadm_object *object, unsigned int at);
 struct place place_in(const struct eadm_object *object,
 		      const struct eadm_field *field);
 struct place place_find(const struct eadm_object *object, const char *name);
-bool row_init(struct row *row, const struct eadm_object *object);
+bool row_init(struct row *row, unsigned int max_fields);
 void row_release(struct row *row);
-void row_take(struct row *row, const struct eadm_record *record);
+void row_take(struct row *row, unsigned int n_fields,
+	      const struct eadm_record *record);
 const char *row_string(const struct row *row, const struct place *place);
 const char *row_text(const struct row *row, const struct place *place,
 		     char *buf, size_t size);
@@ -338,6 +348,7 @@ struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;
+	struct row row;			/* has room as soon as it was needed */
 	/* When the device was last seen, according to its row, and its age then. */
 	uint64_t seen, age;
 };
@@ -368,11 +379,6 @@ struct pods {
 };
 
 const struct pod *pods_find(struct pods *pods, struct eadm_ctx *ctx, uint32_t pid);
-
-struct recorder_fields {
-	struct place seq, op, state, latency, function, family;
-	const struct eadm_field *all[7];	/* these, NULL-terminated */
-};
 
 void recorder_fields_find(const struct eadm_object *object,
 			  struct recorder_fields *fields);

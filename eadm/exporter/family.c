@@ -186,6 +186,18 @@ static int add_info(struct model *model, struct collector *c)
 			  &c->info_family);
 }
 
+/* NULL: out of memory. Valid until the next call. */
+static struct collector *add_collector(struct model *model)
+{
+	struct collector *c;
+
+	if (!grow(model->collectors, model->n_collectors, model->max_collectors))
+		return NULL;
+	c = &model->collectors[model->n_collectors++];
+	*c = (struct collector){ 0 };
+	return c;
+}
+
 static void add_labels(struct collector *c)
 {
 	const struct eadm_field *field;
@@ -234,12 +246,14 @@ static int list_fields(struct collector *c)
 static int add_rows(struct model *model, const struct eadm_object *object,
 		    bool per_object)
 {
-	struct collector *c = &model->collectors[model->n_collectors++];
+	struct collector *c = add_collector(model);
 	unsigned int i, n = eadm_object_fields(object);
 	const struct eadm_field *field;
 	char prefix[96], name[96];
 	int ret = 0;
 
+	if (!c)
+		return -ENOMEM;
 	c->object = object;
 	c->key = place_in(object, eadm_object_key(object));
 	c->name = eadm_object_name(object);
@@ -252,13 +266,14 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	if (c->per_object)
 		c->spare = place_find(object, "res-id");
 	add_labels(c);
-	c->fields = calloc(n, sizeof(*c->fields));
-	c->info = calloc(n, sizeof(*c->info));
+	c->fields = malloc(n * sizeof(*c->fields));
+	c->info = malloc(n * sizeof(*c->info));
 	if (!c->fields || !c->info)
 		return -ENOMEM;
 	/* Single commands do not make series: recorder.c counts them. */
 	if (is_recorded(object)) {
 		model->recorder = c - model->collectors;
+		recorder_fields_find(object, &model->recorder_fields);
 		return 0;
 	}
 	snprintf(prefix, sizeof(prefix), "eadm_%s_", eadm_object_metric(object));
@@ -273,7 +288,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	}
 	if (!ret && c->n_info)
 		ret = add_info(model, c);
-	if (!ret)
+	if (!ret && per_object)
 		ret = list_fields(c);
 	c->others = eadm_object_has_extras(object);
 	snprintf(name, sizeof(name), "eadm_%s_other",
@@ -296,12 +311,14 @@ static bool adds_up(const struct eadm_field *field)
 static int add_sums(struct model *model, const struct eadm_object *object,
 		    bool pods)
 {
-	struct collector *c = &model->collectors[model->n_collectors++];
+	struct collector *c = add_collector(model);
 	unsigned int i, n = eadm_object_fields(object);
 	const struct eadm_field *field;
 	char prefix[64], name[96], help[128];
 	int ret = 0;
 
+	if (!c)
+		return -ENOMEM;
 	c->object = object;
 	c->key = place_in(object, eadm_object_key(object));
 	c->name = eadm_object_name(object);
@@ -311,7 +328,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 		c->pid = place_find(object, "pid");
 	c->label[c->n_labels++] = place_find(object, "dev-name");
 	c->label[c->n_labels++] = place_find(object, "comm");
-	c->fields = calloc(n, sizeof(*c->fields));
+	c->fields = malloc(n * sizeof(*c->fields));
 	if (!c->fields)
 		return -ENOMEM;
 	snprintf(prefix, sizeof(prefix), "eadm_process_%s_", c->name);
@@ -334,6 +351,17 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 			METRIC_GAUGE;
 	}
 	return ret ? ret : list_fields(c);
+}
+
+/* It has no object itself, but looks at those of the others. */
+static int add_diagnosis(struct model *model)
+{
+	struct collector *c = add_collector(model);
+
+	if (!c)
+		return -ENOMEM;
+	c->name = "diagnose";
+	return 0;
 }
 
 static int add_own(struct model *model)
@@ -465,9 +493,13 @@ int model_make(struct model *model, const char *collectors,
 		ret = add_usual(model, collectors, false);
 	if (!ret)
 		ret = add_usual(model, collectors, true);
-	/* It has no object itself, but looks at those of the others. */
 	if (!ret && diagnose && (!collectors || in_list(collectors, "diagnose")))
-		model->collectors[model->n_collectors++].name = "diagnose";
+		ret = add_diagnosis(model);
+	for (i = 0; i < model->n_collectors; i++) {
+		object = model->collectors[i].object;
+		if (object && eadm_object_fields(object) > model->max_fields)
+			model->max_fields = eadm_object_fields(object);
+	}
 	for (i = 0; !ret && i < model->n_families; i++)
 		ret = render_prepare(&model->families[i], formats);
 	return ret;

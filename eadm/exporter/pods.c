@@ -46,14 +46,14 @@ static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 	};
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
-	struct row row;
+	struct row row = { 0 };
 
 	if (eadm_dump_open(ctx, object, &opts, &dump))
 		return;
-	if (row_init(&row, object))
+	if (row_init(&row, eadm_object_fields(object)))
 		pod->known = eadm_dump_next(dump, &record) > 0;
 	if (pod->known) {
-		row_take(&row, record);
+		row_take(&row, eadm_object_fields(object), record);
 		take(pod->uid, sizeof(pod->uid), &row, &uid);
 		take(pod->container, sizeof(pod->container), &row, &container);
 	}

@@ -35,16 +35,13 @@ struct place place_find(const struct eadm_object *object, const char *name)
 }
 
 /* False: out of memory. */
-bool row_init(struct row *row, const struct eadm_object *object)
+bool row_init(struct row *row, unsigned int max_fields)
 {
-	unsigned int n = eadm_object_fields(object);
-
-	/* The last number stays 0: it stands for fields that the object does not have. */
-	*row = (struct row){
-		.values = malloc(n * sizeof(*row->values)),
-		.number = calloc(n + 1, sizeof(*row->number)),
-		.n_fields = n,
-	};
+	if (!row->values)
+		row->values = malloc(max_fields * sizeof(*row->values));
+	/* One more, for a field that the object does not have. */
+	if (!row->number)
+		row->number = malloc((max_fields + 1) * sizeof(*row->number));
 	return row->values && row->number;
 }
 
@@ -55,13 +52,13 @@ void row_release(struct row *row)
 }
 
 /* The row's values are valid as long as the record. */
-void row_take(struct row *row, const struct eadm_record *record)
+void row_take(struct row *row, unsigned int n_fields,
+	      const struct eadm_record *record)
 {
-	unsigned int i, n = eadm_record_values(record, row->values,
-					       row->n_fields);
+	unsigned int i, n = eadm_record_values(record, row->values, n_fields);
 
 	row->record = record;
-	memset(row->number, 0, row->n_fields * sizeof(*row->number));
+	memset(row->number, 0, (n_fields + 1) * sizeof(*row->number));
 	for (i = 0; i < n; i++)
 		row->number[row->values[i].index] = i + 1;
 }

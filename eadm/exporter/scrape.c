@@ -258,6 +258,7 @@ static void target_free(struct target *t)
 		samples_release(&t->sections[i].samples);
 	samples_release(&t->work.samples);
 	memory_reset(&t->memory);
+	row_release(&t->memory.row);
 	eadm_free(t->ctx);
 	free(t->device);
 	free(t);
