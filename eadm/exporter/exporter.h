@@ -287,6 +287,13 @@ const char *row_string(const struct row *row, const struct place *place);
 const char *row_text(const struct row *row, const struct place *place,
 		     char *buf, size_t size);
 
+/* ---- the program's own metrics: own.c ------------------------------------------ */
+
+void own_add(struct samples *samples, const struct model *model,
+	     enum own_family family, uint64_t value);
+void own_add_process(struct samples *samples, const struct model *model,
+		     uint64_t start);
+
 /* ---- reading: collect.c, recorder.c, verdicts.c --------------------------------------------- */
 
 /* Result of one collector on one device. */

@@ -812,14 +812,10 @@ void http_samples(void *data, const struct model *model,
 		  struct samples *samples)
 {
 	struct http *http = data;
-	uint32_t labels = samples_labels(samples);
 
 	pthread_mutex_lock(&http->lock);
-	samples_add(samples, model->own[OWN_CONNECTIONS], labels,
-		    http->n_clients);
-	samples_add(samples, model->own[OWN_EVICTED], labels,
-		    http->evicted);
-	samples_add(samples, model->own[OWN_AUTH_FAILURES], labels,
-		    http->auth_failures);
+	own_add(samples, model, OWN_CONNECTIONS, http->n_clients);
+	own_add(samples, model, OWN_EVICTED, http->evicted);
+	own_add(samples, model, OWN_AUTH_FAILURES, http->auth_failures);
 	pthread_mutex_unlock(&http->lock);
 }

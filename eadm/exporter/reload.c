@@ -210,6 +210,5 @@ void reloader_samples(struct reloader *r, const struct model *model,
 	pthread_mutex_lock(&r->lock);
 	ok = !r->failed && !is_late(r);
 	pthread_mutex_unlock(&r->lock);
-	samples_add(samples, model->own[OWN_RELOAD], samples_labels(samples),
-		    ok);
+	own_add(samples, model, OWN_RELOAD, ok);
 }
