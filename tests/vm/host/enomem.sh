@@ -49,7 +49,7 @@ limit="RLIMIT_MEMLOCK limits a process that has the device open: hold \(PID [0-9
 chmod 666 /dev/infiniband/uverbs*
 keep prlimit --memlock=$((8 * MIB)) "${as_user[@]}"
 check "a job of a user runs" [ $? = 0 ]
-check "its limit is named where it was the limit" fails "^The adapter was not asked\. $limit" "adapter refused"
+check "its limit is named where it was the limit" fails "^The adapter was not asked\. $limit" "adapter refused it"
 remedy() {
 	verdict .next | grep -q "prlimit --memlock=unlimited --pid PID" &&
 		prlimit --memlock=unlimited --pid "$job" && echo >&"${JOB[1]}" &&
@@ -77,7 +77,7 @@ let_go
 # Without the companion, both remain where both may be.
 rmmod eadm
 keep prlimit --memlock=$((8 * MIB)) "${as_user[@]}"
-check "without the companion, what cannot be seen is said" fails "^Without the companion.*$limit" "adapter refused"
+check "without the companion, what cannot be seen is said" fails "^Without the companion.*$limit" "adapter refused it"
 let_go
 keep
 set_knob $knob target $REG_MR arg 1 count 1

@@ -152,8 +152,8 @@ waits() {
 check "the removal waits for the job" until_true 20 waits
 removed_while_open() {
 	ends 8 eadm check && said '^fail devices' && said "^warn removed" &&
-		said "ib_send_bw \(PID $server\) has 1 file of RDMA devices open" &&
-		said "ib_send_bw \(PID $client\) has 1 file of RDMA devices open"
+		said "ib_send_bw \(PID $server\) has 1 file of removed RDMA devices open" &&
+		said "ib_send_bw \(PID $client\) has 1 file of removed RDMA devices open"
 }
 check "check names the processes that hold it" removed_while_open
 check "explain names it as a cause" explained "modprobe: FATAL: Module rdma_rxe is in use." "warning removed-device"

@@ -66,7 +66,7 @@ ends_all() {
 	other=$(echo "$libraries"/libirdma-rdmav*.so)
 
 	ends 8 with "truncate -s 3000 libraries/${other##*/}" eadm check --json &&
-		has_row libibverbs "fail libibverbs cannot list devices: loading $other ends with 'Bus error'" &&
+		has_row libibverbs "fail libibverbs cannot list devices: loading $other failed: 'Bus error'" &&
 		has_row provider "ok the verbs provider for rxe is installed"
 }
 # As any other provider does.
