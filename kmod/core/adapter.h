@@ -25,6 +25,7 @@
 
 struct eadm_adapter;
 struct eadm_cmd;
+struct eadm_slot;
 struct eadm_ctx;
 struct eadm_ring_bytes;
 struct eadm_settings;
@@ -98,6 +99,7 @@ struct eadm_counters {
  * @missed: an answer was found that no interrupt had announced
  * @serves: the queue is about to work with interrupts. May be NULL
  * @sleeps: an issuer is about to sleep. May be NULL
+ * @slot: the slot with this number, NULL if there are not so many
  * @reset: give up all commands with this status, and empty the queue: the adapter was halted
  *
  * Called with the adapter's lock held, unless it says otherwise.
@@ -119,6 +121,7 @@ struct eadm_queue_ops {
 	void (*missed)(struct eadm_adapter *ad);
 	void (*serves)(struct eadm_adapter *ad);
 	void (*sleeps)(struct eadm_adapter *ad);
+	struct eadm_slot *(*slot)(struct eadm_adapter *ad, u32 i);
 	void (*reset)(struct eadm_adapter *ad, int status);
 };
 

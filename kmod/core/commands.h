@@ -26,8 +26,7 @@ struct eadm_snap_cmdq;
  * @last_submit: local_clock()
  * @last_comp: local_clock()
  * @rec: flight recorder, kept across recovery
- * @sleepers: commands whose issuers sleep
- * @look: wakes these issuers from time to time; runs only while there are some
+ * @look: wakes issuers from time to time; runs only while there are some
  */
 struct eadm_commands {
 	u32 outstanding;
@@ -43,7 +42,6 @@ struct eadm_commands {
 	u64 last_submit;
 	u64 last_comp;
 	struct eadm_recorder rec;
-	struct list_head sleepers;
 	struct timer_list look;
 };
 

@@ -3,8 +3,8 @@
  * Commands: an issuer submits one, and waits for its answer.
  *
  * It sleeps until an interrupt has led to the answer (eadm_cmd_answered()), and looks for itself
- * from time to time: interrupts get lost. One timer wakes all issuers that sleep: most commands
- * are answered before it expires, and a timer for each would be set and deleted every time.
+ * from time to time: interrupts get lost. One timer wakes all issuers: most commands are answered
+ * before it expires, and a timer for each would be set and deleted every time.
  * Before there are interrupts, and during recovery, an issuer polls.
  *
  * A command that is not answered in time is given up. Its slot is lost then: the family does not
@@ -68,7 +68,6 @@ static void trace_done(struct eadm_adapter *ad, const struct eadm_slot *slot,
 static void end(struct eadm_cmd *cmd)
 {
 	cmd->over = true;
-	list_del_init(&cmd->sleeper);
 	complete(&cmd->wake);
 }
 
@@ -252,7 +251,6 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	}
 	cmd->status = status;
 	cmd->over = true;
-	list_del_init(&cmd->sleeper);
 	slot->cmd = NULL;
 	slot->lost = true;
 	c->outstanding--;
@@ -287,7 +285,7 @@ static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long
 
 /*
  * Most commands are answered faster than an interrupt and two context switches take. Returns
- * whether this one was; if not, an interrupt will announce the answer.
+ * whether this one was; if not, an interrupt will announce the answer, or the issuer has to look.
  */
 static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
@@ -295,8 +293,9 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 
 	do {
 		cpu_relax();
-		if (completion_done(&cmd->wake) ||
-		    (ad->ops->queue->answered(ad) && process(ad, cmd)))
+		if (completion_done(&cmd->wake))
+			return !READ_ONCE(cmd->look);
+		if (ad->ops->queue->answered(ad) && process(ad, cmd))
 			return true;
 	} while (!need_resched() && local_clock() < end);
 	return false;
@@ -318,25 +317,34 @@ static void look_within(struct eadm_adapter *ad, unsigned long delay)
 		mod_timer(&c->look, expires);
 }
 
-static void wake_sleepers(struct timer_list *timer)
+/* Wakes an issuer that has waited long enough. Returns when it has to look again. */
+static unsigned long let_look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
-	struct eadm_commands *c = container_of(timer, struct eadm_commands, look);
-	struct eadm_adapter *ad = container_of(c, struct eadm_adapter, cmds);
+	long early = cmd->begin + msecs_to_jiffies(FIRST_LOOK_MS) - jiffies;
 	long delay = msecs_to_jiffies(ad->ops->queue->look_ms);
-	struct eadm_cmd *cmd;
-	unsigned long flags;
 
-	spin_lock_irqsave(&ad->lock, flags);
-	list_for_each_entry(cmd, &c->sleepers, sleeper) {
-		delay = clamp_t(long, deadline_of(ad, cmd) - jiffies, 1, delay);
-		/* An issuer that was woken before, and has not looked since, need not be woken. */
-		if (cmd->look)
-			continue;
+	if (early > 0) {
+		delay = early;
+	} else if (!cmd->look) {
+		/* One that was woken before, and has not looked since, need not be woken. */
 		WRITE_ONCE(cmd->look, true);
 		complete(&cmd->wake);
 	}
-	if (!list_empty(&c->sleepers))
-		look_within(ad, delay);
+	return clamp_t(long, deadline_of(ad, cmd) - jiffies, 1, delay);
+}
+
+static void wake_issuers(struct timer_list *timer)
+{
+	struct eadm_commands *c = container_of(timer, struct eadm_commands, look);
+	struct eadm_adapter *ad = container_of(c, struct eadm_adapter, cmds);
+	const struct eadm_slot *slot;
+	unsigned long flags;
+	u32 i = 0;
+
+	spin_lock_irqsave(&ad->lock, flags);
+	while ((slot = ad->ops->queue->slot(ad, i++)))
+		if (slot->cmd)
+			look_within(ad, let_look(ad, slot->cmd));
 	spin_unlock_irqrestore(&ad->lock, flags);
 }
 
@@ -348,20 +356,16 @@ static void wake_sleepers(struct timer_list *timer)
  */
 void eadm_cmds_init(struct eadm_commands *c)
 {
-	INIT_LIST_HEAD(&c->sleepers);
-	timer_setup(&c->look, wake_sleepers, 0);
+	timer_setup(&c->look, wake_issuers, 0);
 }
 
-/* Puts the issuer among those that the timer wakes. */
 static void begin_sleep(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
+	if (!ad->ops->queue->sleeps)
+		return;
 	spin_lock_irq(&ad->lock);
-	if (!cmd->over) {
-		if (ad->ops->queue->sleeps && ad->state == EADM_QUEUE_EVENT)
-			ad->ops->queue->sleeps(ad);
-		list_add_tail(&cmd->sleeper, &ad->cmds.sleepers);
-		look_within(ad, msecs_to_jiffies(FIRST_LOOK_MS));
-	}
+	if (!cmd->over && ad->state == EADM_QUEUE_EVENT)
+		ad->ops->queue->sleeps(ad);
 	spin_unlock_irq(&ad->lock);
 }
 
@@ -417,7 +421,6 @@ int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 
 	might_sleep();
 	init_completion(&cmd->wake);
-	INIT_LIST_HEAD(&cmd->sleeper);
 	cmd->begin = jiffies;
 	cmd->over = false;
 	cmd->look = false;
@@ -428,8 +431,10 @@ int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	ret = eadm_queue_admit(ad, &cmd->issue);
 	recovery = ad->recoverer == current;
 	polled = recovery || ad->state == EADM_QUEUE_POLLING;
-	if (!ret)
+	if (!ret) {
 		ad->ops->queue->submit(ad, cmd, polled);
+		look_within(ad, msecs_to_jiffies(FIRST_LOOK_MS));
+	}
 	spin_unlock_irq(&ad->lock);
 	if (ret)
 		return ret;

@@ -4,7 +4,6 @@
 #define EADM_ISSUE_H
 
 #include <linux/completion.h>
-#include <linux/list.h>
 
 #include "queue.h"
 
@@ -38,7 +37,6 @@ struct eadm_slot {
  * @over: answered, given up, or ended by a reset; under the adapter's lock
  * @look: its issuer was woken to check the queue and the adapter; written under the lock
  * @wake: it is over, or @look
- * @sleeper: while its issuer sleeps and it is not over, one of &eadm_commands.sleepers
  */
 struct eadm_cmd {
 	u32 op;
@@ -55,7 +53,6 @@ struct eadm_cmd {
 	bool over;
 	bool look;
 	struct completion wake;
-	struct list_head sleeper;
 };
 
 void eadm_cmds_init(struct eadm_commands *c);

@@ -282,6 +282,13 @@ static void reset(struct eadm_adapter *ad, int status)
 	q->read = 0;
 }
 
+static struct eadm_slot *slot_at(struct eadm_adapter *ad, u32 i)
+{
+	struct efa_aq *q = &adapter_to_efa(ad)->aq;
+
+	return i < ARRAY_SIZE(q->slots) ? &q->slots[i].base : NULL;
+}
+
 const struct eadm_queue_ops efa_queue_ops = {
 	.name = "admin queue",
 	.look_ms = LOOK_MS,
@@ -294,6 +301,7 @@ const struct eadm_queue_ops efa_queue_ops = {
 	.process = process,
 	.lose = lose,
 	.missed = note_missed,
+	.slot = slot_at,
 	.reset = reset,
 };
 

@@ -390,6 +390,13 @@ static void reset(struct eadm_adapter *ad, int status)
 	q->armed = false;
 }
 
+static struct eadm_slot *slot_at(struct eadm_adapter *ad, u32 i)
+{
+	struct erdma_cmdq *q = &adapter_to_erdma(ad)->cmdq;
+
+	return i < ARRAY_SIZE(q->slots) ? &q->slots[i].base : NULL;
+}
+
 const struct eadm_queue_ops erdma_queue_ops = {
 	.name = "command queue",
 	.spin_ns = SPIN_NS,
@@ -407,6 +414,7 @@ const struct eadm_queue_ops erdma_queue_ops = {
 	.missed = note_missed,
 	.serves = arm,
 	.sleeps = ask_for_event,
+	.slot = slot_at,
 	.reset = reset,
 };
 
