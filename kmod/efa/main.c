@@ -102,6 +102,8 @@ static int end_former_life(struct eadm_adapter *ad)
 err_hw:
 	pci_clear_master(dev->pdev);
 	efa_hw_exit(dev);
+	if (ad->memory.leaking)
+		eadm_memory_leak(ad);
 	return ret;
 }
 
