@@ -126,7 +126,7 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 				 dev->name);
 	case ESTALE:
 		return eadm_fail(ctx, -ESTALE,
-				 "the adapter is gone, or the object was destroyed");
+				 "the adapter is gone, or has lost the object in a reset");
 	case EAGAIN:
 		return eadm_fail(ctx, -EAGAIN, "the adapter is being reset");
 	case EOPNOTSUPP:
