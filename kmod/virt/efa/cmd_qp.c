@@ -27,10 +27,12 @@ static enum efa_status check(struct efv_adapter *ad, const struct efa_cmd_create
 	if (cmd->flags & EFA_CREATE_QP_UNSOLICITED &&
 	    !(ad->params.caps & EFA_DEV_CAP_UNSOLICITED))
 		return EFA_ST_ILLEGAL;
-	if (!is_power_of_2(depth) || depth > ad->params.max_sq_depth ||
-	    depth < ad->params.min_sq_depth || bytes != wqe * depth)
+	if (!bytes || !is_power_of_2(depth) || depth > ad->params.max_sq_depth ||
+	    depth < ad->params.min_sq_depth)
 		return EFA_ST_ILLEGAL;
-	if (wqe != EFA_WQE_SIZE && (wqe != EFA_WQE_LONG_SIZE || !ad->params.max_inline_ext))
+	if (ad->params.any_sq_bytes ? wqe > EFA_WQE_SIZE :
+	    bytes != wqe * depth || (wqe != EFA_WQE_SIZE &&
+				     (wqe != EFA_WQE_LONG_SIZE || !ad->params.max_inline_ext)))
 		return EFA_ST_ILLEGAL;
 	if (rq && (!is_power_of_2(rq) || rq > EFA_MAX_INDEX ||
 		   le64_to_cpu(cmd->rq_addr) % EFA_RQE_SIZE))

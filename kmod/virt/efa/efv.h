@@ -91,6 +91,7 @@ struct efv_params {
 	u32 max_mr_pages;
 	u32 max_sq_depth;
 	u32 min_sq_depth;
+	u32 any_sq_bytes;		/* 1: also fewer than work requests need */
 	u32 max_rq_depth;
 	u32 max_cq_depth;
 	u32 max_tx_batch;

@@ -15,6 +15,7 @@
  *   ah_per_pd    1: AH numbers are unique inside a PD only; 0: in the adapter
  *   max_eq       event queues, 0: one for each vector except the first
  *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
+ *   any_sq_bytes 1: a send queue may have fewer bytes than its work requests need
  *   max_tx_batch in units of 64 bytes, 0: no limit
  *   max_inline_ext	inline data of long work requests; 0: not supported
  *   sub_cqs      parts of a CQ
@@ -57,6 +58,7 @@ VDEV_PARAM(max_eq, "%u", 0, EFV_MAX_EQ);
 VDEV_PARAM(max_mr_pages, "%u", 1, SZ_2M);
 VDEV_PARAM(max_sq_depth, "%u", 1, 8192);
 VDEV_PARAM(min_sq_depth, "%u", 0, 8192);
+VDEV_PARAM(any_sq_bytes, "%u", 0, 1);
 VDEV_PARAM(max_rq_depth, "%u", 1, EFA_MAX_INDEX / 2);
 VDEV_PARAM(max_cq_depth, "%u", 1, EFA_MAX_INDEX);
 VDEV_PARAM(max_tx_batch, "%u", 0, U16_MAX);
@@ -130,6 +132,7 @@ struct configfs_attribute *const efv_attrs[] = {
 	&adapter_attr_max_mr_pages,
 	&adapter_attr_max_sq_depth,
 	&adapter_attr_min_sq_depth,
+	&adapter_attr_any_sq_bytes,
 	&adapter_attr_max_rq_depth,
 	&adapter_attr_max_cq_depth,
 	&adapter_attr_max_tx_batch,

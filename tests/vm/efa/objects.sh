@@ -188,8 +188,8 @@ by_key() {
 
 	ahs 'length > 0' || return
 	jq -c '.[] | [.ahn, .pdn]' "$work/ahs" | while read -r row; do
-		same "[$row]" "$(eadm dump ah "$(jq '.[0]' <<<"$row")" -d "$(device e0)" --json |
-			jq -c '[.rows[] | [.ahn, .pdn]]')" || return
+		eadm dump ah "$(jq '.[0]' <<<"$row")" -d "$(device e0)" --json >"$work/ah"
+		same "[$row]" "$(jq -c '[.rows[] | [.ahn, .pdn]]' "$work/ah")" || { cat "$work/ah"; return 1; }
 	done
 }
 
@@ -261,6 +261,28 @@ many_cpus() {
 		rmmod manycpus
 }
 
+# ---- a send queue with fewer bytes than work requests: its entries have no size
+
+small_queue() {
+	local pid qpn status=0
+
+	rm -f "$work/small.in"
+	mkfifo "$work/small.in"
+	smallsq "$(device e0)" 8 <"$work/small.in" >"$work/small" 2>&1 &
+	pid=$!
+	exec 7>"$work/small.in"
+	until_true 30 grep -qE '^[0-9]+$' "$work/small" && qpn=$(cat "$work/small") &&
+		eadm dump qp "$qpn" -d "$(device e0)" --json | jq -e '.rows[0].sq_depth == 16' &&
+		eadm dump sqe "$qpn" -d "$(device e0)" 2>&1 | grep 'in adapter memory' || status=1
+	exec 7>&-
+	wait $pid || status=1
+	return $status
+}
+
+small_queue_refused() {
+	smallsq "$(device e0)" 8 </dev/null | tee "$work/small" && grep -q '^refused: ' "$work/small"
+}
+
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "two processes reach one peer where AH numbers are unique inside a PD only" numbers_inside_pds
@@ -282,5 +304,9 @@ check "a late REG_MR does not release the memory" late $REG_MR 1 2
 check "a DEREG_MR that is never answered does not release the memory" never $DEREG_MR 0 3
 check "a reset releases it" released_by_reset
 check "a driver on a machine with many CPUs requests no vector that CREATE_EQ cannot name" many_cpus
+check "adapters that accept a send queue of any size" replug any_sq_bytes 1
+check "a send queue that is too small is shown, and its entries are not read" small_queue
+check "adapters that do not" replug any_sq_bytes 0
+check "refuse it" small_queue_refused
 check "removal" rmmod efa
 tap_end
