@@ -105,17 +105,18 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 {
 	uint32_t error = 0, user = 0, memory = EADM_RING_MEMORY_HOST;
 
+	/* The entries of such a ring may have no known size. */
+	get(rec, EADM_A_RAW_MEMORY, &memory);
+	if (memory == EADM_RING_MEMORY_DEVICE)
+		return eadm_fail(reply->ctx, -EOPNOTSUPP,
+				 "%s: its entries are in adapter memory, which cannot be read",
+				 ring->dev->name);
 	if (!get(rec, EADM_A_RAW_DEPTH, &ring->depth) ||
 	    !get(rec, EADM_A_RAW_ENTRY_SIZE, &ring->entry_size) ||
 	    !ring->depth || !ring->entry_size ||
 	    ring->depth > MAX_BYTES / ring->entry_size)
 		return eadm_reply_bad(reply, reply->chunk.data,
 				      "invalid ring size");
-	get(rec, EADM_A_RAW_MEMORY, &memory);
-	if (memory == EADM_RING_MEMORY_DEVICE)
-		return eadm_fail(reply->ctx, -EOPNOTSUPP,
-				 "%s: its entries are in adapter memory, which cannot be read",
-				 ring->dev->name);
 	ring->has_index = get(rec, EADM_A_RAW_RING_INDEX, &ring->index);
 	get(rec, EADM_A_RAW_INDEX_BITS, &ring->index_bits);
 	if (!eadm_entry_fits(ring))
