@@ -16,10 +16,11 @@ EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "bundles for support");
 
 static bool load(struct eadm_archive *lib)
 {
-	lib->archive = dlopen(ARCHIVE, RTLD_NOW | RTLD_LOCAL);
+	/* Lazily: it brings along dozens of libraries, of which bundles need three. */
+	lib->archive = dlopen(ARCHIVE, RTLD_LAZY | RTLD_LOCAL);
 	if (!lib->archive)
 		return false;
-	lib->nettle = dlopen(NETTLE, RTLD_NOW | RTLD_LOCAL);
+	lib->nettle = dlopen(NETTLE, RTLD_LAZY | RTLD_LOCAL);
 	if (!lib->nettle)
 		return false;
 	lib->error_number = (__typeof__(lib->error_number))
@@ -104,8 +105,12 @@ bool eadm_member_name_ok(const char *name)
 
 void eadm_digest_text(const uint8_t *digest, char *text)
 {
+	static const char hex[] = "0123456789abcdef";
 	int i;
 
-	for (i = 0; i < SHA256_DIGEST_SIZE; i++)
-		snprintf(text + 2 * i, 3, "%02x", digest[i]);
+	for (i = 0; i < SHA256_DIGEST_SIZE; i++) {
+		*text++ = hex[digest[i] >> 4];
+		*text++ = hex[digest[i] & 15];
+	}
+	*text = '\0';
 }
