@@ -13,22 +13,21 @@ static const struct eadm_rule *const lists[] = {
 
 EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
 {
-	unsigned int i;
+	unsigned int i, list = 0;
+	uintptr_t begin = 0;
 
 	if (!rule)
 		return lists[0];
 	if (rule[1].name)
 		return rule + 1;
-	/* The end of a list: find out which list it was. */
-	for (i = 0; i + 1 < EADM_ARRAY_SIZE(lists); i++) {
-		const struct eadm_rule *r = lists[i];
-
-		while (r->name && r != rule)
-			r++;
-		if (r->name)
-			return lists[i + 1];
+	/* The end of a list, the one that begins closest before it. */
+	for (i = 0; i < EADM_ARRAY_SIZE(lists); i++) {
+		if ((uintptr_t)lists[i] > begin && lists[i] <= rule) {
+			begin = (uintptr_t)lists[i];
+			list = i;
+		}
 	}
-	return NULL;
+	return list + 1 < EADM_ARRAY_SIZE(lists) ? lists[list + 1] : NULL;
 }
 
 EADM_API const char *eadm_rule_name(const struct eadm_rule *rule)

@@ -20,7 +20,7 @@ EADM_API struct eadm_diagnosis *eadm_diagnosis_new(void)
 	struct eadm_diagnosis *d = calloc(1, sizeof(*d));
 
 	if (d)
-		eadm_diag_fields_init(d->fields);
+		d->fields = eadm_diag_fields();
 	return d;
 }
 

@@ -472,7 +472,7 @@ struct diag_fields {
 };
 
 const char *eadm_diag_kind_name(enum diag_kind kind);
-void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS]);
+const struct diag_fields *eadm_diag_fields(void);
 
 int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 			    const struct diag_fields fields[DIAG_KINDS],

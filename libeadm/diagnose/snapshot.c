@@ -6,6 +6,7 @@
  * dead, each would take a timeout, so the queue is checked first.
  */
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,13 +188,15 @@ static void add_slots(struct diag_fields *f)
 	}
 }
 
-void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
+static struct diag_fields all_fields[DIAG_KINDS];
+
+static void find_all_fields(void)
 {
 	struct diag_fields *f;
 	unsigned int i, j, at;
 
 	for (i = 0; i < DIAG_KINDS; i++) {
-		f = &fields[i];
+		f = &all_fields[i];
 		f->object = eadm_object_find(kinds[i].object);
 		f->n_named = kinds[i].n;
 		f->n_all = eadm_object_fields(f->object);
@@ -206,6 +209,15 @@ void eadm_diag_fields_init(struct diag_fields fields[DIAG_KINDS])
 		add_family_states(f);
 		add_slots(f);
 	}
+}
+
+/* For each kind; the same for all diagnoses. */
+const struct diag_fields *eadm_diag_fields(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_all_fields);
+	return all_fields;
 }
 
 /*
