@@ -30,6 +30,7 @@ struct json_writer {
 	unsigned int n_all;
 	struct eadm_value *values;
 	struct json_prepared *keys;	/* for @all, or for the columns */
+	char *key_text;
 	unsigned int n_keys;
 	bool in_rows;
 	unsigned long long rows;
@@ -54,12 +55,10 @@ static void no_memory(struct json_writer *jw)
 
 static void forget_keys(struct json_writer *jw)
 {
-	unsigned int i;
-
-	for (i = 0; i < jw->n_keys; i++)
-		free((char *)jw->keys[i].text);
 	free(jw->keys);
 	jw->keys = NULL;
+	free(jw->key_text);
+	jw->key_text = NULL;
 	jw->n_keys = 0;
 	free(jw->all);
 	jw->all = NULL;
@@ -71,21 +70,22 @@ static void forget_keys(struct json_writer *jw)
 static void make_keys(struct json_writer *jw, const struct column *cols,
 		      unsigned int n)
 {
-	struct json_prepared *key;
-	char *text;
+	char *to;
+	size_t len;
 
 	jw->keys = calloc(n ? n : 1, sizeof(*jw->keys));
-	for (jw->n_keys = 0; jw->keys && jw->n_keys < n; jw->n_keys++) {
-		text = calloc(1, JSON_KEY_MAX);
-		if (!text)
-			break;
-		key = &jw->keys[jw->n_keys];
-		key->len = snprintf(text, JSON_KEY_MAX, "\"%.*s\":",
-				    JSON_KEY_MAX - 4, cols[jw->n_keys].key);
-		key->text = text;
-	}
-	if (jw->n_keys < n)
+	jw->key_text = calloc(n ? n : 1, JSON_KEY_MAX);
+	if (!jw->keys || !jw->key_text) {
 		no_memory(jw);
+		return;
+	}
+	for (to = jw->key_text; jw->n_keys < n; to += JSON_KEY_MAX) {
+		len = strnlen(cols[jw->n_keys].key, JSON_KEY_MAX - 4);
+		*to = '"';
+		memcpy(to + 1, cols[jw->n_keys].key, len);
+		memcpy(to + 1 + len, "\":", 2);
+		jw->keys[jw->n_keys++] = (struct json_prepared){ to, len + 3 };
+	}
 }
 
 static void prepare(struct json_writer *jw)
@@ -115,8 +115,8 @@ static void prepare(struct json_writer *jw)
 		struct column *col = &jw->table->cols[i];
 		unsigned int j;
 
-		for (j = 0; j < jw->n_all; j++) {
-			if (col->asked && jw->all[j].field == col->field)
+		for (j = 0; col->asked && j < jw->n_all; j++) {
+			if (jw->all[j].field == col->field)
 				jw->all[j].asked = true;
 		}
 	}
