@@ -449,6 +449,9 @@ static int diff_all(struct diff *diff)
 	const struct eadm_object *object = NULL;
 	int status = 0;
 
+	/* If there is no list of devices, each dump reports the reason itself. */
+	eadm_scan(diff->a.ctx);
+	eadm_scan(diff->b.ctx);
 	while (!status && (object = eadm_object_next(object))) {
 		if (eadm_object_rows(object) != EADM_ROWS_PAST &&
 		    eadm_object_class(object) != EADM_CLASS_ENTRIES &&
