@@ -91,17 +91,19 @@ static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 	struct eadm_record row = { 0 };
 	struct eadm_query query;
 	struct eadm_reply reply;
+	uint64_t last = 0;
 	size_t i, n = 0;
 	int ret = 0;
 
 	qsort(m->owners, m->n_owners, sizeof(*m->owners), by_pid);
 	for (i = 0; ret >= 0 && i < m->n_owners && n < MOST_OWNERS; i++) {
-		if (n && m->owners[n - 1].pid == m->owners[i].pid)
+		if (m->owners[i].pid == last)
 			continue;
-		query = eadm_machine_process(m->owners[i].pid);
+		last = m->owners[i].pid;
+		query = eadm_machine_process(last);
 		ret = eadm_machine_open(ctx, &query, object, &reply, &row);
 		if (ret > 0) {
-			m->owners[n].pid = m->owners[i].pid;
+			m->owners[n].pid = last;
 			n += take(&m->pool, &row, &m->owners[n]);
 		}
 		eadm_reply_close(&reply);
