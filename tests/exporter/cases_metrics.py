@@ -380,6 +380,76 @@ def one_call(place):
         equal((calls, single), (rows, 0), capture)
 
 
+def requests_of(path):
+    """The lines of tests/exporter/requests.c since the last call."""
+    with open(path, "r+", encoding="ascii") as file:
+        lines = file.read().splitlines()
+        file.truncate(0)
+    return lines
+
+
+def by_device(lines, devices):
+    """Requests about each device, without its number; and those about none."""
+    found = {device: [] for device in (*devices, None)}
+    for line in lines:
+        device = re.search(r" 1=(\d+)", line)
+        found[device and int(device[1])].append(line.replace(device[0], "", 1) if device else line)
+    return found
+
+
+# One dump of each object, besides: whether the adapter still answers (cmdq get), and from
+# the recorder all new commands, those that failed and those that were slow.
+DIAGNOSED = ["dev dump", "eq dump", "cmdq dump", "cmd dump", "failure-total dump",
+             "counters dump", "cgroup dump", "ctx dump", "cq dump", "qp dump", "link dump",
+             "health dump", "qp-counter dump", "cmdq get", "cmd dump", "cmd dump",
+             "failure dump"]
+STEADY = ["dev dump", "eq dump", "cmdq get", "cmd dump", "failure-total dump",
+          "counters get"]
+MACHINE = ["machine dump", "machine dump", "probe dump", "process dump"]
+LIST = ["family get", "dev dump"]
+
+
+@case("live, each request is sent once for a device and round, and no others than needed")
+def requests(place):
+    devices = {0: "cloud_0", 3: "cloud_1"}
+    for name in devices.values():
+        os.makedirs(f"{place.folder}/root/sys/class/infiniband/{name}")
+    path = place.write("requests", "")
+    env = {"REQUESTS_FILE": path, "REQUESTS_ROOT": f"{place.folder}/root",
+           "REQUESTS_FROM": f"{REPO}/tests/captures/synth/two.pcapng"}
+    built = f"{REPO}/build/tests/exporter"
+
+    def scrape_once():
+        subprocess.run([f"{built}/once-counted", "exporter", "--once"], check=True,
+                       env={**os.environ, **env}, stdout=subprocess.DEVNULL, timeout=60 * PATIENCE)
+
+    def check(want, rest):
+        found = by_device(requests_of(path), devices)
+        for device in devices:
+            lines = found[device]
+            equal(sorted(set(lines)), sorted(lines), f"device {device}: none twice")
+            equal(sorted(" ".join(line.split()[:2]) for line in lines), sorted(want),
+                  f"device {device}")
+        equal(sorted(" ".join(line.split()[:2]) for line in found[None]), sorted(rest), "others")
+
+    # The list of devices is read for the exporter and for each device.
+    first = 3 * LIST + 2 * MACHINE
+    scrape_once()
+    check(DIAGNOSED, first)
+    with Exporter(place.folder, None, command=[f"{built}/exporter-counted"], env=env) as server:
+        server.metrics()
+        check(DIAGNOSED, first)
+        for _ in range(2):
+            server.metrics()
+            check(STEADY, [])
+    # Processes of which nothing is known are looked at once, too.
+    env["REQUESTS_FROM"] = f"{REPO}/tests/captures/synth/busy.pcapng"
+    scrape_once()
+    processes = [line for line in requests_of(path) if line.startswith("process")]
+    equal(sorted(set(processes)), sorted(processes), "processes")
+    equal(len(processes), 3)
+
+
 def let_go(fifo):
     """Ends all that hang.so holds, and whoever comes later."""
     writer = os.open(fifo, os.O_RDWR)
