@@ -172,6 +172,18 @@ def lists_c(spec):
             "\t{ NULL, 0, NULL },", "};", ""]
 
 
+def phrases_c(spec):
+    """Phrases by their offsets: a position-independent program relocates each pointer when it
+    starts, whichever command it runs."""
+    texts, rows, at = [], [], 0
+    for phrase, kind, target in spec.phrases:
+        texts.append(f"\t{c_string(phrase)[:-1]}\\0\"")
+        rows.append(f"\t{{ {at}, PHRASE_{kind}, {target} }},")
+        at += len(phrase.encode()) + 1
+    return ["const char explain_words[] =", *texts, "\t;", "",
+            "const struct explain_phrase explain_phrases[] = {", *rows, "};", ""]
+
+
 def counts_c(spec):
     return [f"const unsigned int explain_{name} = {count};" for name, count in (
         ("n_causes", len(spec.causes.at)), ("n_meanings", len(spec.meanings.at)),
@@ -181,11 +193,8 @@ def counts_c(spec):
 
 def explain_table(spec):
     lines = ['#include "explain/table.h"', "", "#include <stddef.h>", "", *causes_c(spec),
-             *meanings_c(spec), *lists_c(spec),
-             "const struct explain_phrase explain_phrases[] = {",
-             *(f"\t{{ {c_string(phrase)}, PHRASE_{kind}, {target} }},"
-               for phrase, kind, target in spec.phrases),
-             "};", "", "const struct explain_failed explain_failed[] = {",
+             *meanings_c(spec), *lists_c(spec), *phrases_c(spec),
+             "const struct explain_failed explain_failed[] = {",
              *(f"\t{{ {call}, {error}, {meaning} }}," for call, error, meaning in spec.failed),
              "};", "", *counts_c(spec)]
     return header(lines, "GPL-2.0-or-later", "c", NOTE)

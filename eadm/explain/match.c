@@ -81,6 +81,11 @@ static unsigned int fit_phrase(const struct split *words, unsigned int at,
 	return at;
 }
 
+static const char *words_of(const struct explain_phrase *phrase)
+{
+	return explain_words + phrase->words_at;
+}
+
 /* The order of phrases by their first words: that of the table. */
 static int compare_first(const char *word, const char *phrase)
 {
@@ -96,7 +101,7 @@ static const struct explain_phrase *first_phrase(const char *word)
 
 	while (low < high) {
 		mid = (low + high) / 2;
-		if (compare_first(word, explain_phrases[mid].words) > 0)
+		if (compare_first(word, words_of(&explain_phrases[mid])) > 0)
 			low = mid + 1;
 		else
 			high = mid;
@@ -186,9 +191,9 @@ static void find_hits(struct search *search)
 		const char *word = words->word[at].text;
 
 		for (phrase = first_phrase(word);
-		     phrase < end && !compare_first(word, phrase->words);
+		     phrase < end && !compare_first(word, words_of(phrase));
 		     phrase++) {
-			to = fit_phrase(words, at, phrase->words, &number);
+			to = fit_phrase(words, at, words_of(phrase), &number);
 			if (to)
 				add_hit(search, phrase, at, to, number);
 		}

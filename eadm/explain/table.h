@@ -30,7 +30,7 @@ enum explain_kind {
 
 /* Its words, separated by spaces; spec/explain/words.yaml has their form. */
 struct explain_phrase {
-	const char *words;
+	unsigned int words_at;		/* in explain_words */
 	enum explain_kind kind;
 	unsigned int target;	/* a meaning, call, errno or list */
 };
@@ -56,6 +56,7 @@ extern const struct explain_cause explain_causes[];
 extern const unsigned int explain_n_causes;
 extern const struct explain_meaning explain_meanings[];
 extern const unsigned int explain_n_meanings;
+extern const char explain_words[];
 extern const struct explain_phrase explain_phrases[];	/* sorted */
 extern const unsigned int explain_n_phrases;
 extern const struct explain_list explain_lists[];
