@@ -115,6 +115,11 @@ struct user {
 	uint64_t tx, rx;
 };
 
+static bool starts_with(const char *text, const char *start)
+{
+	return !strncmp(text, start, strlen(start));
+}
+
 /* "ADDRESSES rights offset device inode    path", once for each part that is loaded. */
 static void add_copy(const char *line, struct user *user)
 {
@@ -130,9 +135,8 @@ static void add_copy(const char *line, struct user *user)
 			    strcspn(path, " \n"));
 }
 
-/* 1: it has libibverbs loaded; 0: it does not, or has ended; or a negative errno. */
-static int read_maps(const struct eadm_ctx *ctx, const char *pid,
-		     struct user *user)
+/* Whether it is a part of libibverbs; notes libraries that use it. */
+static bool look_at_map(const char *line, struct user *user)
 {
 	static const struct {
 		const char *file, *name;
@@ -141,10 +145,32 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		{ "/libfabric.so", "libfabric" }, { "/libucp.so", "ucx" },
 		{ "/libmpi.so", "mpi" },
 	};
+	const char *at = line;
+	bool verbs = false;
+	size_t i;
+
+	/* Processes have thousands of lines: each is searched once. */
+	while ((at = strstr(at, "/lib"))) {
+		verbs |= starts_with(at, "/libibverbs.so");
+		for (i = 0; i < EADM_ARRAY_SIZE(above); i++)
+			if (starts_with(at, above[i].file))
+				eadm_local_add_word(user->libraries,
+						    sizeof(user->libraries),
+						    above[i].name,
+						    strlen(above[i].name));
+		at++;
+	}
+	return verbs;
+}
+
+/* 1: it has libibverbs loaded; 0: it does not, or has ended; or a negative errno. */
+static int read_maps(const struct eadm_ctx *ctx, const char *pid,
+		     struct user *user)
+{
 	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/maps", pid);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	char *line = NULL;
-	size_t size = 0, i;
+	size_t size = 0;
 	int found = 0;
 
 	if (!file) {
@@ -153,16 +179,10 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		return fd < 0 && errno == EACCES ? -EACCES : 0;
 	}
 	while (getline(&line, &size, file) > 0) {
-		if (strstr(line, "/libibverbs.so")) {
+		if (look_at_map(line, user)) {
 			found = 1;
 			add_copy(line, user);
 		}
-		for (i = 0; i < EADM_ARRAY_SIZE(above); i++)
-			if (strstr(line, above[i].file))
-				eadm_local_add_word(user->libraries,
-						    sizeof(user->libraries),
-						    above[i].name,
-						    strlen(above[i].name));
 	}
 	free(line);
 	fclose(file);
