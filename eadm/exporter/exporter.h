@@ -342,6 +342,7 @@ struct verdicts {
 	uint64_t when;			/* time by monotonic_ns(); 0: never */
 	uint64_t severity[SEVERITIES];
 	uint64_t *rules;		/* in the order of eadm_rule_next() */
+	size_t n_rules;
 };
 
 /* A device's only row of a kind: requesting a single object is cheaper. */

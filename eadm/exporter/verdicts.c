@@ -20,14 +20,13 @@ void verdicts_reset(struct verdicts *verdicts)
 static int begin(struct verdicts *verdicts)
 {
 	const struct eadm_rule *rule = NULL;
-	size_t n = 0;
 
 	if (verdicts->diagnosis)
 		return 0;
 	while ((rule = eadm_rule_next(rule)))
-		n++;
+		verdicts->n_rules++;
 	verdicts->diagnosis = eadm_diagnosis_new();
-	verdicts->rules = calloc(n, sizeof(*verdicts->rules));
+	verdicts->rules = calloc(verdicts->n_rules, sizeof(*verdicts->rules));
 	if (verdicts->diagnosis && verdicts->rules)
 		return 0;
 	verdicts_reset(verdicts);
@@ -37,13 +36,12 @@ static int begin(struct verdicts *verdicts)
 static void count(struct verdicts *verdicts)
 {
 	struct eadm_verdict verdict = { .size = sizeof(verdict) };
-	const struct eadm_rule *rule = NULL;
+	const struct eadm_rule *rule;
 	unsigned int i;
 	size_t n;
 
 	memset(verdicts->severity, 0, sizeof(verdicts->severity));
-	for (n = 0; (rule = eadm_rule_next(rule)); n++)
-		verdicts->rules[n] = 0;
+	memset(verdicts->rules, 0, verdicts->n_rules * sizeof(*verdicts->rules));
 	for (i = 0; eadm_diagnosis_verdict(verdicts->diagnosis, i, &verdict) > 0;
 	     i++) {
 		verdicts->severity[verdict.severity]++;

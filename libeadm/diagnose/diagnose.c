@@ -17,11 +17,7 @@
 
 EADM_API struct eadm_diagnosis *eadm_diagnosis_new(void)
 {
-	struct eadm_diagnosis *d = calloc(1, sizeof(*d));
-
-	if (d)
-		d->fields = eadm_diag_fields();
-	return d;
+	return calloc(1, sizeof(struct eadm_diagnosis));
 }
 
 static void forget_verdicts(struct eadm_diagnosis *d)
@@ -91,7 +87,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	forget_verdicts(d);
 	eadm_source_mark(ctx);
 	eadm_devices_freeze(ctx, &held);
-	ret = eadm_diag_snapshot_read(&now, d->fields, ctx, &all);
+	ret = eadm_diag_snapshot_read(&now, ctx, &all);
 	eadm_devices_thaw(ctx, held);
 	if (!ret) {
 		ret = eadm_diag_owners_read(&now, ctx);

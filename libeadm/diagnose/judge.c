@@ -378,7 +378,7 @@ static bool is_text(const struct eadm_field *field)
 void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 	       unsigned int at)
 {
-	const struct eadm_field *field = j->d->fields[kind].field[at];
+	const struct eadm_field *field = eadm_diag_fields(kind)->field[at];
 	struct eadm_evidence *e;
 	char text[64];
 
@@ -408,7 +408,7 @@ void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *now, const struct diag_row *then,
 		      unsigned int at)
 {
-	const struct eadm_field *field = j->d->fields[kind].field[at];
+	const struct eadm_field *field = eadm_diag_fields(kind)->field[at];
 	struct eadm_evidence *e;
 	char text[96];
 
@@ -451,9 +451,10 @@ bool eadm_accuse_growth(struct judge *j, const struct diag_row *now,
 void eadm_cite_family(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *row)
 {
+	const struct diag_fields *f = eadm_diag_fields(kind);
 	unsigned int i;
 
-	for (i = j->d->fields[kind].n_named; i < j->d->fields[kind].n; i++)
+	for (i = f->n_named; i < f->n; i++)
 		eadm_cite(j, kind, row, i);
 }
 

@@ -26,7 +26,6 @@ struct verdict {
 };
 
 struct eadm_diagnosis {
-	const struct diag_fields *fields;	/* of each kind */
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
 	struct diag_row *idle;		/* QPs that once had nothing to send,

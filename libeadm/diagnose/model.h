@@ -472,10 +472,9 @@ struct diag_fields {
 };
 
 const char *eadm_diag_kind_name(enum diag_kind kind);
-const struct diag_fields *eadm_diag_fields(void);
+const struct diag_fields *eadm_diag_fields(enum diag_kind kind);
 
 int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
-			    const struct diag_fields fields[DIAG_KINDS],
 			    struct eadm_ctx *ctx,
 			    const struct eadm_sample_opts *opts);
 void eadm_diag_snapshot_free(struct diag_snapshot *snapshot);

@@ -127,9 +127,9 @@ static const char *device_name(struct diag_pool *pool,
 }
 
 static int take_row(struct reader *r, enum diag_kind kind,
+		    const struct diag_fields *f,
 		    const struct eadm_record *record)
 {
-	const struct diag_fields *f = &r->fields[kind];
 	struct diag_row *row = add_row(&r->snapshot->rows[kind]);
 	struct diag_pool *pool = &r->snapshot->pool;
 	unsigned int i, n, slot;
@@ -210,17 +210,18 @@ int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
 			bool (*wants)(struct reader *r,
 				      const struct diag_row *row))
 {
+	const struct diag_fields *f = eadm_diag_fields(kind);
 	struct diag_rows *rows = &r->snapshot->rows[kind];
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	size_t before = rows->n;
 	int ret, err;
 
-	ret = eadm_dump_open(r->ctx, r->fields[kind].object, opts, &dump);
+	ret = eadm_dump_open(r->ctx, f->object, opts, &dump);
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
-		err = take_row(r, kind, record);
+		err = take_row(r, kind, f, record);
 		if (err) {
 			eadm_dump_close(dump);
 			return err;

@@ -8,7 +8,6 @@
 
 struct reader {
 	struct diag_snapshot *snapshot;
-	const struct diag_fields *fields;
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
 	const char *device;	/* the device being read; NULL: all, or the machine */

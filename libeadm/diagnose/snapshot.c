@@ -6,7 +6,6 @@
  * dead, each would take a timeout, so the queue is checked first.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,202 +22,6 @@
 #define PATIENCE_NS 1000000000ULL
 /* A working adapter needs less time than this for all commands of a dump. */
 #define LONG_NS 10000000ULL
-
-/* ---- fields ------------------------------------------------------------------- */
-
-#define DIAG_NAME(name, text) text,
-static const char *const dev_names[] = { DIAG_DEV_FIELDS(DIAG_NAME) NULL };
-static const char *const cmdq_names[] = { DIAG_CMDQ_FIELDS(DIAG_NAME) NULL };
-static const char *const cmd_names[] = { DIAG_CMD_FIELDS(DIAG_NAME) NULL };
-static const char *const counters_names[] = {
-	DIAG_COUNTERS_FIELDS(DIAG_NAME) NULL
-};
-static const char *const eq_names[] = { DIAG_EQ_FIELDS(DIAG_NAME) NULL };
-static const char *const ctx_names[] = { DIAG_CTX_FIELDS(DIAG_NAME) NULL };
-static const char *const cq_names[] = { DIAG_CQ_FIELDS(DIAG_NAME) NULL };
-static const char *const qp_names[] = { DIAG_QP_FIELDS(DIAG_NAME) NULL };
-static const char *const cqe_names[] = { DIAG_CQE_FIELDS(DIAG_NAME) NULL };
-static const char *const failure_names[] = {
-	DIAG_FAILURE_FIELDS(DIAG_NAME) NULL
-};
-static const char *const call_names[] = { DIAG_CALL_FIELDS(DIAG_NAME) NULL };
-static const char *const event_names[] = { DIAG_EVENT_FIELDS(DIAG_NAME) NULL };
-static const char *const link_names[] = { DIAG_LINK_FIELDS(DIAG_NAME) NULL };
-static const char *const health_names[] = { DIAG_HEALTH_FIELDS(DIAG_NAME) NULL };
-static const char *const qp_counter_names[] = {
-	DIAG_QP_COUNTER_FIELDS(DIAG_NAME) NULL
-};
-static const char *const cgroup_names[] = {
-	DIAG_CGROUP_FIELDS(DIAG_NAME) NULL
-};
-static const char *const user_names[] = { DIAG_USER_FIELDS(DIAG_NAME) NULL };
-static const char *const fallback_names[] = {
-	DIAG_FALLBACK_FIELDS(DIAG_NAME) NULL
-};
-static const char *const machine_names[] = {
-	DIAG_MACHINE_FIELDS(DIAG_NAME) NULL
-};
-static const char *const verbs_names[] = { DIAG_VERBS_FIELDS(DIAG_NAME) NULL };
-static const char *const module_names[] = {
-	DIAG_MODULE_FIELDS(DIAG_NAME) NULL
-};
-static const char *const setup_names[] = { DIAG_SETUP_FIELDS(DIAG_NAME) NULL };
-static const char *const irq_names[] = { DIAG_IRQ_FIELDS(DIAG_NAME) NULL };
-static const char *const function_names[] = {
-	DIAG_FUNCTION_FIELDS(DIAG_NAME) NULL
-};
-
-static const struct {
-	const char *object;
-	const char *const *fields;
-	unsigned int n;
-} kinds[DIAG_KINDS] = {
-	[DIAG_DEV] = { "dev", dev_names, DIAG_DEV_N },
-	[DIAG_CMDQ] = { "cmdq", cmdq_names, DIAG_CMDQ_N },
-	[DIAG_CMD] = { "cmd", cmd_names, DIAG_CMD_N },
-	[DIAG_COUNTERS] = { "counters", counters_names, DIAG_COUNTERS_N },
-	[DIAG_EQ] = { "eq", eq_names, DIAG_EQ_N },
-	[DIAG_CTX] = { "ctx", ctx_names, DIAG_CTX_N },
-	[DIAG_CQ] = { "cq", cq_names, DIAG_CQ_N },
-	[DIAG_QP] = { "qp", qp_names, DIAG_QP_N },
-	[DIAG_CQE] = { "cqe", cqe_names, DIAG_CQE_N },
-	[DIAG_FAILURE] = { "failure", failure_names, DIAG_FAILURE_N },
-	[DIAG_CALL] = { "cmd", call_names, DIAG_CALL_N },
-	[DIAG_EVENT] = { "event", event_names, DIAG_EVENT_N },
-	[DIAG_LINK] = { "link", link_names, DIAG_LINK_N },
-	[DIAG_HEALTH] = { "health", health_names, DIAG_HEALTH_N },
-	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
-	[DIAG_CGROUP] = { "cgroup", cgroup_names, DIAG_CGROUP_N },
-	[DIAG_USER] = { "verbs-user", user_names, DIAG_USER_N },
-	[DIAG_FALLBACK] = { "smc-fallback", fallback_names, DIAG_FALLBACK_N },
-	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },
-	[DIAG_VERBS] = { "verbs", verbs_names, DIAG_VERBS_N },
-	[DIAG_MODULE] = { "module", module_names, DIAG_MODULE_N },
-	[DIAG_SETUP] = { "setup", setup_names, DIAG_SETUP_N },
-	[DIAG_IRQ] = { "irq", irq_names, DIAG_IRQ_N },
-	[DIAG_FUNCTION] = { "function", function_names, DIAG_FUNCTION_N },
-};
-
-_Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
-	       DIAG_COUNTERS_N <= 64 && DIAG_EQ_N <= 64 && DIAG_CTX_N <= 64 &&
-	       DIAG_CQ_N <= 64 && DIAG_QP_N <= 64 && DIAG_CQE_N <= 64 &&
-	       DIAG_FAILURE_N <= 64 && DIAG_CALL_N <= 64 &&
-	       DIAG_EVENT_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
-	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64 &&
-	       DIAG_FUNCTION_N <= 64,
-	       "a bit for each field");
-
-/* The tables have hundreds of names; most differ in the first letter. */
-static bool is_named(const struct eadm_field *field, const char *name)
-{
-	const char *text = eadm_spec_string(field->name_at);
-
-	return *text == *name && !strcmp(text, name);
-}
-
-/* Names are mostly in the order of the object: search from @at on. */
-static const struct eadm_field *find_field(const struct eadm_object *object,
-					   const char *name, unsigned int *at)
-{
-	unsigned int i;
-
-	for (i = 0; i < object->n_fields; i++, ++*at) {
-		if (*at >= object->n_fields)
-			*at = 0;
-		if (is_named(&object->fields[*at], name))
-			return &object->fields[*at];
-	}
-	return NULL;
-}
-
-static bool is_state(const char *name)
-{
-	const char *last = strrchr(name, '-');
-
-	return !strcmp(last ? last : name, "-state");
-}
-
-/* By name: another family may have a different field with the same name. */
-static unsigned int slot_of(const struct diag_fields *f,
-			    const struct eadm_field *field)
-{
-	const char *name = eadm_spec_string(field->name_at);
-	unsigned int i;
-
-	for (i = 0; i < f->n; i++) {
-		if (f->field[i] && is_named(f->field[i], name))
-			return i;
-	}
-	return f->n;
-}
-
-/* A family's own states of an object, which rules cite but do not judge. */
-static void add_family_states(struct diag_fields *f)
-{
-	const struct eadm_field *field;
-	unsigned int i;
-
-	f->n = f->n_named;
-	for (i = 0; i < f->n_all && f->n < EADM_ARRAY_SIZE(f->field); i++) {
-		field = eadm_object_field(f->object, i);
-		if (eadm_field_family(field) && !eadm_field_is_hw(field) &&
-		    is_state(eadm_field_name(field)) &&
-		    slot_of(f, field) == f->n)
-			f->field[f->n++] = field;
-	}
-}
-
-static void add_slots(struct diag_fields *f)
-{
-	const struct eadm_field *field;
-	unsigned int i;
-
-	memset(f->slot, f->n, sizeof(f->slot));
-	for (i = 0; i < f->n; i++) {
-		if (f->field[i])
-			f->slot[f->field[i] - f->object->fields] = i;
-	}
-	for (i = 0; i < f->n_all; i++) {
-		field = &f->object->fields[i];
-		if (field->family_at && f->slot[i] == f->n)
-			f->slot[i] = slot_of(f, field);
-		if (f->slot[i] < f->n)
-			f->wanted[(field->slot - 1) / 64] |=
-				1ULL << (field->slot - 1) % 64;
-	}
-}
-
-static struct diag_fields all_fields[DIAG_KINDS];
-
-static void find_all_fields(void)
-{
-	struct diag_fields *f;
-	unsigned int i, j, at;
-
-	for (i = 0; i < DIAG_KINDS; i++) {
-		f = &all_fields[i];
-		f->object = eadm_object_find(kinds[i].object);
-		f->n_named = kinds[i].n;
-		f->n_all = eadm_object_fields(f->object);
-		f->dev_index = eadm_object_find_field(f->object, "dev-index");
-		f->dev_name = eadm_object_find_field(f->object, "dev-name");
-		at = 0;
-		for (j = 0; j < f->n_named; j++)
-			f->field[j] = find_field(f->object, kinds[i].fields[j],
-						 &at);
-		add_family_states(f);
-		add_slots(f);
-	}
-}
-
-/* For each kind; the same for all diagnoses. */
-const struct diag_fields *eadm_diag_fields(void)
-{
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-	pthread_once(&once, find_all_fields);
-	return all_fields;
-}
 
 /*
  * Limits from libibverbs require opening the device, to which a hung device
@@ -242,7 +45,7 @@ static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
 
 	/* Fields that no rule looks at would require reading more files. */
 	if (kind == DIAG_MODULE)
-		opts.fields = r->fields[kind].field;
+		opts.fields = eadm_diag_fields(kind)->field;
 	return eadm_diag_read_dump(r, kind, &opts);
 }
 
@@ -255,7 +58,7 @@ static int failed(struct reader *r, enum diag_kind kind, int error)
 	    error == -EOPNOTSUPP)
 		return 0;
 	return eadm_diag_add_note(r, error, r->device,
-				  eadm_object_title(r->fields[kind].object),
+				  eadm_object_title(eadm_diag_fields(kind)->object),
 				  eadm_errmsg(r->ctx));
 }
 
@@ -576,7 +379,6 @@ static int read_setup(struct reader *r)
 }
 
 int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
-			    const struct diag_fields fields[DIAG_KINDS],
 			    struct eadm_ctx *ctx,
 			    const struct eadm_sample_opts *opts)
 {
@@ -594,7 +396,6 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	}
 	snapshot->uptime = eadm_machine_uptime(ctx);
 	r->snapshot = snapshot;
-	r->fields = fields;
 	r->ctx = ctx;
 	r->device = opts->device;
 	r->brief = opts->more && !eadm_source_records(ctx);
@@ -703,14 +504,3 @@ bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev)
 	       diag_u64(row, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM;
 }
 
-const char *eadm_diag_kind_name(enum diag_kind kind)
-{
-	static const char *const names[DIAG_KINDS] = {
-		"dev", "cmdq", "cmd", "counters", "eq", "ctx", "cq", "qp",
-		"cqe", "failure", "cmd", "event", "link", "health",
-		"qp-counter", "cgroup", "verbs-user", "smc-fallback", "machine", "verbs", "module",
-		"setup", "irq", "function",
-	};
-
-	return names[kind];
-}
