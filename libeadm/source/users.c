@@ -169,7 +169,7 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 {
 	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/maps", pid);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	char *line = NULL;
+	char *line = NULL, buf[4096];
 	size_t size = 0;
 	int found = 0;
 
@@ -178,6 +178,8 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 			close(fd);
 		return fd < 0 && errno == EACCES ? -EACCES : 0;
 	}
+	/* The kernel makes a page at a time, and stdio would read 1 KiB of it. */
+	setvbuf(file, buf, _IOFBF, sizeof(buf));
 	while (getline(&line, &size, file) > 0) {
 		if (look_at_map(line, user)) {
 			found = 1;
