@@ -20,8 +20,8 @@ from emit import DO_NOT_EDIT, SpecError
 from gen_counters import counter_files
 from gen_explain import explain_page, explain_table, read_explain
 from gen_family import Families
-from gen_kernel import (family_snap, gen_kernel_ids, gen_kernel_ops, gen_kernel_tables, gen_nests, gen_snap,
-                        gen_uapi, gen_values)
+from gen_kernel import (family_snap, gen_interface, gen_kernel_ids, gen_kernel_ops, gen_kernel_tables, gen_nests,
+                        gen_snap, gen_uapi, gen_values)
 from gen_library import gen_fields_c, gen_fields_h
 from gen_ynl import gen_ynl
 from json_schema import json_schema
@@ -30,6 +30,8 @@ from man_fields import gen_man
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(HERE)
+# What companion and drivers share of what is written by hand.
+INTERFACE = [f"{REPO}/kmod/include/{name}.h" for name in ("eadm_diag", "eadm_failures")]
 
 
 def tree_files(spec, families, explain):
@@ -45,6 +47,8 @@ def tree_files(spec, families, explain):
              **families.kernel_files(), **families.list_for_meson()}
     for family in spec.families:
         files[f"kmod/include/{family.name}_snap.h"] = family_snap(spec, family)
+    snaps = [text for path, text in files.items() if path.endswith("_snap.h")]
+    files["kmod/include/eadm_interface.h"] = gen_interface([*snaps, *map(read, INTERFACE)])
     return files
 
 

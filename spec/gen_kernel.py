@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Derives the headers and the tables of the kernel modules."""
 
+import hashlib
+import re
+
 from contract import COMMON, NEST, OWNER, asked_fields, attr_enum
 from emit import c_const, c_name, c_string, header, packed
 
@@ -237,4 +240,17 @@ def gen_kernel_ids(spec):
     lines += ["\t{}", "};", "", "COMPAT_AUX_TABLE(eadm_ids);"]
     lines += [f"COMPAT_AUX_ALIAS({name});" for name in names]
     lines += ["", "#endif /* EADM_IDS_H */"]
+    return header(lines, "GPL-2.0-only", "h")
+
+
+def gen_interface(texts):
+    """A number that differs whenever what companion and drivers share does, but for comments and spaces."""
+    digest = hashlib.sha256()
+    for text in texts:
+        text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)
+        digest.update(" ".join(text.split()).encode() + b"\0")
+    lines = ["#ifndef EADM_INTERFACE_H", "#define EADM_INTERFACE_H", "",
+             "/* Companion and driver work together only if both were built with this number. */",
+             f"#define EADM_DIAG_INTERFACE\t0x{digest.hexdigest()[:8]}", "",
+             "#endif /* EADM_INTERFACE_H */"]
     return header(lines, "GPL-2.0-only", "h")

@@ -12,6 +12,16 @@ static void release(struct device *device)
 	complete(&to_eadm_diag_dev(to_auxiliary_dev(device))->released);
 }
 
+/* Readable without the companion, which may have refused it. */
+static ssize_t interface_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%08x\n", EADM_DIAG_INTERFACE);
+}
+static DEVICE_ATTR_RO(interface);
+
+static struct attribute *provider_attrs[] = { &dev_attr_interface.attr, NULL };
+ATTRIBUTE_GROUPS(provider);
+
 /**
  * eadm_provider_add() - make the device visible to the companion
  * @ad: the adapter; its RDMA device is registered
@@ -30,6 +40,7 @@ int eadm_provider_add(struct eadm_adapter *ad)
 	adev->id = ad->ibdev.index;
 	adev->dev.parent = &ad->fn.pdev->dev;
 	adev->dev.release = release;
+	adev->dev.groups = provider_groups;
 	ret = auxiliary_device_init(adev);
 	if (ret)
 		return ret;

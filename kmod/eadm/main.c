@@ -50,11 +50,27 @@ static int dev_take_objs(struct eadm_dev *edev)
 	return 0;
 }
 
+/* Before this, nothing in the structs of the driver but the number has a known place. */
+static bool dev_has_our_interface(struct auxiliary_device *adev)
+{
+	const u32 theirs = to_eadm_diag_dev(adev)->ops->interface;
+
+	BUILD_BUG_ON(offsetof(struct eadm_diag_ops, interface));
+	if (theirs == EADM_DIAG_INTERFACE)
+		return true;
+	dev_warn(&adev->dev,
+		 "not shown: eadm.ko has interface %08x, the driver %08x; load both from one build\n",
+		 EADM_DIAG_INTERFACE, theirs);
+	return false;
+}
+
 static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_device_id *id)
 {
 	struct eadm_dev *edev;
 	int ret;
 
+	if (!dev_has_our_interface(adev))
+		return -ENODEV;
 	edev = kzalloc(sizeof(*edev), GFP_KERNEL);
 	if (!edev)
 		return -ENOMEM;
@@ -115,7 +131,17 @@ static void eadm_remove(struct auxiliary_device *adev)
 	put_device(&edev->node);
 }
 
+static ssize_t interface_show(struct device_driver *driver, char *buf)
+{
+	return sysfs_emit(buf, "%08x\n", EADM_DIAG_INTERFACE);
+}
+static DRIVER_ATTR_RO(interface);
+
+static struct attribute *eadm_attrs[] = { &driver_attr_interface.attr, NULL };
+ATTRIBUTE_GROUPS(eadm);
+
 static struct auxiliary_driver eadm_driver = {
+	.driver.groups = eadm_groups,
 	.probe = eadm_probe,
 	.remove = eadm_remove,
 	.id_table = eadm_ids,

@@ -2,10 +2,12 @@
 /*
  * The interface between an RDMA driver and the companion module (eadm.ko).
  *
- * A driver registers one auxiliary device "<driver>.diag" per RDMA device,
+ * A driver registers one auxiliary device "<driver>.diag2" per RDMA device,
  * embedded in a struct eadm_diag_dev, before or after ib_register_device(), and
  * removes it before anything that the ops use is freed. The companion binds to
- * it; neither needs the other to be loaded.
+ * it; neither needs the other to be loaded. They may come from different builds,
+ * whose structs differ: the companion refuses a driver whose ops have another
+ * EADM_DIAG_INTERFACE, and reads nothing else of it.
  *
  * Rules for the ops (all may sleep, none is called after the auxiliary
  * device was deleted):
@@ -33,6 +35,7 @@
 #include <rdma/restrack.h>
 
 #include "compat_auxbus.h"
+#include "eadm_interface.h"
 #include "eadm_snap.h"
 
 struct eadm_diag_dev;
@@ -40,7 +43,8 @@ struct eadm_failures;
 struct ib_device;
 struct pid;
 
-#define EADM_DIAG_NAME		"diag"
+/* Companions that do not compare interfaces bind to "diag". */
+#define EADM_DIAG_NAME		"diag2"
 
 /* Set one field of a snapshot together with its presence mark. */
 #define SNAP_SET(snap, field, val)					\
@@ -207,6 +211,7 @@ struct eadm_diag_reg {
 
 /**
  * struct eadm_diag_ops - what a driver offers
+ * @interface: EADM_DIAG_INTERFACE; must remain the first member
  * @family: name of the adapter's family, as in spec/families
  * @objs: table of pointers, NULL terminated
  * @ring: copies entries of a queue into a buffer of the given size; -ENOENT: no
@@ -220,9 +225,10 @@ struct eadm_diag_reg {
  * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
  *	does not have it, -ERANGE: value out of range
  *
- * All but @family and @objs may be NULL.
+ * All but @interface, @family and @objs may be NULL.
  */
 struct eadm_diag_ops {
+	u32 interface;
 	const char *family;
 	const struct eadm_diag_obj *const *objs;
 	int (*ring)(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void *buf,
@@ -235,6 +241,10 @@ struct eadm_diag_ops {
 
 /**
  * struct eadm_diag_dev - one RDMA device as the companion sees it
+ *
+ * The first three members keep their places, so that a companion of any build finds
+ * the interface.
+ *
  * @adev: the auxiliary device; the companion holds no other reference
  * @ibdev: the RDMA device; valid as long as @adev is bound
  * @ops: the driver's ops

@@ -41,6 +41,7 @@ static const struct eadm_diag_obj *const objs[] = {
 };
 
 const struct eadm_diag_ops efa_diag_ops = {
+	.interface = EADM_DIAG_INTERFACE,
 	.family = "efa",
 	.objs = objs,
 	.ring = eadm_ring_read,

@@ -24,6 +24,7 @@ static const struct eadm_diag_obj *const objs[] = {
 };
 
 const struct eadm_diag_ops erdma_diag_ops = {
+	.interface = EADM_DIAG_INTERFACE,
 	.family = "erdma",
 	.objs = objs,
 	.ring = eadm_ring_read,

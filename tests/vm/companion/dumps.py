@@ -227,7 +227,7 @@ def unload():
     client, first = begin(5000)
     same(command("rmmod", "eadm", check=False).returncode, 1, "rmmod during a dump")
     bound = "/sys/bus/auxiliary/drivers/eadm"
-    name = next(n for n in os.listdir(bound) if ".diag." in n)
+    name = next(n for n in os.listdir(bound) if ".diag2." in n)
     with open(f"{bound}/unbind", "w", encoding="ascii") as file:
         file.write(name)
     same(finish(client, first).intr, True)
@@ -265,6 +265,38 @@ def alone():
         command("rmmod", "eadm")
         command("insmod", module)
     same(len(Client().dump("qp").rows), 10)
+
+
+def kernel_log():
+    return command("dmesg").stdout
+
+
+@test("a driver from another build serves, and the companion refuses it and logs why")
+def interfaces():
+    bus = "/sys/bus/auxiliary"
+    ours = knob_value("interface")
+    with open(f"{bus}/drivers/eadm/interface", encoding="ascii") as file:
+        same(int(file.read(), 16), ours)
+    for theirs in (ours ^ 1, 0):
+        knob("live", 0)
+        knob("interface", theirs)
+        knob("live", 1)
+        name = next(n for n in os.listdir(f"{bus}/devices") if ".diag2." in n)
+        why = (f"{name}: not shown: eadm.ko has interface {ours:08x}, the driver {theirs:08x}; "
+               "load both from one build\n")
+        same(kernel_log().count(why), 1)
+        same(os.path.exists(f"{bus}/devices/{name}/driver"), False)
+        same(Client().dump("dev").rows, [])
+        same("fake0" in command("rdma", "dev").stdout, True)
+        # The driver that is loaded first is refused, too.
+        command("rmmod", "eadm")
+        command("insmod", os.environ["EADM_KO"])
+        same(Client().dump("dev").rows, [])
+        same(kernel_log().count(why), 2)
+    knob("live", 0)
+    knob("interface", ours)
+    knob("live", 1)
+    same(len(Client().dump("dev").rows), 1)
 
 
 @test("udev learns the name of the RDMA device and that it changed")

@@ -328,6 +328,7 @@ static int context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 }
 
 static const struct eadm_diag_ops ops = {
+	.interface = EADM_DIAG_INTERFACE,
 	.family = "zenith",
 	.objs = objs,
 	.ring = ring,

@@ -6,6 +6,7 @@
  * /sys/module/fakediag/parameters:
  *
  *  live    1/0: the device is there
+ *  interface  number of the interface that the driver was built with
  *  rows    QPs 1 to N; even ones belong to the kernel, odd ones to the process
  *	    that wrote "owner"
  *  owner   any number: the writing process owns the odd QPs
@@ -265,9 +266,20 @@ static int fake_ring(struct eadm_diag_dev *dd, struct eadm_diag_ring *ring, void
 	return 0;
 }
 
-static const struct eadm_diag_ops ops = { .family = FAKE_FAMILY, .objs = objs, .ring = fake_ring };
+static struct eadm_diag_ops ops = {
+	.interface = EADM_DIAG_INTERFACE, .family = FAKE_FAMILY, .objs = objs, .ring = fake_ring,
+};
 
 /* ------------------------------------------------------------ come and go */
+
+static ssize_t interface_show(struct device *device, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%08x\n", ops.interface);
+}
+static DEVICE_ATTR_RO(interface);
+
+static struct attribute *fake_attrs[] = { &dev_attr_interface.attr, NULL };
+ATTRIBUTE_GROUPS(fake);
 
 /* The struct of the auxiliary device lives in ours, freed by fake_remove(). */
 static void adev_release(struct device *dev)
@@ -296,8 +308,10 @@ static int fake_add(void)
 	f->dd.failures = &failures;
 	ATOMIC_INIT_NOTIFIER_HEAD(&f->dd.events);
 	f->dd.adev.name = EADM_DIAG_NAME;
+	f->dd.adev.id = f->ib->ibdev.index;
 	f->dd.adev.dev.parent = &f->ib->ibdev.dev;
 	f->dd.adev.dev.release = adev_release;
+	f->dd.adev.dev.groups = fake_groups;
 	ret = auxiliary_device_init(&f->dd.adev);
 	if (ret)
 		goto err_unregister;
@@ -498,6 +512,7 @@ static const struct kernel_param_ops followers_ops = { .get = followers_get };
 module_param_cb(followers, &followers_ops, NULL, 0400);
 module_param(rows, uint, 0600);
 module_param(oldest, uint, 0600);
+module_param_named(interface, ops.interface, uint, 0600);
 module_param(no_memory, uint, 0600);
 
 static int __init fake_init(void)
