@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "source.h"
@@ -107,6 +108,37 @@ static int put_firmware(struct cli *cli)
 	return ret ? fail_lib(cli, ret, "devices") : STATUS_OK;
 }
 
+/* Only where they differ: the companion refuses such a driver. */
+static void put_interfaces(struct cli *cli)
+{
+	const struct eadm_object *object = eadm_object_find("setup");
+	struct eadm_dump_opts opts = { .size = sizeof(opts) };
+	const struct eadm_field *name, *driver, *companion;
+	const struct eadm_record *record;
+	uint64_t of_driver, of_companion;
+	struct eadm_dump *dump;
+	char part[96], text[80];
+
+	opts.device = cli->args.opt[OPT_DEVICE];
+	name = eadm_object_find_field(object, "dev-name");
+	driver = eadm_object_find_field(object, "driver-interface");
+	companion = eadm_object_find_field(object, "companion-interface");
+	if (eadm_dump_open(cli->ctx, object, &opts, &dump))
+		return;
+	while (eadm_dump_next(dump, &record) > 0) {
+		if (eadm_record_u64(record, driver, &of_driver) ||
+		    eadm_record_u64(record, companion, &of_companion) ||
+		    of_driver == of_companion)
+			continue;
+		snprintf(part, sizeof(part), "companion of %s",
+			 eadm_record_string(record, name));
+		snprintf(text, sizeof(text), "other build: driver has interface %08" PRIx64 ", eadm.ko %08" PRIx64,
+			 of_driver, of_companion);
+		put(cli, part, text);
+	}
+	eadm_dump_close(dump);
+}
+
 static int run(struct cli *cli)
 {
 	static const struct column columns[] = {
@@ -127,6 +159,7 @@ static int run(struct cli *cli)
 			put_known(cli, "recorded by eadm", "eadm");
 		put_known(cli, "kernel", "kernel");
 		put_modules(cli);
+		put_interfaces(cli);
 		status = put_firmware(cli);
 		status = write_end(cli, status);
 	}

@@ -287,7 +287,9 @@ enum diag_kind {
 	F(SETUP_GID_SCOPE, "gid-scope") F(SETUP_GID_USABLE, "gid-usable") \
 	F(SETUP_GID_OTHERS, "gid-others")				\
 	F(SETUP_ADDRESS_VLAN, "address-vlan") F(SETUP_BOND, "bond")	\
-	F(SETUP_STANDBY, "bond-standby")
+	F(SETUP_STANDBY, "bond-standby")				\
+	F(SETUP_DRIVER_INTERFACE, "driver-interface")			\
+	F(SETUP_COMPANION_INTERFACE, "companion-interface")
 
 #define DIAG_IRQ_FIELDS(F)						\
 	F(IRQ_ROLE, "role") F(IRQ_CPUS, "affinity")

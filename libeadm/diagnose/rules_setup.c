@@ -104,6 +104,30 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 		snprintf(buf, size, " (%s)", origin);
 }
 
+/* The companion refuses a driver that shares other structs with it. */
+static bool is_other_build(struct judge *j, const struct diag_row *dev)
+{
+	const struct diag_row *setup = eadm_judge_setup(j, dev);
+
+	return !diag_has(dev, DEV_STATE) &&
+	       diag_has(setup, SETUP_DRIVER_INTERFACE) &&
+	       diag_has(setup, SETUP_COMPANION_INTERFACE) &&
+	       diag_u64(setup, SETUP_DRIVER_INTERFACE) !=
+		       diag_u64(setup, SETUP_COMPANION_INTERFACE);
+}
+
+static void accuse_builds(struct judge *j, const struct diag_row *dev)
+{
+	const struct diag_row *setup = eadm_judge_setup(j, dev);
+
+	eadm_accuse(j, dev, "driver %s and eadm.ko come from different builds (interfaces %08" PRIx64 " and %08" PRIx64 "): the companion does not show the device",
+		    eadm_judge_driver(j, dev),
+		    diag_u64(setup, SETUP_DRIVER_INTERFACE),
+		    diag_u64(setup, SETUP_COMPANION_INTERFACE));
+	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
+	eadm_judge_next(j, "reload eadm.ko, or {driver}.ko if that is the older one (modinfo {driver}), or continue with what RDMA netlink shows");
+}
+
 /* A driver other than eadm's, for an adapter that eadm has a driver for. */
 static bool is_foreign(struct judge *j, const struct diag_row *dev)
 {
@@ -115,6 +139,10 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 	if (diag_has(dev, DEV_STATE) || !family ||
 	    !eadm_family_has_companion(family))
 		return false;
+	if (is_other_build(j, dev)) {
+		accuse_builds(j, dev);
+		return true;
+	}
 	module = eadm_family_module(family, 0);
 	put_origin(j, family, whose, sizeof(whose));
 	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: it does not support the companion module",
@@ -243,6 +271,10 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 	const char *driver = diag_text(dev, DEV_DRIVER);
 	char whose[128];
 
+	if (is_other_build(j, dev)) {
+		accuse_builds(j, dev);
+		return;
+	}
 	/* There is a family: is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!eadm_judge_module(j, "eadm"))

@@ -18,10 +18,10 @@ struct answer {
 	struct eadm_record rec;
 };
 
-/* One field of the device's row about the machine, NULL if there is none. */
-static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
-		       unsigned int object, const struct eadm_device *dev,
-		       unsigned int attr)
+/* The device's row about the machine, with one field and what belongs to it. */
+static bool ask_for(struct eadm_ctx *ctx, struct answer *answer,
+		    unsigned int object, const struct eadm_device *dev,
+		    unsigned int attr)
 {
 	struct eadm_query query = eadm_query_local(object);
 
@@ -31,8 +31,16 @@ static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
 	eadm_query_arg(&query, attr, EADM_ARG_FLAG, 0, NULL, true);
 	answer->rec.extra = NULL;
 	answer->rec.max_extra = 0;
-	if (eadm_machine_open(ctx, &query, &eadm_spec_objects[object],
-			    &answer->reply, &answer->rec) <= 0 ||
+	return eadm_machine_open(ctx, &query, &eadm_spec_objects[object],
+				 &answer->reply, &answer->rec) > 0;
+}
+
+/* One field of that row, NULL if there is none. */
+static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
+		       unsigned int object, const struct eadm_device *dev,
+		       unsigned int attr)
+{
+	if (!ask_for(ctx, answer, object, dev, attr) ||
 	    !eadm_record_attr_has(&answer->rec, attr))
 		return NULL;
 	return answer->rec.slot[attr - 1].p;
@@ -152,6 +160,44 @@ bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 	return family && eadm_family_has_companion(family);
 }
 
+static uint64_t number_of(const struct answer *answer, unsigned int attr)
+{
+	return eadm_record_attr_has(&answer->rec, attr) ?
+		       eadm_record_attr_u64(&answer->rec, attr) :
+		       UINT64_MAX;
+}
+
+/* Whether driver and companion are loaded, but were built with different interfaces. */
+static bool is_other_build(struct eadm_ctx *ctx, const struct eadm_device *dev)
+{
+	uint64_t driver = UINT64_MAX, companion = UINT64_MAX;
+	struct answer answer;
+
+	if (dev->companion)
+		return false;
+	if (ask_for(ctx, &answer, EADM_SPEC_OBJ_SETUP, dev,
+		    EADM_A_SETUP_DRIVER_INTERFACE)) {
+		driver = number_of(&answer, EADM_A_SETUP_DRIVER_INTERFACE);
+		companion = number_of(&answer, EADM_A_SETUP_COMPANION_INTERFACE);
+	}
+	end(&answer);
+	return driver != UINT64_MAX && companion != UINT64_MAX &&
+	       driver != companion;
+}
+
+const char *eadm_driver_why(struct eadm_ctx *ctx, const struct eadm_device *dev)
+{
+	const struct eadm_devices *devices = &ctx->devices;
+	unsigned int i;
+
+	for (i = 0; !devices->family_err && i < devices->n; i++) {
+		if ((!dev || dev == &devices->dev[i]) &&
+		    is_other_build(ctx, &devices->dev[i]))
+			return "its driver and eadm.ko come from different builds";
+	}
+	return eadm_companion_why(ctx);
+}
+
 int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       bool probed)
 {
@@ -165,7 +211,7 @@ int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	}
 	if (showable)
 		return eadm_fail(ctx, -EOPNOTSUPP, "%s",
-				 eadm_companion_why(ctx));
+				 eadm_driver_why(ctx, dev));
 	return eadm_fail(ctx, -EOPNOTSUPP, "%s%s",
 			 dev ? "its driver does not support diagnostics" :
 			       "not supported by the drivers of these devices",

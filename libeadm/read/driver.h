@@ -12,6 +12,9 @@ void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 			       const struct eadm_device *dev);
 
+/* Why the companion does not show @dev, or, if NULL, one of the listed devices. */
+const char *eadm_driver_why(struct eadm_ctx *ctx, const struct eadm_device *dev);
+
 /*
  * Fail with -EOPNOTSUPP and the reason why the companion does not show @dev, or, if
  * NULL, none of the listed devices. It names the companion only where loading it

@@ -179,7 +179,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 	return eadm_plan_note(dump, 0, covered && others == 1 ? lone : "",
 			      known ? "details beyond RDMA netlink" :
 				      object->title,
-			      eadm_companion_why(dump->ctx));
+			      eadm_driver_why(dump->ctx, only));
 }
 
 /* Rows that the source makes of one device, whether the companion shows it or not. */

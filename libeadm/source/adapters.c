@@ -240,6 +240,39 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev,
 	put_bond(answer, netdev);
 }
 
+/* A hexadecimal number; kernels without an auxiliary bus have eadm's. */
+static bool put_interface(struct eadm_answer *answer, uint16_t attr,
+			  const char *below)
+{
+	const char *root = answer->ctx->root;
+	char text[16] = "", *end = text;
+	unsigned long number = 0;
+	glob_t found;
+
+	eadm_root_glob(answer->ctx, 0, &found, "/sys/bus/*aux*/%s/interface",
+		       below);
+	if (found.gl_pathc &&
+	    eadm_root_line(answer->ctx, text, sizeof(text), "%s",
+			   found.gl_pathv[0] + (root ? strlen(root) : 0)))
+		number = strtoul(text, &end, 16);
+	globfree(&found);
+	if (end == text || *end || number > UINT32_MAX)
+		return false;
+	eadm_message_put_u32(&answer->out, attr, number);
+	return true;
+}
+
+static void put_interfaces(struct eadm_answer *answer,
+			   const struct eadm_device *dev)
+{
+	char below[40];
+
+	snprintf(below, sizeof(below), "devices/*.diag2.%u", dev->index);
+	if (put_interface(answer, EADM_A_SETUP_DRIVER_INTERFACE, below))
+		put_interface(answer, EADM_A_SETUP_COMPANION_INTERFACE,
+			      "drivers/eadm");
+}
+
 /* The caller knows the network interface from the device's row. */
 void eadm_local_setup(struct eadm_answer *answer,
 		      const struct eadm_query *query)
@@ -258,6 +291,8 @@ void eadm_local_setup(struct eadm_answer *answer,
 		eadm_local_chosen_gid(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_IOMMU))
 		put_iommu(answer, dev->name);
+	if (eadm_local_wants(query, EADM_A_SETUP_DRIVER_INTERFACE))
+		put_interfaces(answer, dev);
 	if (netdev)
 		put_netdev(answer, netdev,
 			   eadm_local_wants(query, EADM_A_SETUP_SUBNET));

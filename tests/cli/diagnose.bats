@@ -657,6 +657,47 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C
 	[[ $output == *"cloud_0 $FAMILY"* ]]
 }
 
+@test "check, ver and dump, of a driver and a companion from different builds" {
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/builds" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	from synth import DEVS, FAMILY_NAME, Capture
+	cap = Capture()
+	cap.local("machine", {"eadm": "0.1.0", "kernel": "6.12.0-test"})
+	cap.module(FAMILY_NAME, "0.1.0", origin="out of tree, srcversion 1A2B3C")
+	cap.module("eadm", "0.1.0", origin="out of tree, srcversion 4D5E6F")
+	for index, name, _ in DEVS:
+	    cap.local("dev", {"dev-index": index, "dev-name": name, "driver": FAMILY_NAME}, want=["driver"])
+	    interfaces = {"dev-index": index, "dev-name": name, "driver-interface": 0x1f,
+	                  "companion-interface": 0x9c0b34f1 if index else 0x1f}
+	    cap.local("setup", interfaces, want=["driver-interface"])
+	    cap.local("setup", interfaces)
+	cap.snapshot(0)
+	cap.family()
+	cap.rdma_devices(DEVS)
+	cap.dump("dev", [])
+	cap.dump("eq", [])
+	for index, _, _ in DEVS:
+	    me = cap.attr(1, cap.pack("I", index))
+	    for kind, more in ((5 << 10 | 5, cap.attr(3, cap.pack("I", 1))), (5 << 10 | 9, b"")):
+	        seq = cap.request(20, kind, me + more, False)
+	        cap.packet(20, cap.message(kind, 0, seq, me + more))
+	cap.write(sys.argv[2])
+	END
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/builds" check --json
+	for rule in companion driver; do
+		[ "$(jq -r --arg rule $rule '.rows[] | select(.check == $rule and .dev_name == "cloud_1") |
+			"\(.result) \(.finding)"' <<<"$output")" = "note driver $FAMILY and eadm.ko come from different builds (interfaces 0000001f and 9c0b34f1): the companion does not show the device" ]
+	done
+	[[ $(jq -r '.rows[] | select(.dev_name == "cloud_0") | .finding' <<<"$output") != *"different builds"* ]]
+	run eadm --from "$BATS_TEST_TMPDIR/builds" ver
+	[[ $output == *"companion of cloud_1"*"other build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
+	[[ $output != *"companion of cloud_0"* ]]
+	fails 5 "eadm: dump: event queues: its driver and eadm.ko come from different builds" \
+		--from "$BATS_TEST_TMPDIR/builds" dump eq -d cloud_1
+}
+
 @test "modules, tool and DKMS have one version" {
 	version=$(eadm --version)
 	grep -qF "#define EADM_MODULE_VERSION \"${version#eadm }\"" "$REPO/kmod/include/eadm_version.h"

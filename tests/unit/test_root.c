@@ -163,6 +163,22 @@ static void rows(struct eadm_ctx *ctx)
 	ok(look(ctx) && is("netdev", "eth7") && is("netdev-mtu", "4096") &&
 		   is("netdev-ipv4", "0"),
 	   "and of its network interface");
+	device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_DRIVER_INTERFACE);
+	ok(is("driver-interface", NULL) && is("companion-interface", NULL),
+	   "a driver without an interface to the companion");
+	put("/sys/bus/auxiliary/devices/irdma.diag2.5/interface", "0000001f\n");
+	device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_DRIVER_INTERFACE);
+	ok(is("driver-interface", "0x1f") && is("companion-interface", NULL) &&
+		   is("uverbs", NULL),
+	   "one that has it, without the companion");
+	put("/sys/bus/auxiliary/drivers/eadm/interface", "9c0b34f1\n");
+	device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_DRIVER_INTERFACE);
+	ok(is("driver-interface", "0x1f") &&
+		   is("companion-interface", "0x9c0b34f1"),
+	   "a driver and a companion from different builds");
+	put("/sys/bus/auxiliary/drivers/eadm/interface", "none\n");
+	device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_DRIVER_INTERFACE);
+	ok(is("companion-interface", NULL), "an interface that is no number");
 	ask(EADM_SPEC_OBJ_PORT_COUNTER);
 	eadm_query_arg(&query, EADM_A_PORT_COUNTER_DEV_INDEX, EADM_ARG_U32, 5,
 		       NULL, false);
