@@ -249,6 +249,7 @@ EADM_API void eadm_dump_close(struct eadm_dump *dump)
 	close_step(dump);
 	eadm_setup_free(&dump->setup);
 	eadm_peers_free(&dump->peers);
+	eadm_srqs_free(&dump->srqs);
 	eadm_record_release(&dump->rec);
 	eadm_record_release(&dump->machine_rec);
 	free(dump->steps);

@@ -8,6 +8,7 @@
 #include "rawdump.h"
 #include "rdma.h"
 #include "setup.h"
+#include "srqs.h"
 
 struct step {
 	enum {
@@ -60,6 +61,7 @@ struct eadm_dump {
 	bool in_message;		/* cursor is valid */
 	struct eadm_rawdump raw;
 	struct eadm_peers peers;	/* for the QPs of the current step */
+	struct eadm_srqs srqs;		/* likewise */
 	struct eadm_rdma_cursor cursor;
 	/* For machine objects: the machine's row, based on the one in rec if need be. */
 	const struct eadm_object *machine;

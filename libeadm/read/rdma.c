@@ -16,6 +16,7 @@
 #include "eadm_nl.h"
 #include "machine.h"
 #include "nldev.h"
+#include "qp_list.h"
 #include "rdma.h"
 #include "sysfs.h"
 
@@ -27,6 +28,7 @@ enum map_as {
 	AS_PID,		/* sets comm as well */
 	AS_KERNEL,	/* name of a kernel consumer */
 	AS_ADDR,	/* socket address; our next attribute is the port */
+	AS_QPS,		/* list; sets the number of users as well */
 	AS_CM_STATE,
 	AS_PORT_SPACE,
 };
@@ -109,6 +111,7 @@ static const struct map srq_map[] = {
 	{ A(TYPE), EADM_A_SRQ_TYPE, AS_NUMBER },
 	{ A(PDN), EADM_A_SRQ_PDN, AS_NUMBER },
 	{ A(CQN), EADM_A_SRQ_CQN, AS_NUMBER },
+	{ A(QP), EADM_A_SRQ_QPNS, AS_QPS },
 	{ A(PID), EADM_A_SRQ_PID, AS_PID },
 	{ A(KERN_NAME), EADM_A_SRQ_COMM, AS_KERNEL },
 };
@@ -323,6 +326,9 @@ static int map_attr(struct eadm_reply *reply, const struct rdma_object *ro,
 				return eadm_nldev_leaves(reply, attr);
 			snprintf(name, sizeof(name), "[%s]", str);
 			eadm_record_put_string(rec, map->to, name);
+		} else if (map->as == AS_QPS) {
+			if (eadm_qp_list_put(eadm_attr_nested(attr), rec))
+				return eadm_nldev_leaves(reply, attr);
 		} else if (map->as == AS_ADDR) {
 			put_addr(rec, map->to, attr);
 		} else if (eadm_nldev_number(attr, &u)) {
@@ -466,6 +472,7 @@ int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		entry = attrs;
 	}
 
+	cur->row = entry;
 	eadm_record_reset(rec, object, reply->chunk.time);
 	eadm_record_put_u64(rec, EADM_A_COMMON_DEV_INDEX, dev->index);
 	eadm_record_put_string(rec, EADM_A_COMMON_DEV_NAME, dev->name);

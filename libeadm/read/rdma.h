@@ -3,6 +3,7 @@
 #ifndef EADM_RDMA_H
 #define EADM_RDMA_H
 
+#include "model/attr.h"
 #include "model/record.h"
 #include "source/devlist.h"
 #include "source/query.h"
@@ -12,6 +13,7 @@ struct eadm_rdma_cursor {
 	const unsigned char *pos;
 	size_t left;
 	uint16_t entry;		/* attribute of an entry; 0: the whole message is one entry */
+	struct eadm_attrs row;	/* attributes of the row returned last */
 	bool more;
 	bool original;		/* counters with the driver's names */
 };

@@ -46,7 +46,7 @@ static void put_use(struct eadm_attrs attrs, struct eadm_record *rec)
 	} uses[] = {
 		{ "qp", EADM_A_DEV_QPS }, { "cq", EADM_A_DEV_CQS },
 		{ "mr", EADM_A_DEV_MRS }, { "pd", EADM_A_DEV_PDS },
-		{ "ctx", EADM_A_DEV_CTXS },
+		{ "ctx", EADM_A_DEV_CTXS }, { "srq", EADM_A_DEV_SRQS },
 	};
 	const struct nlattr *attr;
 	const char *name = NULL;

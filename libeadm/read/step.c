@@ -13,6 +13,7 @@
 #include "rdma.h"
 #include "rdma_device.h"
 #include "setup.h"
+#include "srqs.h"
 #include "step.h"
 
 /* ---- common to several kinds ----------------------------------------------------- */
@@ -275,8 +276,6 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 	char before[sizeof(ctx->errmsg)];
 	int ret;
 
-	if (dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_QP])
-		return 0;
 	/* The message may belong to the error that the dump ends with. */
 	memcpy(before, ctx->errmsg, sizeof(before));
 	ret = eadm_peers_load(ctx, &step->dev, &dump->peers, &dump->rec);
@@ -290,6 +289,31 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 		dump->first_error = ret;
 	return eadm_plan_note(dump, ret, step->dev.name, "peers of queue pairs",
 			      ctx->errmsg);
+}
+
+/* Older kernels and captures have no SRQs: the rows of QPs go without theirs. */
+static int load_srqs(struct eadm_dump *dump, const struct step *step)
+{
+	struct eadm_errmsg before;
+	int ret;
+
+	eadm_errmsg_push(dump->ctx, &before);
+	ret = eadm_srqs_load(dump->ctx, &step->dev, &dump->srqs, &dump->rec);
+	if (ret == -ENOMEM)
+		return ret;
+	eadm_errmsg_pop(dump->ctx, &before);
+	return 0;
+}
+
+/* What RDMA netlink has about QPs in rows of other objects. */
+static int load_of_qps(struct eadm_dump *dump, const struct step *step)
+{
+	int ret;
+
+	if (dump->object != &eadm_spec_objects[EADM_SPEC_OBJ_QP])
+		return 0;
+	ret = load_peers(dump, step);
+	return ret ? ret : load_srqs(dump, step);
 }
 
 static int open_rdma(struct eadm_dump *dump, const struct step *step)
@@ -314,6 +338,8 @@ static int next_rdma(struct eadm_dump *dump, const struct step *step)
 					     &dump->rec);
 			if (ret > 0 && dump->peers.n)
 				eadm_peers_put(&dump->peers, &dump->rec);
+			if (ret > 0 && dump->srqs.n)
+				eadm_srqs_put(&dump->srqs, &dump->rec);
 			if (ret)
 				return ret;
 			dump->in_message = false;
@@ -365,6 +391,11 @@ static int rdma_failed(struct eadm_dump *dump, const struct step *step,
 	if (eadm_rdma_per_port(dump->object) &&
 	    (error == -EINVAL || error == -EOPNOTSUPP))
 		return no_counters(dump, step);
+	/* Kernels before that command: 5.10. */
+	if (error == -EINVAL &&
+	    dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_SRQ])
+		error = eadm_fail(dump->ctx, -EOPNOTSUPP,
+				  "this kernel does not list them");
 	return step_failed(dump, step, error);
 }
 
@@ -477,7 +508,7 @@ const struct step_ops eadm_step_ops[] = {
 	},
 	[STEP_OTHERS] = { .next = plan_others },
 	[STEP_RDMA] = {
-		.prepare = load_peers, .open = open_rdma, .next = next_rdma,
+		.prepare = load_of_qps, .open = open_rdma, .next = next_rdma,
 		.close = close_reply, .take = is_wanted, .failed = rdma_failed,
 	},
 	[STEP_RDMA_DEVICE] = {

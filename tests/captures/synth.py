@@ -896,10 +896,17 @@ def rdma_qp(cap, qpn, state, who, kind=2):
             cap.attr(27, bytes([state])) + owner(cap, who))
 
 
-def rdma_srq(cap, srqn, kind, who, cqn=None):
+def qp_list(cap, *qps):
+    """QPs of an SRQ: numbers, and first and last of ranges."""
+    return cap.attr(19, b"".join(
+        cap.attr(20, cap.attr(91, cap.pack("I", one[0])) + cap.attr(92, cap.pack("I", one[1]))
+                 if isinstance(one, tuple) else cap.attr(21, cap.pack("I", one))) for one in qps))
+
+
+def rdma_srq(cap, srqn, kind, who, cqn=None, qps=()):
     return (cap.attr(90, cap.pack("I", srqn)) + cap.attr(26, bytes([kind])) +
             cap.attr(60, cap.pack("I", 1)) + (cap.attr(61, cap.pack("I", cqn)) if cqn else b"") +
-            owner(cap, who))
+            qp_list(cap, *qps) + owner(cap, who))
 
 
 def stock(order="<"):
@@ -937,7 +944,8 @@ def stock(order="<"):
                   rdma_qp(cap, 19, 6, 99), rdma_qp(cap, 20, 3, "nvme_rdma"),
                   *(rdma_qp(cap, n, 3, 100) for n in (21, 22, 23)), rdma_qp(cap, 24, 1, 100)],
               1: [], 2: [rdma_qp(cap, 17, 3, 99)], 3: [], 4: [], 5: []}
-    shared = {0: [rdma_srq(cap, 3, 0, "nvmet_rdma"), rdma_srq(cap, 4, 1, 99, cqn=7)]}
+    shared = {0: [rdma_srq(cap, 3, 0, "nvmet_rdma", qps=(17, (19, 21), 24)),
+                  rdma_srq(cap, 4, 1, 99, cqn=7), rdma_srq(cap, 5, 0, 99, qps=(18,))]}
     for cmd, table, rows in ((11, 30, connections), (10, 19, queues),
                              (23, 88, {i: shared.get(i, []) for i, _, _ in devices})):
         for index, entries in rows.items():

@@ -70,6 +70,58 @@ setup_file() {
 		<(eadm --from "${STOCK%.pcapng}-be.pcapng" dump srq --json 2>&1)
 }
 
+@test "and the SRQ of a QP, from the list of its QPs" {
+	[ "$(eadm --from "$STOCK" dump qp -d rocep1 --json | jq -c '[.rows[] | [.qpn, .srqn]]')" = \
+		'[[1,null],[17,3],[18,5],[19,3],[20,3],[21,3],[22,null],[23,null],[24,3]]' ]
+	# Captures from before have no answer about SRQs.
+	[ "$(eadm --from "$RXE" dump qp --json | jq '[.rows[] | has("srqn")] | any')" = false ]
+	run --separate-stderr eadm --from "$RXE" dump qp
+	[ "$status" = 0 ]
+	[ "$stderr" = "" ]
+}
+
+@test "a list of QPs longer than the field, a broken one, and a kernel without the request" {
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	from synth import Capture, qp_list, rdma_srq
+	def write(name, rows=None):
+	    cap = Capture()
+	    cap.local("machine", {"kernel": "6.12.0-test"})
+	    cap.snapshot(0)
+	    cap.family(False)
+	    cap.rdma_devices([(0, "rocep1", 1)])
+	    one = cap.attr(1, cap.pack("I", 0))
+	    for cmd in (23, 5, 9):
+	        ask = one + cap.attr(3, cap.pack("I", 1)) if cmd == 5 else one
+	        seq = cap.request(20, 5 << 10 | cmd, ask, cmd == 23)
+	        if cmd != 23:
+	            answer = cap.message(5 << 10 | cmd, 0, seq, one)
+	        elif rows is None:
+	            answer = cap.error(seq, 22)
+	        else:
+	            nest = cap.attr(88, b"".join(cap.attr(89, row) for row in rows(cap)))
+	            answer = cap.message(5 << 10 | cmd, 2, seq, one + nest) + cap.done(seq)
+	        cap.packet(20, answer)
+	    cap.write(f"{sys.argv[2]}/{name}")
+	write("long", lambda cap: [rdma_srq(cap, 1, 0, 99, qps=range(100000, 101000, 2))])
+	write("odd", lambda cap: [rdma_srq(cap, 1, 0, 99, qps=((9, 3), 7, (0, 0xffffffff)))])
+	write("broken", lambda cap: [rdma_srq(cap, 1, 0, 99) + cap.attr(19, b"\xff\x00\x14\x00")])
+	write("old")
+	END
+	run eadm --from "$BATS_TEST_TMPDIR/long" dump srq --json
+	[ "$(jq '.rows[0].users' <<<"$output")" = 500 ]
+	[[ $(jq -r '.rows[0].qpns' <<<"$output") =~ ^100000\ 100002\ .*\ 1005[0-9]*\ \.\.\.$ ]]
+	run eadm --from "$BATS_TEST_TMPDIR/odd" dump srq --json
+	[ "$(jq -c '.rows[0] | [.users, .qpns]' <<<"$output")" = '[null,"7 0-4294967295"]' ]
+	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/broken" dump srq
+	[ "$status" = 1 ]
+	[[ $stderr == *"RDMA attribute exceeds the message"* ]]
+	fails 5 "eadm: dump: shared receive queues: rocep1: this kernel does not list them" \
+		--from "$BATS_TEST_TMPDIR/old" dump srq
+}
+
 @test "a device below nothing has the driver that verbs tell, if it is loaded" {
 	golden stock-list --from "$STOCK" list
 	diff <(eadm --from "$STOCK" list --json 2>&1) \

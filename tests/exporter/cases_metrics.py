@@ -63,6 +63,14 @@ def unique(place):
     equal(got['eadm_process_qp_objects{device="cloud_0",comm="odd\ufffd"}'], 2)
 
 
+@case("SRQs of any driver")
+def srqs(_):
+    text = once(f"{REPO}/tests/captures/synth/stock.pcapng", "--objects", "srq,qp")
+    promtool(text)
+    got = values(text)
+    equal(got['eadm_srq_users{device="rocep1",srqn="3"}'], 5)
+
+
 @case("GIDs of each port, and which of them to use")
 def gids(place):
     text = once(place.capture("two"), "--objects", "gid")

@@ -13,6 +13,8 @@ SAME = {
     "cq": {"dev_name": "ifname", "res_id": "cqn", "pid": "pid", "comm": "comm"},
     "mr": {"dev_name": "ifname", "res_id": "mrn", "length": "mrlen", "pid": "pid", "comm": "comm"},
     "pd": {"dev_name": "ifname", "res_id": "pdn", "pid": "pid", "comm": "comm"},
+    "srq": {"dev_name": "ifname", "srqn": "srqn", "type": "type", "pdn": "pdn", "qpns": "lqpn",
+            "pid": "pid", "comm": "comm"},
     "ctx": {"dev_name": "ifname", "res_id": "ctxn", "pid": "pid", "comm": "comm"},
 }
 # Names of erdma's and rxe's counters.
@@ -38,6 +40,9 @@ def only(rows, key, device):
 
 
 def normal(value):
+    """Text; a list of QPs is one in rdma, and text in eadm."""
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
     return str(value).lower().strip("[]")
 
 

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Lists of QPs in RDMA netlink. */
+#ifndef EADM_QP_LIST_H
+#define EADM_QP_LIST_H
+
+#include "model/attr.h"
+#include "model/record.h"
+
+struct eadm_qp_range {
+	uint32_t first, last;
+};
+
+/*
+ * The next entry of a list, the content of RDMA_NLDEV_ATTR_RES_QP: 1 with @range,
+ * 0 at its end, or -EBADMSG.
+ */
+int eadm_qp_list_next(struct eadm_attrs *list, struct eadm_qp_range *range)
+	EADM_MUST_CHECK;
+/* The list and the number of QPs in it, for the row of their SRQ. */
+int eadm_qp_list_put(struct eadm_attrs qps, struct eadm_record *srq)
+	EADM_MUST_CHECK;
+
+#endif /* EADM_QP_LIST_H */
