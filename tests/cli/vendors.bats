@@ -99,7 +99,7 @@ setup_file() {
 	        if cmd != 23:
 	            answer = cap.message(5 << 10 | cmd, 0, seq, one)
 	        elif rows is None:
-	            answer = cap.error(seq, 22)
+	            answer = cap.error(seq, -22)
 	        else:
 	            nest = cap.attr(88, b"".join(cap.attr(89, row) for row in rows(cap)))
 	            answer = cap.message(5 << 10 | cmd, 2, seq, one + nest) + cap.done(seq)
@@ -118,7 +118,7 @@ setup_file() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/broken" dump srq
 	[ "$status" = 1 ]
 	[[ $stderr == *"RDMA attribute exceeds the message"* ]]
-	fails 5 "eadm: dump: shared receive queues: rocep1: this kernel does not list them" \
+	fails 5 "eadm: dump: shared receive queues: this kernel does not list them" \
 		--from "$BATS_TEST_TMPDIR/old" dump srq
 }
 
