@@ -13,8 +13,9 @@ SAME = {
     "cq": {"dev_name": "ifname", "res_id": "cqn", "pid": "pid", "comm": "comm"},
     "mr": {"dev_name": "ifname", "res_id": "mrn", "length": "mrlen", "pid": "pid", "comm": "comm"},
     "pd": {"dev_name": "ifname", "res_id": "pdn", "pid": "pid", "comm": "comm"},
+    # No comm: rdma (iproute2 6.1) prints the list of QPs as the name of the process.
     "srq": {"dev_name": "ifname", "srqn": "srqn", "type": "type", "pdn": "pdn", "qpns": "lqpn",
-            "pid": "pid", "comm": "comm"},
+            "pid": "pid"},
     "ctx": {"dev_name": "ifname", "res_id": "ctxn", "pid": "pid", "comm": "comm"},
 }
 # Names of erdma's and rxe's counters.
