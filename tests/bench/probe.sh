@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In the guest: see tests/bench/probe. ROUNDS
+# In the guest: see tests/bench/probe. ROUNDS BPFTRACE_ROOT
 # shellcheck disable=SC2016 # of ftrace and bpftrace
 . tests/tap.sh
 # shellcheck source=tests/vm/probe/lib.sh
@@ -8,6 +8,7 @@
 # shellcheck disable=SC2154 # of lib.sh
 trap 'rm -rf "$temp"' EXIT
 rounds=$1
+bpftrace=$2
 tracing=/sys/kernel/tracing
 mkdir "$temp/root"
 
@@ -27,21 +28,21 @@ probe() { # LEVEL
 	until_true 60 no_programs
 }
 
-# What a record has that is known of a query: time, latency, result, process, control group, name
-# space, device and numbers of QP, CQ and PD.
-fields='(nsecs, nsecs - @in[tid], $ret, pid, tid, comm, cgroup,
-	curtask->nsproxy->net_ns->ns.inum, $qp->device->index, $qp->res.id, $qp->send_cq->res.id,
-	$qp->pd->res.id, $qp->qp_type)'
+# What a record has that is known of a query: start and end, result, process, control group, whether
+# a kernel thread or an exiting process called, name space, device and the call's number there,
+# numbers of QP and CQ, whether there is an SRQ, and type.
+fields='(@in[tid], nsecs, $ret, pid, tid, comm, cgroup, curtask->flags, curtask->nsproxy->net_ns->ns.inum,
+	$dev, @seq[$dev], $qp->qp_num, $qp->send_cq->res.id, (uint64)$qp->srq, $qp->qp_type)'
+record="\$dev = \$qp->device->index; @seq[\$dev]++; @n++; @rec[@n % 4096] = $fields; delete(@in, tid);"
 by_types="fentry:ib_core:ib_query_qp { @in[tid] = nsecs; }
-fexit:ib_core:ib_query_qp { \$qp = args.qp; \$ret = retval; @n++; @rec[@n % 4096] = $fields; delete(@in, tid); }"
+fexit:ib_core:ib_query_qp { \$qp = args.qp; \$ret = retval; $record }"
 by_kprobes="kprobe:ib_query_qp { @in[tid] = nsecs; @qp[tid] = arg0; }
-kretprobe:ib_query_qp { \$qp = (struct ib_qp *)@qp[tid]; \$ret = retval; @n++; @rec[@n % 4096] = $fields;
-	delete(@in, tid); delete(@qp, tid); }"
+kretprobe:ib_query_qp { \$qp = (struct ib_qp *)@qp[tid]; \$ret = retval; $record delete(@qp, tid); }"
 
 bpftrace_by() { # SCRIPT
 	local pid
 
-	tests/vm/debian enter "$EADM_BPFTRACE" "$temp/root" bpftrace \
+	tests/vm/debian enter "$bpftrace" "$temp/root" bpftrace \
 		-e "BEGIN { printf(\"ready\\n\"); @n = 0; }
 $1
 END { clear(@in); clear(@rec); }" >"$temp/bpftrace" 2>&1 &

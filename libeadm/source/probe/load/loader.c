@@ -162,6 +162,7 @@ static int check_types(struct probe *p, const char *path)
 	s_->rodata->probe_cpus = (p)->about.cpus;			\
 	s_->rodata->probe_slots = (p)->about.slots;			\
 	s_->rodata->probe_may_read = (p)->about.may_read;		\
+	s_->rodata->probe_knows_tasks = !access("/sys/kernel/btf/vmlinux", F_OK); \
 } while (0)
 
 static int open_typed(struct probe *p)

@@ -173,18 +173,66 @@ static __always_inline __u32 srqn_of(struct ib_srq *srq)
 	return GET(srq, res.id);
 }
 
+struct qp_parts {
+	struct ib_device *device;
+	struct ib_cq *send_cq;
+	struct ib_srq *srq;
+	__u32 qpn, type;
+};
+
+#ifdef EADM_PROBE_KPROBE
+/*
+ * Reading a few words more costs less than another call of the helper. Where the members
+ * are further apart, they are read one by one; the kernel's offsets are constants by the
+ * time the programs are verified.
+ */
+#define PART(bytes, base, qp, member) ({				\
+	__u32 at_ = bpf_core_field_offset(qp->member) - (base);		\
+	__typeof__(qp->member) v_;					\
+									\
+	if (at_ <= sizeof(bytes) - sizeof(v_))				\
+		v_ = *(__typeof__(v_) *)((char *)(bytes) + at_);	\
+	else								\
+		v_ = PEEK(qp, member);					\
+	v_; })
+
+static __always_inline void take_parts(struct qp_parts *parts, struct ib_qp *qp)
+{
+	__u64 head[10], numbers[2];
+	__u32 base = bpf_core_field_offset(qp->device);
+
+	bpf_probe_read_kernel(head, sizeof(head), &qp->device);
+	parts->device = PART(head, base, qp, device);
+	parts->send_cq = PART(head, base, qp, send_cq);
+	parts->srq = PART(head, base, qp, srq);
+	base = bpf_core_field_offset(qp->qp_num);
+	bpf_probe_read_kernel(numbers, sizeof(numbers), &qp->qp_num);
+	parts->qpn = PART(numbers, base, qp, qp_num);
+	parts->type = PART(numbers, base, qp, qp_type);
+}
+#else
+static __always_inline void take_parts(struct qp_parts *parts, struct ib_qp *qp)
+{
+	parts->device = qp->device;
+	parts->send_cq = qp->send_cq;
+	parts->srq = qp->srq;
+	parts->qpn = qp->qp_num;
+	parts->type = qp->qp_type;
+}
+#endif
+
 static __always_inline void of_qp(struct eadm_probe_rec *rec, struct ib_qp *qp)
 {
-	struct ib_cq *cq = GET(qp, send_cq);
-	struct ib_srq *srq = GET(qp, srq);
+	struct qp_parts parts;
 
-	of_device(rec, GET(qp, device));
-	rec->qpn = GET(qp, qp_num);
-	rec->qp_type = GET(qp, qp_type);
-	if (cq)
-		rec->cqn = GET(cq, res.id);
-	if (srq)
-		rec->srqn = srqn_of(srq);
+	take_parts(&parts, qp);
+	of_device(rec, parts.device);
+	rec->qpn = parts.qpn;
+	rec->qp_type = parts.type;
+	if (parts.send_cq)
+		rec->cqn = GET(parts.send_cq, res.id);
+	if (parts.srq)
+		rec->srqn = srqn_of(parts.srq);
 }
 
 static __always_inline void of_new_qp(struct eadm_probe_rec *rec,
@@ -651,7 +699,7 @@ static __always_inline int cm_event(struct rdma_id_private *id,
 	rec.status = GET(event, status);
 	rec.private_data = GET(event, param.conn.private_data_len);
 	of_owner(&rec, GET(id, res.task));
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -700,7 +748,7 @@ static __always_inline int qp_event(struct ib_event *event, __u8 function,
 		rec.qp_type = PEEK(qp, qp_type);
 		of_peeked_owner(&rec, PEEK(qp, res.task));
 	}
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -726,7 +774,7 @@ EVENT(ib_uverbs_cq_event_handler, struct ib_event *event)
 	rec.cqn = GET(cq, res.id);
 	rec.event = GET(event, event);
 	of_owner(&rec, GET(cq, res.task));
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -743,7 +791,7 @@ EVENT(ib_uverbs_srq_event_handler, struct ib_event *event)
 		rec.srqn = PEEK(srq, res.id);
 		of_peeked_owner(&rec, PEEK(srq, res.task));
 	}
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -756,7 +804,7 @@ EVENT(ib_dispatch_event, struct ib_event *event)
 	rec.event = GET(event, event);
 	/* The first bytes of the same union, on a little-endian machine. */
 	rec.port = (__u32)(unsigned long)GET(event, element.cq);
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -773,7 +821,7 @@ EVENT(add_modify_gid, struct ib_gid_table *table, struct ib_gid_attr *attr)
 	rec.local.bytes[0] = GET_U64(&attr->gid.raw[0]);
 	rec.local.bytes[1] = GET_U64(&attr->gid.raw[8]);
 	of_caller(&rec);
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }
 
@@ -801,6 +849,6 @@ EVENT(del_gid, struct ib_device *dev, __u32 port, struct ib_gid_table *table,
 			bpf_core_field_offset(struct ib_gid_attr, gid));
 	}
 	of_caller(&rec);
-	emit(&rec);
+	emit(&rec, false);
 	return 0;
 }

@@ -36,10 +36,21 @@
 			      &p_->member);				\
 	v_; })
 
+#define PEEK_U64(p) ({ __u64 v_ = 0; bpf_probe_read_kernel(&v_, 8, (p)); v_; })
+
 /* Typed pointers can be followed without a helper. */
+#define FOLLOW(p, member) ((p)->member)
+/* Hides from the compiler that it consists of bytes: it would load each byte. */
+#define FOLLOW_AS(type, p) ({						\
+	const type *p_ = (const type *)(p);				\
+									\
+	asm volatile("" : "+r"(p_));					\
+	*p_; })
+#define FOLLOW_U64(p) FOLLOW_AS(__u64, p)
+
 #ifdef EADM_PROBE_KPROBE
 #define GET PEEK
-#define GET_U64(p) ({ __u64 v_ = 0; bpf_probe_read_kernel(&v_, 8, (p)); v_; })
+#define GET_U64 PEEK_U64
 #define GET_U32(p) ({ __u32 v_ = 0; bpf_probe_read_kernel(&v_, 4, (p)); v_; })
 #define GET_U16(p) ({ __u16 v_ = 0; bpf_probe_read_kernel(&v_, 2, (p)); v_; })
 #define PARM_0(ctx) PT_REGS_PARM1(ctx)
@@ -59,16 +70,10 @@
 #define EVENT(symbol, args...)						\
 	SEC("kprobe/" #symbol) int BPF_KPROBE(event_##symbol, args)
 #else
-#define GET(p, member) ((p)->member)
-/* Hides from the compiler that it consists of bytes: it would load each byte. */
-#define GET_AS(type, p) ({						\
-	const type *p_ = (const type *)(p);				\
-									\
-	asm volatile("" : "+r"(p_));					\
-	*p_; })
-#define GET_U64(p) GET_AS(__u64, p)
-#define GET_U32(p) GET_AS(__u32, p)
-#define GET_U16(p) GET_AS(__u16, p)
+#define GET FOLLOW
+#define GET_U64 FOLLOW_U64
+#define GET_U32(p) FOLLOW_AS(__u32, p)
+#define GET_U16(p) FOLLOW_AS(__u16, p)
 #define PARM_0(ctx) ((ctx)[0])
 #define PARM_1(ctx) ((ctx)[1])
 #define PARM_2(ctx) ((ctx)[2])
@@ -106,6 +111,8 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile __u32 probe_cpus = 1;
 const volatile __u32 probe_slots = 1;
 const volatile bool probe_may_read;
+/* The kernel has types for its own structs, if not for those of modules. */
+const volatile bool probe_knows_tasks;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -212,31 +219,63 @@ static __always_inline struct task_struct *this_task(void)
 #endif
 }
 
+/* Defines a function that takes from a task what is known of a caller. */
+#define OF_TASK(name, GET, GET_U64)					\
+static __always_inline void name(struct eadm_probe_rec *rec,		\
+				 struct task_struct *task)		\
+{									\
+	__u64 *comm = (__u64 *)rec->comm;				\
+	struct nsproxy *ns;						\
+	__u32 flags;							\
+									\
+	comm[0] = GET_U64(&task->comm[0]);				\
+	comm[1] = GET_U64(&task->comm[8]);				\
+	flags = GET(task, flags);					\
+	if (flags & PF_KTHREAD) {					\
+		rec->flags |= EADM_PROBE_KERNEL;			\
+		return;							\
+	}								\
+	/* An exiting process may have left its namespaces already. */	\
+	ns = GET(task, nsproxy);					\
+	if (ns)								\
+		rec->netns = GET(GET(ns, net_ns), ns.inum);		\
+	if (flags & PF_EXITING) {					\
+		rec->flags |= EADM_PROBE_EXITING;			\
+		rec->exit_signal = GET(task, exit_code) & 0x7f;		\
+	}								\
+}
+
+#ifdef EADM_PROBE_KPROBE
+OF_TASK(of_peeked_task, PEEK, PEEK_U64)
+#endif
+#ifndef EADM_PROBE_NO_FETCH
+OF_TASK(of_typed_task, FOLLOW, FOLLOW_U64)
+#endif
+
+static __always_inline void of_this_task(struct eadm_probe_rec *rec)
+{
+#ifndef EADM_PROBE_KPROBE
+	of_typed_task(rec, bpf_get_current_task_btf());
+#else
+#ifndef EADM_PROBE_NO_FETCH
+	if (probe_knows_tasks) {
+		of_typed_task(rec, bpf_get_current_task_btf());
+		return;
+	}
+#endif
+	of_peeked_task(rec, (struct task_struct *)bpf_get_current_task());
+#endif
+}
+
 /* The running thread is the caller. */
 static __always_inline void of_caller(struct eadm_probe_rec *rec)
 {
 	__u64 id = bpf_get_current_pid_tgid();
-	struct task_struct *task = this_task();
-	struct nsproxy *ns;
-	__u32 flags;
 
 	rec->pid = id >> 32;
 	rec->tid = id;
 	rec->cgroup = bpf_get_current_cgroup_id();
-	bpf_get_current_comm(rec->comm, sizeof(rec->comm));
-	flags = GET(task, flags);
-	if (flags & PF_KTHREAD) {
-		rec->flags |= EADM_PROBE_KERNEL;
-		return;
-	}
-	/* An exiting process may have left its namespaces already. */
-	ns = GET(task, nsproxy);
-	if (ns)
-		rec->netns = GET(GET(ns, net_ns), ns.inum);
-	if (flags & PF_EXITING) {
-		rec->flags |= EADM_PROBE_EXITING;
-		rec->exit_signal = GET(task, exit_code) & 0x7f;
-	}
+	of_this_task(rec);
 }
 
 /* For an event: the process that created the object; it need not be running. */
@@ -345,7 +384,34 @@ static __always_inline void set_number(struct eadm_probe_rec *slot, __u64 number
 }
 #endif
 
-static __always_inline void emit(struct eadm_probe_rec *rec)
+/*
+ * All but the number. The compiler would copy each byte of a call's record, as it cannot see that
+ * the maps' values are aligned. An event's record, on the stack, it need not even store: there
+ * the verifier would refuse a part of a pointer, which ib_dispatch_event() takes for a number.
+ */
+static __always_inline void copy_record(struct eadm_probe_rec *to,
+					const struct eadm_probe_rec *from,
+					bool is_call)
+{
+	typedef __u64 __attribute__((may_alias)) word;
+	const word *in = (const word *)from;
+	word *out = (word *)to;
+	unsigned int i;
+
+	_Static_assert(sizeof(*to) % sizeof(*out) == 0 && sizeof(to->number) == sizeof(*out),
+		       "a record consists of words, the first is its number");
+	if (!is_call) {
+		__builtin_memcpy((char *)to + sizeof(to->number),
+				 (const char *)from + sizeof(from->number),
+				 sizeof(*from) - sizeof(from->number));
+		return;
+	}
+#pragma unroll
+	for (i = 1; i < sizeof(*to) / sizeof(*out); i++)
+		out[i] = in[i];
+}
+
+static __always_inline void emit(struct eadm_probe_rec *rec, bool is_call)
 {
 	__u32 cpu = bpf_get_smp_processor_id(), at;
 	struct eadm_probe_cpu *here = bpf_map_lookup_elem(&cpus, &cpu);
@@ -364,11 +430,9 @@ static __always_inline void emit(struct eadm_probe_rec *rec)
 		goto end;
 	set_number(slot, 0);
 	if (rec->dev != EADM_PROBE_NONE)
-		rec->seq = next_of_device(cell, rec->kind == EADM_PROBE_CALL ?
-					  &cell->calls : &cell->events);
-	__builtin_memcpy((char *)slot + sizeof(slot->number),
-			 (char *)rec + sizeof(rec->number),
-			 sizeof(*rec) - sizeof(rec->number));
+		rec->seq = next_of_device(cell, is_call ? &cell->calls :
+							  &cell->events);
+	copy_record(slot, rec, is_call);
 	set_number(slot, n + 1);
 end:
 	end_record(here);
@@ -378,12 +442,15 @@ end:
 static __always_inline int enter(struct eadm_probe_rec *rec, __u32 op)
 {
 	__u64 key = call_key(op);
-	struct eadm_probe_rec *outer = bpf_map_lookup_elem(&in_flight, &key);
+	struct eadm_probe_rec *outer;
 
-	if (outer && outer->function != rec->function)
-		return 0;
 	of_caller(rec);
-	bpf_map_update_elem(&in_flight, &key, rec, BPF_ANY);
+	if (!bpf_map_update_elem(&in_flight, &key, rec, BPF_NOEXIST))
+		return 0;
+	/* The return of an earlier call of the same function may have been missed. */
+	outer = bpf_map_lookup_elem(&in_flight, &key);
+	if (outer && outer->function == rec->function)
+		bpf_map_update_elem(&in_flight, &key, rec, BPF_ANY);
 	return 0;
 }
 
@@ -401,7 +468,7 @@ static __always_inline int leave(__u8 function, __u32 op, long ret, bool pointer
 	if (!pointer || (unsigned long)ret >= (unsigned long)-4095)
 		rec->status = ret;
 	rec->end = bpf_ktime_get_boot_ns();
-	emit(rec);
+	emit(rec, true);
 	bpf_map_delete_elem(&in_flight, &key);
 	return 0;
 }
