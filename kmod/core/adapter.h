@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An adapter with a command queue: what becomes of it when a command is lost, when its
- * function is reset, and when it is gone. The same for all families.
+ * An adapter with a command queue, independent of its family: lost commands, function resets and
+ * removal.
  */
 #ifndef EADM_ADAPTER_H
 #define EADM_ADAPTER_H
@@ -31,9 +31,9 @@ struct eadm_ring_bytes;
 struct eadm_settings;
 struct ib_umem;
 
-/* How commands are answered. */
+/* How completions of commands are received. */
 enum eadm_queue_state {
-	EADM_QUEUE_POLLING,	/* there are no interrupts yet */
+	EADM_QUEUE_POLLING,	/* no interrupts yet */
 	EADM_QUEUE_EVENT,
 	EADM_QUEUE_RECOVERING,
 	EADM_QUEUE_DEAD,
@@ -42,13 +42,13 @@ enum eadm_queue_state {
 /* Why an adapter is reset. */
 enum eadm_reset_reason {
 	EADM_RESET_COMMAND_LOST,
-	EADM_RESET_FATAL,	/* it reported something fatal */
+	EADM_RESET_FATAL,	/* the adapter reported a fatal error */
 	EADM_RESET_START_FAILED,
 	EADM_RESET_FUNCTION,	/* the PCI core resets the function */
 	EADM_RESET_SHUTDOWN,
 };
 
-/* The driver's own counters, apart from those of commands. */
+/* Counters kept by the driver, except those of commands. */
 enum eadm_counter {
 	EADM_CNT_PD_ALLOC_FAILURES,
 	EADM_CNT_QP_CREATE_FAILURES,
@@ -79,30 +79,30 @@ struct eadm_counters {
 
 /**
  * struct eadm_queue_ops - the command queue of a family
- * @name: what the family calls it
- * @spin_ns: how long an issuer polls for the answer before it sleeps
- * @look_ms: how long it sleeps at most between two checks of the queue and the adapter
- * @recovery_ms: timeout of recovery's own commands, if not that of all commands is shorter
+ * @name: name of the queue in this family
+ * @spin_ns: how long an issuer polls for completion before it sleeps
+ * @look_ms: maximum time that an issuer sleeps between two checks of the queue and the adapter
+ * @recovery_ms: timeout of commands issued by recovery, unless the general timeout is shorter
  * @room_ms: how long recovery waits for room in the queue
- * @op_class: EADM_CMD_OP_* by the adapter's number of an operation
- * @cause_class: EADM_CAUSE_* by the syndrome of an answer
- * @answered: whether there may be something for @process; without the lock. May be NULL without
- *	@spin_ns
+ * @op_class: map the adapter's operation code to EADM_CMD_OP_*
+ * @cause_class: map the syndrome of a completion to EADM_CAUSE_*
+ * @answered: whether @process may find a completion; called without the lock. May be NULL if
+ *	@spin_ns is 0
  * @has_room: whether a command can be submitted
- * @submit: put a command into the queue, which has room. Calls eadm_cmd_submitted()
- * @process: consume what the adapter has completed. Calls eadm_cmd_answered() and
+ * @submit: put a command into the queue, which has room for it. Calls eadm_cmd_submitted()
+ * @process: consume completions. Calls eadm_cmd_answered() and
  *	eadm_cmd_late()
- * @lose: a command was given up, its slot is marked as lost: take over what the adapter may
+ * @lose: a command timed out and its slot is marked lost: take over the memory that the adapter may
  *	still use
- * @events: consume events of the queue, whose interrupt may be lost; without the lock. May be
- *	NULL
- * @missed: an answer was found that no interrupt had announced
- * @serves: the queue is about to work with interrupts. May be NULL
+ * @events: consume events of the queue if their interrupt may be lost; called without the lock. May
+ *	be NULL
+ * @missed: a completion was found that no interrupt had announced
+ * @serves: the queue is about to use interrupts. May be NULL
  * @sleeps: an issuer is about to sleep. May be NULL
- * @slot: the slot with this number, NULL if there are not so many
- * @reset: give up all commands with this status, and empty the queue: the adapter was halted
+ * @slot: return the slot with this number, NULL if the number is out of range
+ * @reset: abort all commands with this status and empty the queue; the adapter is halted
  *
- * Called with the adapter's lock held, unless it says otherwise.
+ * Called with the adapter's lock held, except where noted.
  */
 struct eadm_queue_ops {
 	const char *name;
@@ -126,9 +126,9 @@ struct eadm_queue_ops {
 };
 
 /**
- * struct eadm_step - a step of probe, and its opposite in removal
- * @begin: return 0, or -errno after undoing what @end would undo. Tables of objects that it has
- *	initialised may stay: they are destroyed after all steps
+ * struct eadm_step - a step of probe, and its counterpart in removal
+ * @begin: return 0, or -errno after undoing everything that @end would undo. Object tables that it
+ *	has initialised may stay: they are destroyed after all steps
  * @end: may be NULL
  *
  * Called in process context.
@@ -139,34 +139,35 @@ struct eadm_step {
 };
 
 /**
- * struct eadm_adapter_ops - what a family does
+ * struct eadm_adapter_ops - operations of a family
  * @queue: its command queue
  * @settings: its settings
- * @probe: issue a command that changes nothing. Return 0 if it was answered, even by a
- *	refusal
- * @halt: make the adapter stop and forget everything, and turn bus mastering off. Return
- *	whether it is known to have forgotten
- * @start: start it again, empty, with bus mastering; the queue is polled
- * @forget: reset what the driver knows of the adapter's state, and, if its end is confirmed,
- *	free what commands referred to
- * @has_restarted: called periodically, in service: whether the adapter seems to have lost its
- *	state without a reset by the driver. This may be wrong: recovery tries a command first
- * @watch: called periodically: do what a lost interrupt should have led to
- * @died: notify the owner of a QP, which is referenced, that the adapter has forgotten it.
- *	Recovery calls this: if there is service again, commands that the owner's handler issues
- *	are executed before those of others
- * @recovered: recovery is over: a reset may have ended all that was told to the adapter
- *	(@was_reset), and it was out of service before (@was_halted)
- * @free_orphan: free memory, and the record of it
- * @ctx_begin: make a context in the adapter, initialise it as an object, and answer to @udata;
- *	its maps exist, and it is not visible yet. Return 0 or -errno
- * @ctx_end: undo that; it is no longer visible
+ * @probe: issue a command without side effects. Return 0 if it completed, even with an error
+ * @halt: stop the adapter, make it discard all state, and turn bus mastering off. Return whether
+ *	the adapter has confirmed this
+ * @start: start the adapter again, without objects, with bus mastering on and the queue polled
+ * @forget: reset the driver's copy of the adapter's state and, if the adapter has confirmed the
+ *	reset, free the memory that commands referred to
+ * @has_restarted: called periodically while in service: whether the adapter seems to have lost its
+ *	state without a reset by the driver. May return false positives: recovery tries a command
+ *	first
+ * @watch: called periodically: handle conditions whose interrupt may have been lost
+ * @died: notify the owner of a QP that the adapter no longer has it; the QP is referenced. Called
+ *	by recovery: if the adapter is in service again, commands issued by the owner's handler are
+ *	executed before all other commands
+ * @recovered: recovery has ended. @was_reset: a reset may have discarded the adapter's state;
+ *	@was_halted: the adapter was out of service before
+ * @free_orphan: free an orphan and its memory
+ * @ctx_begin: create a context in the adapter, initialise its object, and respond to @udata; its
+ *	maps exist, and it is not visible yet. Return 0 or -errno
+ * @ctx_end: undo @ctx_begin; the context is no longer visible
  * @check_mr: whether a process may register this much memory. Return 0 or -errno
- * @reg_mr: register it; takes ownership of the pinned memory, also on failure, which it counts
- * @find_ring: find the queue that is named, and fill in all that is known of it without asking
- *	the adapter. Return 0; -ENOENT for an unknown queue, -EOPNOTSUPP for an unknown kind
- * @ask_ring: ask the adapter for its indices; @obj: what has the queue, or NULL. Return 0 or
- *	-errno. May be NULL
+ * @reg_mr: register an MR; takes ownership of the pinned memory, also on failure, and counts
+ *	failures
+ * @find_ring: find the requested queue, and fill in everything known without querying the adapter.
+ *	Return 0; -ENOENT for an unknown queue, -EOPNOTSUPP for an unknown kind
+ * @ask_ring: query the adapter for the queue's indices; @obj: owner of the queue, or NULL. Return 0
+ *	or -errno. May be NULL
  *
  * Called in process context.
  */
@@ -197,50 +198,51 @@ struct eadm_adapter_ops {
 /**
  * struct eadm_adapter - one adapter
  * @ibdev: the RDMA device; first, as the RDMA core allocates all of it
- * @ops: its family
+ * @ops: operations of its family
  * @port: its port
- * @fn: its function, and whether it is there
- * @bars: claimed memory BARs, bit by bit
+ * @fn: PCI function, and whether it is present
+ * @bars: bitmap of claimed memory BARs
  * @bar: the BAR of registers
  * @vectors: interrupt vectors granted
- * @steps: of probe; removal undoes them in reverse order. The last one is empty
- * @complete: all of them are done
- * @diag: seen by the companion module
+ * @steps: steps of probe, undone in reverse order by removal. The last one is empty
+ * @complete: all steps have succeeded
+ * @diag: interface to the companion module
  * @failures: the last failures, kept across recovery
- * @probed: local_clock() when the driver found it
- * @counters: the driver's own
- * @qps: the QPs, whose owners are notified when the adapter has forgotten them
- * @cqs: the CQs
- * @mrs: the MRs
- * @pds: the PDs
- * @ctxs: the contexts of processes
+ * @probed: local_clock() at probe
+ * @counters: the driver's own counters
+ * @qps: QPs; recovery notifies their owners when the adapter no longer has them
+ * @cqs: CQs
+ * @mrs: MRs
+ * @pds: PDs
+ * @ctxs: contexts of processes
  * @eqs: struct eadm_eq, by number; complete before the device is registered
  * @leaving: the driver is about to be unbound; set once
- * @wq: the watch, and deferred interrupt work
- * @recovery_wq: recovery, for which all others wait
- * @lock: guards the command queue, its flight recorder, the epoch and bus mastering; taken
- *	in interrupts
- * @wait: issuers waiting for room in the queue, or for the end of recovery
- * @state: how commands are answered; under @lock, read with READ_ONCE() elsewhere
+ * @wq: runs the watch and deferred interrupt work
+ * @recovery_wq: runs recovery, on which all other work may wait
+ * @lock: protects the command queue, its flight recorder, the epoch and bus mastering; taken in
+ *	interrupt context
+ * @wait: issuers that wait for room in the queue or for the end of recovery
+ * @state: how completions are received; under @lock, read with READ_ONCE() elsewhere
  * @recoverable: a lost command starts recovery (not during probe and removal); under @lock
  * @recoverer: the task that brings the queue back; under @lock
- * @cmds: commands issued; under @lock
- * @cmd_timeout: how long a command may take, ms; read with READ_ONCE()
+ * @cmds: counts of commands, and their flight recorder; under @lock
+ * @cmd_timeout: command timeout in ms; read with READ_ONCE()
  * @reason: why recovery runs; written under @lock, and not while the queue is recovering
- * @epoch: counts resets; raised under @lock, see eadm_object_is_dead()
- * @gone: it no longer answers on the bus; set once
- * @watch: notices what no command would reveal
+ * @epoch: number of the current epoch, raised by each reset under @lock; see eadm_object_is_dead()
+ * @gone: the adapter no longer responds on the bus; set once
+ * @watch: detects conditions that no command would reveal
  * @recovery: brings the queue back
- * @halted: the last attempt failed: the adapter cannot be asked; written by recovery only
- * @restarted: it need not be asked: it is known to have forgotten everything; used by
- *	recovery and those who start it
- * @told: consumers know that epochs before this one are over; used by recovery only
- * @told_gone: consumers know that it is gone; used by recovery only
- * @unconfirmed: it has not confirmed the last reset
- * @last_recovery: jiffies of the last attempt
- * @recoveries: number of times that the queue was brought back; under @lock
+ * @halted: the last recovery attempt failed and the adapter cannot be queried; written by recovery
+ *	only
+ * @restarted: the adapter is known to have lost all state, so recovery need not probe it; used by
+ *	recovery and its callers
+ * @told: first epoch whose end has not been reported to consumers; used by recovery only
+ * @told_gone: consumers were notified that the adapter is gone; used by recovery only
+ * @unconfirmed: the adapter has not confirmed the last reset
+ * @last_recovery: jiffies of the last recovery attempt
+ * @recoveries: number of successful recoveries; under @lock
  * @failed_recoveries: number of failed attempts; under @lock
- * @memory: what it may still know of
+ * @memory: memory that the adapter may still access
  */
 struct eadm_adapter {
 	struct ib_device ibdev;
@@ -297,8 +299,8 @@ struct eadm_adapter {
  * @ad: the adapter
  * @obj: the object
  *
- * It cannot reach the object's memory, and has forgotten the object, or will do so before it
- * can reach memory again. That does not mean that the memory may be freed.
+ * If so, the adapter cannot access the object's memory, and has discarded the object or will do so
+ * before it can access memory again. The memory must not be freed on this condition alone.
  *
  * Context: any.
  */
@@ -317,7 +319,7 @@ static inline struct eadm_adapter *diag_to_adapter(struct eadm_diag_dev *dd)
 	return container_of(dd, struct eadm_adapter, diag);
 }
 
-/* How long ago it was local_clock() == @since. */
+/* Time since @since, a value of local_clock(). */
 static inline u64 eadm_age(u64 since)
 {
 	return eadm_elapsed(since, local_clock());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Numbers of commands and their flight recorder, and the rows of both for the companion. */
+/* Counts of commands, their flight recorder, and the rows of both for the companion. */
 
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -13,7 +13,7 @@
 #include "eadm_snap.h"
 
 /*
- * A copy of a record, as the ring continues to change. The record of the first timeout is kept
+ * Copy of a record, because the ring changes concurrently. The record of the first timeout is kept
  * until it has been read.
  */
 struct row {
@@ -22,11 +22,11 @@ struct row {
 };
 
 /**
- * eadm_commands_fill() - fill in what a command queue has in any family
+ * eadm_commands_fill() - fill in the fields of a command queue that all families have
  * @ad: the adapter
  * @s: the row
- * @slots: how many commands the queue has room for
- * @oldest: local_clock() of the oldest command with a waiter, if there is any
+ * @slots: number of commands that fit into the queue
+ * @oldest: local_clock() of the oldest command with a waiter, if any
  *
  * Context: any, with the adapter's lock held.
  */
@@ -73,7 +73,7 @@ static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 	bool found;
 
 	row = kmalloc(sizeof(*row), GFP_KERNEL);
-	/* NULL would mean that there are no more. */
+	/* NULL would end the dump. */
 	if (!row)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_irq(&ad->lock);
@@ -87,7 +87,7 @@ static void *cmd_next(struct eadm_diag_dev *dd, u64 *id)
 	return row;
 }
 
-/* Skips records that were not asked for. */
+/* Skips records that the request excludes. */
 static u64 cmd_seek(struct eadm_diag_dev *dd, u64 id, const struct eadm_diag_req *req)
 {
 	struct eadm_adapter *ad = diag_to_adapter(dd);
@@ -106,7 +106,7 @@ static void cmd_put(struct eadm_diag_dev *dd, void *row)
 	kfree(row);
 }
 
-/* The requester in the reader's PID namespace, 0 when it cannot be seen there. */
+/* PID of the requester in the reader's PID namespace, 0 if it is not visible there. */
 static u32 reader_pid(const struct eadm_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
@@ -155,7 +155,7 @@ static void fill_outcome(const struct eadm_adapter *ad, const struct eadm_rec *r
 		SNAP_SET(s, cause, ad->ops->queue->cause_class(rec->syndrome));
 }
 
-/* An administrator's read of the first timeout releases that record. */
+/* When an administrator reads the record of the first timeout, the record is released. */
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers of commands, and their flight recorder. */
+/* Counts of commands, and their flight recorder. */
 #ifndef EADM_COMMANDS_H
 #define EADM_COMMANDS_H
 
@@ -12,21 +12,21 @@ struct eadm_adapter;
 struct eadm_snap_cmdq;
 
 /**
- * struct eadm_commands - numbers of commands; all of it under the adapter's lock
+ * struct eadm_commands - counts of commands; all under the adapter's lock
  * @outstanding: commands with a waiter
  * @max_outstanding: highest value of @outstanding so far
- * @quarantined: slots with a lost command, whose answer may still come
+ * @quarantined: slots with a lost command, whose completion may still arrive
  * @submitted: commands submitted
- * @completed: commands answered in time
- * @errors: of these, those refused
- * @timeouts: commands given up
- * @late: answers after that
- * @spurious: completions that matched nothing, or were damaged
+ * @completed: commands completed in time
+ * @errors: completed commands that failed
+ * @timeouts: commands that timed out
+ * @late: completions after the timeout
+ * @spurious: completions that matched no command or were damaged
  * @last_spurious: local_clock() when @spurious last grew, 0 = never
- * @last_submit: local_clock()
- * @last_comp: local_clock()
+ * @last_submit: local_clock() of the last submission
+ * @last_comp: local_clock() of the last completion
  * @rec: flight recorder, kept across recovery
- * @look: wakes issuers from time to time; runs only while there are some
+ * @look: timer that wakes issuers periodically; runs only while there are issuers
  */
 struct eadm_commands {
 	u32 outstanding;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contexts of processes, and what drivers exchange with providers. */
+/* Contexts of processes, and the data exchanged with userspace providers. */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -8,14 +8,14 @@
 
 /**
  * eadm_udata_read() - read a provider's request
- * @udata: the source; NULL for kernel callers
- * @req: where to; zeroed by the caller, as a request may be shorter. NULL if @max is 0
- * @min: minimum size, which all providers pass
- * @max: size that this driver knows
+ * @udata: source of the request; NULL for kernel callers
+ * @req: destination; zeroed by the caller, as a request may be shorter. NULL if @max is 0
+ * @min: minimum size, passed by all providers
+ * @max: size known to this driver
  *
  * Context: process.
- * Return: 0; -EINVAL when it is too short, or uses something that the driver does not
- * know; -EOPNOTSUPP for the kernel; -EFAULT.
+ * Return: 0; -EINVAL if the request is too short or uses a field unknown to the driver; -EOPNOTSUPP
+ * for kernel callers; -EFAULT.
  */
 int eadm_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
 {
@@ -29,11 +29,10 @@ int eadm_udata_read(struct ib_udata *udata, void *req, size_t min, size_t max)
 }
 
 /**
- * eadm_udata_write() - send the answer to a provider, truncated if it expects
- * less
- * @udata: where to
- * @resp: the answer
- * @size: bytes of it
+ * eadm_udata_write() - send the response to a provider, truncated to the size that it expects
+ * @udata: destination
+ * @resp: the response
+ * @size: size of the response in bytes
  *
  * Context: process.
  * Return: 0 or -EFAULT.
@@ -104,7 +103,7 @@ void eadm_dealloc_ucontext(struct ib_ucontext *ibctx)
 	struct eadm_ctx *ctx = to_eadm_ctx(ibctx);
 
 	eadm_table_remove(&ad->ctxs, ctx->ctxn, &ctx->obj);
-	/* Its mappings outlive it if the device is removed. */
+	/* The mappings outlive the context if the device is removed. */
 	eadm_maps_end(ctx->maps);
 	ad->ops->ctx_end(ad, ctx);
 	eadm_maps_put(ctx->maps);
@@ -112,13 +111,14 @@ void eadm_dealloc_ucontext(struct ib_ucontext *ibctx)
 }
 
 /**
- * eadm_ctxs_zap() - take device memory from all contexts that the adapter no longer serves
+ * eadm_ctxs_zap() - revoke device memory from all contexts that the adapter no longer serves
  * @ad: the adapter
  *
- * After a reset the adapter hands it out again. Processes then write to a dummy page, as after
- * a removal. A context that is created meanwhile belongs to the new epoch, or its mmap() fails.
+ * After a reset the adapter assigns this memory to new contexts. Processes then write to a dummy
+ * page, as after a removal. A context created concurrently belongs to the new epoch, or its mmap()
+ * fails.
  *
- * Context: process; the epoch was raised, or the driver leaves.
+ * Context: process; the epoch was raised, or the driver is being unbound.
  */
 void eadm_ctxs_zap(struct eadm_adapter *ad)
 {
@@ -133,17 +133,17 @@ void eadm_ctxs_zap(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_ctxs_leave() - the device is about to be removed: take device memory from all contexts
+ * eadm_ctxs_leave() - revoke device memory from all contexts before the device is removed
  * @ad: the adapter
  *
- * The RDMA core destroys the QPs of processes first, which go on and must not get SIGBUS for
- * what they did not do.
+ * The RDMA core destroys the QPs of processes first; the processes keep running and must not
+ * receive SIGBUS for a removal that they did not cause.
  *
  * Context: process.
  */
 void eadm_ctxs_leave(struct eadm_adapter *ad)
 {
-	/* Either this finds a context in the table, or publish() sees the flag. */
+	/* Either the loop finds a context in the table, or publish() sees the flag. */
 	WRITE_ONCE(ad->leaving, true);
 	eadm_ctxs_zap(ad);
 }
@@ -152,10 +152,9 @@ void eadm_ctxs_leave(struct eadm_adapter *ad)
  * eadm_ctx_disassociate() - verb: the device is removed while a process uses it
  * @ibctx: the context
  *
- * The RDMA core has destroyed the objects and frees the context. Device memory was taken from
- * its processes before (eadm_ctxs_leave()), or is when the context is freed; rings that are
- * mapped belong to the process from then on. The mere existence of this callback lets removal
- * proceed while contexts are open.
+ * The RDMA core has destroyed the objects and frees the context. Device memory was revoked by
+ * eadm_ctxs_leave(), or is revoked when the context is freed; from then on, mapped rings belong to
+ * the process. The RDMA core requires this callback to remove a device while contexts are open.
  *
  * Context: process.
  */

@@ -10,15 +10,15 @@
 #include "object.h"
 
 /**
- * struct eadm_ctx - what a context has in any family
+ * struct eadm_ctx - common part of all families' contexts
  * @ibctx: the RDMA core's part
- * @obj: in the adapter's table of contexts
- * @ctxn: its number
- * @maps: device memory that its processes map
- * @qps: QPs it owns
- * @cqs: CQs it owns
- * @mrs: MRs it owns
- * @pds: PDs it owns
+ * @obj: entry in the adapter's table of contexts
+ * @ctxn: number of the context
+ * @maps: device memory that processes map
+ * @qps: number of QPs
+ * @cqs: number of CQs
+ * @mrs: number of MRs
+ * @pds: number of PDs
  */
 struct eadm_ctx {
 	struct ib_ucontext ibctx;
@@ -32,11 +32,11 @@ struct eadm_ctx {
 };
 
 /**
- * struct eadm_pd - what a PD has in any family
+ * struct eadm_pd - common part of all families' PDs
  * @ibpd: the RDMA core's part
- * @obj: in the adapter's table of PDs
- * @ctx: owner, NULL for the kernel
- * @pdn: its number
+ * @obj: entry in the adapter's table of PDs
+ * @ctx: context of the owner, NULL for the kernel
+ * @pdn: number of the PD
  */
 struct eadm_pd {
 	struct ib_pd ibpd;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An event queue and its interrupt, as far as all families have them.
+ * Event queues and their interrupts, independent of the family.
  *
- * Lost interrupts. Finding entries that no interrupt has announced is only a hint that an
- * interrupt was lost: a CPU that is descheduled by the hypervisor, or that has interrupts
- * off, takes it later. A work item on that CPU runs after its pending interrupts, so it
- * can distinguish the two.
+ * Lost interrupts: entries that no interrupt has announced are only a hint that an interrupt was
+ * lost. A CPU that is descheduled by the hypervisor, or that has interrupts disabled, takes the
+ * interrupt later. A work item on that CPU runs after its pending interrupts, so it can distinguish
+ * the two cases.
  */
 
 #include <linux/irq.h>
@@ -27,8 +27,8 @@ static void check_work(struct work_struct *work)
 }
 
 /**
- * eadm_eq_suspect() - entries were found that no interrupt has announced
- * @eq: the event queue; one suspicion at a time, and none without an interrupt
+ * eadm_eq_suspect() - check for a lost interrupt after finding entries that none announced
+ * @eq: the event queue; a check that is pending already covers this call
  *
  * Context: any.
  */
@@ -49,10 +49,10 @@ void eadm_eq_suspect(struct eadm_eq *eq)
  * eadm_eq_init() - allocate an event queue
  * @eq: the queue, zeroed
  * @ad: the adapter
- * @index: EADM number, the next one
+ * @index: EADM number, which must be the next free one
  * @role: EADM_EQ_ROLE_*
- * @depth: entries
- * @size: bytes of them
+ * @depth: number of entries
+ * @size: size of the ring in bytes
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -95,10 +95,10 @@ struct eadm_eq *eadm_eq_find(struct eadm_adapter *ad, u64 index)
 
 /**
  * eadm_eq_request() - request the interrupt of an event queue
- * @eq: the queue; the interrupt has its name
+ * @eq: the queue, whose name the interrupt gets
  * @handler: its handler
- * @data: for the handler
- * @cpu: where it goes
+ * @data: argument of the handler
+ * @cpu: CPU that should take the interrupt
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -122,9 +122,9 @@ int eadm_eq_request(struct eadm_eq *eq, irq_handler_t handler, void *data, u32 c
 }
 
 /**
- * eadm_eq_release() - free the interrupt
+ * eadm_eq_release() - free the interrupt of an event queue
  * @eq: the queue
- * @data: as requested
+ * @data: as passed to eadm_eq_request()
  *
  * Context: process.
  */
@@ -140,9 +140,9 @@ void eadm_eq_release(struct eadm_eq *eq, void *data)
 }
 
 /**
- * eadm_eq_set_live() - note whether the adapter knows of an event queue
+ * eadm_eq_set_live() - record whether the adapter uses an event queue
  * @eq: the queue
- * @live: whether it does
+ * @live: whether the adapter uses it
  *
  * Context: process.
  */
@@ -154,7 +154,7 @@ void eadm_eq_set_live(struct eadm_eq *eq, bool live)
 }
 
 /**
- * eadm_eq_unknown() - note an entry that named an unknown object
+ * eadm_eq_unknown() - count an entry that named an unknown object
  * @eq: the queue
  *
  * Context: any.
@@ -170,7 +170,8 @@ void eadm_eq_unknown(struct eadm_eq *eq)
 }
 
 /**
- * eadm_eq_row_fill() - fill in what an event queue has in any family, except for its interrupt
+ * eadm_eq_row_fill() - fill in the fields of an event queue that all families have, except those of
+ * its interrupt
  * @eq: the queue
  * @s: its row
  *

@@ -12,34 +12,34 @@
 #define EADM_IRQ_NAME_LEN	50
 
 /**
- * struct eadm_eq - what an event queue has in any family
- * @lock: guards the ring, its indices and the counters; taken in interrupts
+ * struct eadm_eq - common part of all families' event queues
+ * @lock: protects the ring, its indices and the counters; taken in interrupt context
  * @ad: the adapter
- * @ring: entries
+ * @ring: memory of the entries
  * @node: in @ad->eqs
  * @index: EADM number
  * @role: EADM_EQ_ROLE_*: EADM_EQ_ROLE_ASYNC has number 0, and no @eqn
- * @eqn: the adapter's number
+ * @eqn: the adapter's number of the queue
  * @vector: MSI-X vector
- * @depth: entries, a power of two
- * @ci: consumer index; as wide as that of the adapter
- * @live: the adapter knows of it
- * @interrupts: taken; written by the handler only
+ * @depth: number of entries, a power of two
+ * @ci: consumer index; as wide as the adapter's
+ * @live: the adapter uses the queue
+ * @interrupts: interrupts taken; written by the handler only
  * @events: entries consumed
  * @unknown: entries that named an unknown object
  * @last_unknown: local_clock() when @unknown last grew, 0 = never
  * @waiting: entries were pending at the last check
- * @interrupts_then: @interrupts then
- * @created: local_clock()
- * @last_event: local_clock(), 0 = none yet
+ * @interrupts_then: @interrupts at the last check
+ * @created: local_clock() of creation
+ * @last_event: local_clock() of the last event, 0 = none yet
  * @cqs: CQs that report to it
  * @irq: interrupt number, 0 = not requested
- * @irq_name: its name
- * @affinity: where it goes
+ * @irq_name: name of the interrupt
+ * @affinity: CPU that should take the interrupt
  * @check: compares the counters, on the vector's CPU
- * @suspected: @check has to run; its setter owns @then until it has
+ * @suspected: @check is pending; the setter owns @then until @check has run
  * @then: @interrupts when unannounced entries were found
- * @missed: lost interrupts; includes those of what shares the vector. Written by @check only
+ * @missed: lost interrupts, including those of other users of the vector. Written by @check only
  * @last_missed: local_clock() when @missed last grew, 0 = never
  */
 struct eadm_eq {

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands: an issuer submits one, and waits for its answer.
+ * Commands: an issuer submits a command and waits for its completion.
  *
- * It sleeps until an interrupt has led to the answer (eadm_cmd_answered()), and looks for itself
- * from time to time: interrupts get lost. One timer wakes all issuers: most commands are answered
- * before it expires, and a timer for each would be set and deleted every time.
- * Before there are interrupts, and during recovery, an issuer polls.
+ * The issuer sleeps until an interrupt has led to eadm_cmd_answered(), and also polls from time to
+ * time because interrupts get lost. One timer wakes all issuers: most commands complete before it
+ * expires, and a timer per command would have to be set and deleted every time. Before interrupts
+ * are enabled, and during recovery, an issuer polls.
  *
- * A command that is not answered in time is given up. Its slot is lost then: the family does not
- * use it for another waiting command before the late answer has arrived, so that this is never
- * mistaken for the answer to that command.
+ * A command that does not complete in time is given up. Its slot is then marked lost: the family
+ * does not use it for another waiting command until the late completion has arrived, so that this
+ * completion is never mistaken for that of another command.
  *
- * A command is on its issuer's stack. The code that ends it, and the timer, hold the adapter's
- * lock, as does the issuer that gives it up. An issuer that end() has woken may return at once, as
- * complete() no longer uses the command by then; one that the timer has woken takes the lock first.
+ * A command is on its issuer's stack. The code that ends it and the timer hold the adapter's lock,
+ * as does an issuer that gives it up. An issuer that end() has woken may return at once, because
+ * complete() no longer uses the command by then; an issuer that the timer has woken takes the lock
+ * first.
  */
 
 #include <linux/delay.h>
@@ -26,12 +27,12 @@
 #define FIRST_LOOK_MS	100
 
 /**
- * eadm_cmd_submitted() - note a command that is about to be announced to the adapter
+ * eadm_cmd_submitted() - record a command that is about to be announced to the adapter
  * @ad: the adapter
- * @cmd: the command, its request complete
- * @slot: where its answer is expected
- * @tag: how the answer will identify it
- * @polled: the issuer will poll for the answer
+ * @cmd: the command, with a complete request
+ * @slot: slot of the expected completion
+ * @tag: identifies the completion
+ * @polled: whether the issuer polls for the completion
  *
  * Context: any, with @ad->lock held.
  */
@@ -64,7 +65,7 @@ static void trace_done(struct eadm_adapter *ad, const struct eadm_slot *slot,
 		       eadm_elapsed(slot->submit, now));
 }
 
-/* After this the command no longer exists. */
+/* The command no longer exists after this call. */
 static void end(struct eadm_cmd *cmd)
 {
 	cmd->over = true;
@@ -72,14 +73,14 @@ static void end(struct eadm_cmd *cmd)
 }
 
 /**
- * eadm_cmd_answered() - a command was answered in time
+ * eadm_cmd_answered() - record that a command completed in time
  * @ad: the adapter
- * @slot: its slot
+ * @slot: slot of the command
  * @now: local_clock()
  * @status: result for the issuer
- * @syndrome: of the answer
- * @resp: the answer, of which the family has given the issuer what it needs
- * @size: its size
+ * @syndrome: syndrome of the completion
+ * @resp: the response; the family has already copied the fields that the issuer needs
+ * @size: size of the response
  *
  * Context: any, with @ad->lock held.
  */
@@ -104,13 +105,13 @@ void eadm_cmd_answered(struct eadm_adapter *ad, struct eadm_slot *slot, u64 now,
 }
 
 /**
- * eadm_cmd_late() - a command that was given up was answered after all
+ * eadm_cmd_late() - record a completion that arrived after the timeout
  * @ad: the adapter
- * @seq: its number
+ * @seq: sequence number of the command
  * @now: local_clock()
- * @syndrome: of the answer
- * @resp: the answer
- * @size: its size
+ * @syndrome: syndrome of the completion
+ * @resp: the response
+ * @size: size of the response
  *
  * Context: any, with @ad->lock held.
  */
@@ -124,7 +125,7 @@ void eadm_cmd_late(struct eadm_adapter *ad, u64 seq, u64 now, u8 syndrome, const
 }
 
 /**
- * eadm_cmd_abort() - end a waiting command, as the queue is emptied
+ * eadm_cmd_abort() - end a waiting command because the queue is emptied
  * @ad: the adapter
  * @slot: the command's slot
  * @now: local_clock()
@@ -156,7 +157,7 @@ static void notify(struct eadm_adapter *ad, unsigned long type, const struct ead
 	eadm_diag_notify(&ad->diag, type, &ev);
 }
 
-/* Queries may be refused by design: they are used to find out what exists. */
+/* Queries may fail by design, because they also probe for supported features. */
 static bool is_question(u32 op)
 {
 	switch (op) {
@@ -175,7 +176,7 @@ static bool is_question(u32 op)
 	}
 }
 
-/* Records that a command was lost, or refused; not one that was ended by a reset. */
+/* Records that a command was lost or failed; commands ended by a reset are not recorded. */
 static void note_failure(struct eadm_adapter *ad, const struct eadm_cmd *cmd)
 {
 	struct eadm_failure what = {
@@ -213,7 +214,7 @@ static bool process(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	return done;
 }
 
-/* Polls for an answer that no interrupt announced. */
+/* Polls for a completion that no interrupt announced. */
 static bool look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
 	bool done;
@@ -234,8 +235,8 @@ static bool look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 }
 
 /*
- * Gives up a command, unless it has been answered by now. @status: -ETIMEDOUT, or -ENODEV
- * when the adapter is gone.
+ * Gives up a command, unless it has completed by now. @status: -ETIMEDOUT, or -ENODEV when the
+ * adapter is gone.
  */
 static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 {
@@ -271,7 +272,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 
-/* Gives up a command whose adapter is gone, or whose time is over. Returns whether it did. */
+/* Gives up a command that has timed out or whose adapter is gone. Returns whether it did. */
 static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long deadline)
 {
 	if (eadm_queue_is_hopeless(ad))
@@ -284,8 +285,8 @@ static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long
 }
 
 /*
- * Most commands are answered faster than an interrupt and two context switches take. Returns
- * whether this one was; if not, an interrupt will announce the answer, or the issuer has to look.
+ * Most commands complete faster than an interrupt and two context switches take. Returns whether
+ * this one did; if not, the issuer waits for an interrupt and polls from time to time.
  */
 static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
@@ -301,7 +302,7 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	return false;
 }
 
-/* When a command has to be given up. The setting also applies to commands that are waiting. */
+/* When a command times out. A changed setting also applies to waiting commands. */
 static unsigned long deadline_of(const struct eadm_adapter *ad, const struct eadm_cmd *cmd)
 {
 	return cmd->begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
@@ -317,7 +318,7 @@ static void look_within(struct eadm_adapter *ad, unsigned long delay)
 		mod_timer(&c->look, expires);
 }
 
-/* Wakes an issuer that has waited long enough. Returns when it has to look again. */
+/* Wakes an issuer that has waited long enough. Returns when it has to poll again. */
 static unsigned long let_look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
 	long early = cmd->begin + msecs_to_jiffies(FIRST_LOOK_MS) - jiffies;
@@ -326,7 +327,7 @@ static unsigned long let_look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	if (early > 0) {
 		delay = early;
 	} else if (!cmd->look) {
-		/* One that was woken before, and has not looked since, need not be woken. */
+		/* No need to wake an issuer that has not polled since it was last woken. */
 		WRITE_ONCE(cmd->look, true);
 		complete(&cmd->wake);
 	}
@@ -349,8 +350,8 @@ static void wake_issuers(struct timer_list *timer)
 }
 
 /**
- * eadm_cmds_init() - initialise what issuers wait with
- * @c: numbers of commands of an adapter
+ * eadm_cmds_init() - initialise the structures that issuers wait on
+ * @c: command counters of an adapter
  *
  * Context: any.
  */
@@ -405,13 +406,13 @@ static void wait_polled(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned 
  * @ad: the adapter
  * @cmd: the command
  *
- * During recovery, commands wait for its end, except recovery's own: these are polled for,
- * with a short timeout.
+ * During recovery, commands wait until it ends, except those issued by recovery: these are polled
+ * for, with a short timeout.
  *
  * Context: process.
- * Return: 0; what a refusal means (@cmd->answered); -ETIMEDOUT when it was not answered, so
- * that its effect is unknown; -ECANCELED when a reset came in between; -ENODEV when there is
- * no service.
+ * Return: 0; @cmd->status as set by the family if the command failed; -ETIMEDOUT if it timed out,
+ * so that its effect is unknown; -ECANCELED after a reset; -ENODEV if the adapter is not in
+ * service.
  */
 int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
@@ -447,7 +448,7 @@ int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 		wait_event_mode(ad, cmd);
 	eadm_adapter_debug(ad, cmd, "%#x (number %llu): %d, syndrome %#x\n", cmd->op, cmd->seq,
 			   cmd->status, cmd->syndrome);
-	/* A command that was lost is done, too. */
+	/* Lost commands have @over set as well. */
 	if (cmd->status)
 		note_failure(ad, cmd);
 	if (eadm_diag_is_followed(&ad->diag))

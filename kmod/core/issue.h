@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Commands: issuing one, and what becomes of it. */
+/* Issuing commands and waiting for their completion. */
 #ifndef EADM_ISSUE_H
 #define EADM_ISSUE_H
 
@@ -8,11 +8,11 @@
 #include "queue.h"
 
 /**
- * struct eadm_slot - where the answer to a command is expected; under the adapter's lock
+ * struct eadm_slot - slot in which a completion is expected; under the adapter's lock
  * @cmd: the command with a waiting issuer, or NULL
  * @seq: number in the flight recorder of the last command submitted here
  * @submit: local_clock() of its submission
- * @lost: a command was given up here and its answer may still come
+ * @lost: a command timed out here and its completion may still arrive
  */
 struct eadm_slot {
 	struct eadm_cmd *cmd;
@@ -22,21 +22,21 @@ struct eadm_slot {
 };
 
 /**
- * struct eadm_cmd - what a command of any family has; part of it, on its issuer's stack
- * @op: the adapter's number of the operation
- * @request: the request, as the flight recorder keeps it
- * @len: significant bytes of it
+ * struct eadm_cmd - common part of all families' commands, on the issuer's stack
+ * @op: the adapter's operation code
+ * @request: the request in the form kept by the flight recorder
+ * @len: number of significant bytes of @request
  * @issue: whether it may be issued
- * @waits: it has an issuer, which waits
- * @slot: where its answer is expected
- * @seq: number in the flight recorder, 0: it was not issued
- * @answered: an answer came in time
- * @syndrome: of this answer
- * @status: result: 0 or what a refusal means as an errno; or why there is no answer
+ * @waits: an issuer waits for the command
+ * @slot: slot of the expected completion
+ * @seq: sequence number in the flight recorder, 0 if the command was not issued
+ * @answered: the command completed in time
+ * @syndrome: syndrome of the completion
+ * @status: result: 0, the errno for the syndrome, or the reason why there is no completion
  * @begin: jiffies when its issuer began to wait
- * @over: answered, given up, or ended by a reset; under the adapter's lock
- * @look: its issuer was woken to check the queue and the adapter; written under the lock
- * @wake: it is over, or @look
+ * @over: completed, given up, or ended by a reset; under the adapter's lock
+ * @look: the issuer was woken to check the queue and the adapter; written under the lock
+ * @wake: completed when @over or @look is set
  */
 struct eadm_cmd {
 	u32 op;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The life of an adapter with a command queue: probe does the steps of the family's table, and
- * removal undoes them in reverse order. The watch checks periodically for what no command would
- * reveal: an adapter that is gone or has restarted by itself while no command is issued,
- * interrupts that were lost, and an adapter that may confirm a reset by now, or start.
+ * Life cycle of an adapter with a command queue: probe performs the steps of the family's table,
+ * and removal undoes them in reverse order. The watch checks periodically for conditions that no
+ * command would reveal: an adapter that is gone or has restarted by itself while no command is
+ * issued, lost interrupts, and an adapter that can now confirm a reset or start.
  */
 
 #include <linux/dma-mapping.h>
@@ -26,7 +26,7 @@ static bool wants_retry(const struct eadm_adapter *ad)
 	       time_after(jiffies, ad->last_recovery + msecs_to_jiffies(RETRY_MS));
 }
 
-/* While it recovers, or after that has failed, it need not be asked. */
+/* While the queue recovers, or after recovery has failed, there is no need to check. */
 static bool has_restarted(struct eadm_adapter *ad)
 {
 	return READ_ONCE(ad->state) == EADM_QUEUE_EVENT && ad->ops->has_restarted(ad);
@@ -49,21 +49,21 @@ static void watch_start(struct eadm_adapter *ad)
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
 }
 
-/* It may not have been watched. */
+/* The watch may not have been started. */
 static void watch_stop(struct eadm_adapter *ad)
 {
 	cancel_delayed_work_sync(&ad->watch);
 }
 
 /**
- * eadm_adapter_init() - once in an adapter's life
- * @ad: zeroed, but for the RDMA device
- * @ops: its family
- * @diag: what it offers to the companion
- * @pdev: its function; the adapter becomes its driver's data
+ * eadm_adapter_init() - initialise an adapter, once
+ * @ad: the adapter, zeroed except for the RDMA device
+ * @ops: operations of its family
+ * @diag: interface to the companion module
+ * @pdev: its PCI function, whose driver data is set to the adapter
  *
- * The family sets @ad->port and @ad->fn.answers. An adapter may raise events for objects as soon
- * as it starts, although there are none.
+ * The family sets @ad->port and @ad->fn.answers. An adapter may raise events for objects as soon as
+ * it starts, although no objects exist.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct pci_dev *pdev)
@@ -105,7 +105,7 @@ static int alloc(struct eadm_adapter *ad)
 	return ret ? ret : eadm_recorder_init(&ad->cmds.rec);
 }
 
-/* Undoes all steps before one, and frees the device with the adapter. */
+/* Undoes all steps before @step, and frees the device with the adapter. */
 static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 {
 	while (step-- != ad->steps)
@@ -126,10 +126,10 @@ static void undo(struct eadm_adapter *ad, const struct eadm_step *step)
 /**
  * eadm_adapter_probe() - bring an adapter into service, step by step
  * @ad: the adapter, initialised
- * @step: the first of the steps
+ * @step: first of the steps
  *
  * Context: process.
- * Return: 0, or -errno; then the device is freed.
+ * Return: 0 or -errno; on error the device is freed.
  */
 int eadm_adapter_probe(struct eadm_adapter *ad, const struct eadm_step *step)
 {
@@ -152,7 +152,7 @@ int eadm_adapter_probe(struct eadm_adapter *ad, const struct eadm_step *step)
 
 /**
  * eadm_adapter_remove() - undo all steps of probe
- * @pdev: the function, with the adapter as its driver's data
+ * @pdev: the PCI function, whose driver data is the adapter
  *
  * Context: process.
  */
@@ -161,7 +161,7 @@ void eadm_adapter_remove(struct pci_dev *pdev)
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 	const struct eadm_step *step = ad->steps;
 
-	/* Avoids waiting for answers that cannot come. */
+	/* Avoids waiting for completions that cannot arrive. */
 	eadm_adapter_is_gone(ad);
 	while (step->begin)
 		step++;
@@ -169,10 +169,10 @@ void eadm_adapter_remove(struct pci_dev *pdev)
 }
 
 /**
- * eadm_pci_start() - claim memory BARs, and map the one of registers
+ * eadm_pci_start() - claim memory BARs, and map the register BAR
  * @ad: the adapter
- * @bars: which BARs, bit by bit
- * @bar: that of registers
+ * @bars: bitmap of the BARs
+ * @bar: number of the register BAR
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -220,8 +220,8 @@ void eadm_pci_stop(struct eadm_adapter *ad)
 /**
  * eadm_vectors_alloc() - allocate interrupt vectors
  * @ad: the adapter
- * @least: how many it needs
- * @most: how many it can use
+ * @least: minimum number of vectors
+ * @most: maximum number of vectors
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -239,7 +239,7 @@ int eadm_vectors_alloc(struct eadm_adapter *ad, u32 least, u32 most)
 }
 
 /**
- * eadm_vectors_free() - free them
+ * eadm_vectors_free() - free the interrupt vectors
  * @ad: the adapter
  *
  * Context: process.
@@ -252,7 +252,7 @@ void eadm_vectors_free(struct eadm_adapter *ad)
 /**
  * eadm_counter_read() - read one of the driver's own counters
  * @ad: the adapter
- * @counter: which
+ * @counter: the counter
  *
  * Context: any.
  */
@@ -267,7 +267,7 @@ u64 eadm_counter_read(const struct eadm_adapter *ad, enum eadm_counter counter)
 }
 
 /**
- * eadm_adapter_start_work() - get ready to watch it and to recover it
+ * eadm_adapter_start_work() - create the workqueues for the watch and recovery
  * @ad: the adapter
  *
  * Context: process.
@@ -290,7 +290,7 @@ int eadm_adapter_start_work(struct eadm_adapter *ad)
 
 /**
  * eadm_adapter_end_work() - undo eadm_adapter_start_work()
- * @ad: the adapter, neither watched nor recoverable
+ * @ad: the adapter, which is neither watched nor recoverable
  *
  * Context: process.
  */
@@ -322,7 +322,7 @@ int eadm_adapter_set_master(struct eadm_adapter *ad)
 	return ret;
 }
 
-/* There is no recovery, and no watch, from now on. */
+/* Neither recovery nor the watch runs from now on. */
 static void recovery_stop(struct eadm_adapter *ad)
 {
 	/* The watch queues recovery once more when it finds the adapter gone. */
@@ -331,7 +331,7 @@ static void recovery_stop(struct eadm_adapter *ad)
 	flush_work(&ad->recovery);
 }
 
-/* Recovery reports to consumers of the device, which is not registered. */
+/* Stop recovery's reports to consumers; the device is no longer registered. */
 static void consumers_end(struct eadm_adapter *ad)
 {
 	recovery_stop(ad);
@@ -340,8 +340,8 @@ static void consumers_end(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_device_register() - let consumers use the device
- * @ad: the adapter, in service; its verbs are set
+ * eadm_device_register() - make the device available to consumers
+ * @ad: the adapter, in service, with its verbs set
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -360,7 +360,7 @@ int eadm_device_register(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_device_unregister() - end all consumers, and destroy all objects with commands
+ * eadm_device_unregister() - detach all consumers, and destroy all objects by commands
  * @ad: the adapter
  *
  * Context: process.
@@ -373,9 +373,9 @@ void eadm_device_unregister(struct eadm_adapter *ad)
 }
 
 /*
- * The PCI core is about to reset the function. No process reaches it any more, and it no longer
- * reaches memory: whether it has forgotten that is seen afterwards. The device lock is held up
- * to restart().
+ * The PCI core is about to reset the function. From now on no process can access the function, and
+ * it cannot access memory; whether it has lost its state is checked afterwards. The device lock is
+ * held until restart() returns.
  */
 static void quiesce(struct pci_dev *pdev)
 {
@@ -389,8 +389,8 @@ static void quiesce(struct pci_dev *pdev)
 }
 
 /*
- * The PCI core has reset the function, or failed to. On return there is service again, if the
- * adapter can be started.
+ * The PCI core has reset the function, or failed to. On return the adapter is in service again if
+ * it could be started.
  */
 static void restart(struct pci_dev *pdev)
 {
@@ -404,17 +404,17 @@ static void restart(struct pci_dev *pdev)
 	watch_start(ad);
 }
 
-/* Errors on the bus are not handled. */
+/* PCI errors are not handled. */
 const struct pci_error_handlers eadm_adapter_resets = {
 	.reset_prepare = quiesce,
 	.reset_done = restart,
 };
 
 /**
- * eadm_adapter_shutdown() - the machine is about to shut down, or to start another kernel
- * @pdev: the function, with the adapter as its driver's data
+ * eadm_adapter_shutdown() - stop the adapter before shutdown or kexec
+ * @pdev: the PCI function, whose driver data is the adapter
  *
- * It would write to memory that it has not forgotten while the next kernel runs.
+ * Otherwise the adapter could write to its old memory while the next kernel runs.
  *
  * Context: process.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The life of an adapter. */
+/* Life cycle of an adapter. */
 #ifndef EADM_LIFE_H
 #define EADM_LIFE_H
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device memory that processes map: doorbells, send queues. Linked into each driver.
+ * Device memory mapped by processes: doorbells, send queues. Linked into each driver.
  *
  * mmap() only prepares a VMA. Its pages are inserted when the process touches them, if the
- * range still belongs to the context at that time, and are taken away without any lock of
+ * range still belongs to the context at that time, and are unmapped without taking any lock of
  * the process.
  *
- *	state		set by			a touch finds
+ *	state		set by			access finds
  *	live		-			the device
  *	revoked		eadm_map_remove()	SIGBUS: the process has destroyed the object
- *	dead		eadm_maps_end()		a dummy page: the adapter has forgotten the
- *						context or leaves, through no fault of the process
+ *	dead		eadm_maps_end()		a dummy page: the adapter has lost the
+ *						context or is being removed
  *
- * Dead wins over revoked, and neither is ever left: a context does not come back to life,
- * because the adapter assigns its ranges to new contexts. What is live again after a reset
- * are the ranges of new contexts.
+ * Dead overrides revoked, and neither state is ever left: a dead context stays dead, because the
+ * adapter assigns its ranges to new contexts. After a reset only the ranges of new contexts are
+ * live.
  *
  * Lock order, outermost first:
  *
@@ -23,31 +23,31 @@
  *   i_mmap_rwsem, memory reclaim, page table locks
  *
  * Fault against zap. A fault tests the state and inserts the page under eadm_maps.lock, held
- * shared. A zap sets the state with the lock held exclusively, and unmaps after that. So a
- * fault either has inserted its page before, and unmapping finds it, or sees the new state.
- * Unmapping finds it because a VMA is in its address space before it can fault: an mmap() in
- * progress has no pages, and is not waited for. The kernel keeps the same promise for VMAs
- * that a fork copies, that are split and that are moved. No process is waited for but those
- * in the midst of inserting one page: that takes memory for a page table, but nothing that
- * user space provides.
+ * shared. A zap sets the state with the lock held exclusively, and unmaps afterwards. So a fault
+ * either has inserted its page already, and unmapping finds the page, or sees the new state.
+ * Unmapping finds the page because a VMA is in its address space before it can fault: an mmap() in
+ * progress has no pages, and need not be waited for. The kernel guarantees the same for VMAs that
+ * are copied by fork, split or moved. A zap waits only for faults that are inserting one page: that
+ * allocates memory for a page table, but depends on nothing that user space controls.
  *
- * Zap against zap. All unmap under the lock, held at least shared, which keeps the list.
+ * Zap against zap. Each zap unmaps with the lock held at least shared, which protects the list.
  *
- * Spurious zaps. The address space is that of the inode of the device node, which all contexts
- * opened by that node share: where their offsets overlap, a zap takes pages from other contexts,
- * too. The next touch inserts them again, but a process could slow others down by destroying
- * QPs. So each context has a window of offsets, as long as there are windows and room in its own.
+ * Spurious zaps. The address space is that of the inode of the device node, shared by all contexts
+ * opened through that node: where their offsets overlap, a zap also removes pages of other
+ * contexts. The next access inserts them again, but a process could slow down other processes by
+ * destroying QPs. So each context has its own window of offsets, as long as windows are left and
+ * the window has room.
  *
- * Life of the address space. A context has one open file, and so all of its VMAs are in one
- * address space, whichever of several device nodes was opened. That file is released only
- * after the RDMA core has freed the context: as long as there is a context, the address space
- * exists. Zaps are made for existing contexts only; freeing one ends with the last.
+ * Life of the address space. A context has one open file, so all of its VMAs are in one address
+ * space, whichever device node was opened. That file is released only after the RDMA core has freed
+ * the context: the address space exists as long as the context. Only existing contexts are zapped;
+ * the last zap happens when the context is freed.
  *
- * Life of the rest. VMAs outlive their context when the device is removed. Each one holds its
- * range, which holds the anonymous file of the context. The file holds the module, as the
- * VMA's operations are code of the module: it cannot be unloaded before. The kernel releases
- * the file when the task that dropped the last reference returns to user space, so that
- * neither memory nor code goes away under the function that dropped it.
+ * Life of everything else. VMAs outlive their context when the device is removed. Each VMA holds
+ * its range, which holds the anonymous file of the context. The file holds the module, because the
+ * VMA operations are module code: the module cannot be unloaded before. The kernel releases the
+ * file when the task that dropped the last reference returns to user space, so neither memory nor
+ * code is freed under the function that dropped it.
  */
 
 #include <linux/anon_inodes.h>
@@ -64,7 +64,7 @@
 #include "compat_kernel.h"
 #include "maps.h"
 
-/* Offsets in pages; the RDMA core has 32 bits of them. Host memory is in the lower half. */
+/* Offsets in pages, of which the RDMA core supports 32 bits. Host memory uses the lower half. */
 #define WINDOW_PAGES	0x4000U
 #define WINDOWS_BEGIN	0x80000000U
 #define NR_WINDOWS	(WINDOWS_BEGIN / WINDOW_PAGES)
@@ -90,7 +90,7 @@ static const struct file_operations maps_fops = {
  * eadm_maps_create() - prepare a new context for ranges of device memory
  *
  * Context: process.
- * Return: for eadm_maps_end() and eadm_maps_put(), or an ERR_PTR().
+ * Return: handle for eadm_maps_end() and eadm_maps_put(), or an ERR_PTR().
  */
 struct eadm_maps *eadm_maps_create(void)
 {
@@ -107,12 +107,12 @@ struct eadm_maps *eadm_maps_create(void)
 		return ERR_CAST(file);
 	}
 	maps->file = file;
-	/* It may fail: a context works without a window, too. */
+	/* May fail: a context works without a window, too. */
 	maps->window = ida_alloc_max(&windows, NR_WINDOWS - 1, GFP_KERNEL);
 	return maps;
 }
 
-/* Takes the pages of a range from all processes. */
+/* Removes the pages of a range from all processes. */
 static void zap(struct eadm_map *map)
 {
 	lockdep_assert_held(&map->maps->lock);
@@ -122,11 +122,11 @@ static void zap(struct eadm_map *map)
 }
 
 /**
- * eadm_maps_end() - the adapter no longer serves a context
- * @maps: its ranges; the context exists
+ * eadm_maps_end() - end the access of processes when the adapter no longer serves a context
+ * @maps: ranges of the context, which still exists
  *
- * On return no process reaches the device by any of them, nor will. What processes write
- * from then on goes to a dummy page.
+ * On return no process can access the device through these ranges. Later writes of processes go to
+ * a dummy page.
  *
  * Context: process; waits for no process.
  */
@@ -143,8 +143,8 @@ void eadm_maps_end(struct eadm_maps *maps)
 }
 
 /**
- * eadm_maps_put() - the context is about to be freed
- * @maps: its ranges, ended and all revoked
+ * eadm_maps_put() - release the ranges of a context that is about to be freed
+ * @maps: the ranges, ended and all revoked
  *
  * Context: process.
  */
@@ -163,7 +163,7 @@ static void map_free(struct kref *ref)
 	kfree(map);
 }
 
-/* In the context's window of offsets if possible. */
+/* Uses the context's window of offsets if possible. */
 static int insert(struct eadm_map *map, struct ib_ucontext *ibctx)
 {
 	size_t size = map->pages << PAGE_SHIFT;
@@ -178,7 +178,7 @@ static int insert(struct eadm_map *map, struct ib_ucontext *ibctx)
 	return rdma_user_mmap_entry_insert(ibctx, &map->entry, size);
 }
 
-/* On return no process reaches the device by it, nor will, also if it has begun to map it. */
+/* On return no process can access the device through @map, even if it has begun to map it. */
 static void revoke(struct eadm_map *map)
 {
 	down_write(&map->maps->lock);
@@ -192,15 +192,15 @@ static void revoke(struct eadm_map *map)
 }
 
 /**
- * eadm_map_create() - let processes of a context map a range of device memory
+ * eadm_map_create() - allow processes of a context to map a range of device memory
  * @maps: ranges of the context
  * @ibctx: the context
- * @addr: physical address of the range, page by page
- * @pages: size
+ * @addr: physical address of the range, page-aligned
+ * @pages: size in pages
  * @write_combining: stores may be combined
  *
  * Context: process.
- * Return: for eadm_map_remove(), or NULL.
+ * Return: handle for eadm_map_remove(), or NULL.
  */
 struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibctx,
 				 phys_addr_t addr, unsigned long pages, bool write_combining)
@@ -215,8 +215,8 @@ struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibc
 	map->pages = pages;
 	map->write_combining = write_combining;
 	/*
-	 * On x86 single pages have the memory type that their address is reserved with, whatever
-	 * the VMA says. Without a reservation stores are not combined.
+	 * On x86 a page inserted by itself gets the memory type reserved for its address,
+	 * regardless of the VMA's. Without a reservation stores are not combined.
 	 */
 	map->reserved = write_combining && !arch_io_reserve_memtype_wc(addr, pages << PAGE_SHIFT);
 	get_file(maps->file);
@@ -231,10 +231,10 @@ struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibc
 }
 
 /**
- * eadm_map_remove() - take a range of device memory from a context
- * @map: the range, or NULL; the context exists
+ * eadm_map_remove() - revoke a range of device memory from a context
+ * @map: the range, or NULL; its context exists
  *
- * On return no process reaches the device by it.
+ * On return no process can access the device through it.
  *
  * Context: process; waits for no process.
  */
@@ -242,7 +242,7 @@ void eadm_map_remove(struct eadm_map *map)
 {
 	if (!map)
 		return;
-	/* Before the entry goes, which may be what holds it. */
+	/* Revoke before removing the entry, which may hold the last reference. */
 	if (map->maps)
 		revoke(map);
 	rdma_user_mmap_entry_remove(&map->entry);
@@ -259,7 +259,7 @@ void eadm_map_free(struct rdma_user_mmap_entry *entry)
 	kref_put(&to_eadm_map(entry)->ref, map_free);
 }
 
-/* A fork, or another part of a VMA. */
+/* Called when a VMA is copied by fork or split. */
 static void vma_open(struct vm_area_struct *vma)
 {
 	struct eadm_map *map = vma->vm_private_data;
@@ -275,8 +275,8 @@ static void vma_close(struct vm_area_struct *vma)
 }
 
 /*
- * Processes of a context share the page. Nothing counts the entries of page tables that refer
- * to it: it exists as long as the file, which each VMA holds.
+ * Processes of a context share the page. No reference is counted for page table entries that map
+ * it: the page exists as long as the file, which each VMA holds.
  */
 static vm_fault_t insert_dummy(struct eadm_maps *maps, struct vm_fault *vmf)
 {
@@ -287,7 +287,7 @@ static vm_fault_t insert_dummy(struct eadm_maps *maps, struct vm_fault *vmf)
 		page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 		if (!page)
 			return VM_FAULT_OOM;
-		/* Pairs with the READ_ONCE() above, of another fault. */
+		/* Pairs with the READ_ONCE() above in a concurrent fault. */
 		other = cmpxchg(&maps->dummy, NULL, page);
 		if (other) {
 			__free_page(page);
@@ -325,10 +325,10 @@ static const struct vm_operations_struct vma_ops = {
 /**
  * eadm_map_mmap() - prepare a VMA for a range of device memory
  * @map: the range, referenced during the call
- * @vma: where, as large as the range
+ * @vma: the VMA, as large as the range
  * @prot: memory type, in terms of the VMA's protection
  *
- * The VMA becomes the driver's: the RDMA core no longer knows of it.
+ * The driver takes over the VMA: the RDMA core no longer tracks it.
  *
  * Context: process, in mmap() of a context's file.
  * Return: 0 or -EINVAL.
@@ -342,7 +342,7 @@ int eadm_map_mmap(struct eadm_map *map, struct vm_area_struct *vma, pgprot_t pro
 	map->mapping = vma->vm_file->f_mapping;
 	map->pgoff = vma->vm_pgoff;
 	up_write(&map->maps->lock);
-	/* Also what mprotect() begins with. */
+	/* mprotect() starts from this value as well. */
 	vma->vm_page_prot = pgprot_decrypted(prot);
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTEXPAND | VM_DONTDUMP);
 	vma->vm_private_data = map;

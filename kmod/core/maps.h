@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Device memory that processes map: doorbells, send queues. */
+/* Device memory mapped by processes: doorbells, send queues. */
 #ifndef EADM_MAPS_H
 #define EADM_MAPS_H
 
@@ -16,16 +16,16 @@ struct file;
 /**
  * struct eadm_maps - the device memory of one user context
  * @file: holds this structure, and the module; see maps.c
- * @window: of offsets that no other context uses; negative if there is none
- * @lock: guards all of it, and all of its ranges; see maps.c
- * @ranges: struct eadm_map, those not revoked
+ * @window: window of offsets that no other context uses; negative if none
+ * @lock: protects this structure and all of its ranges; see maps.c
+ * @ranges: list of struct eadm_map that are not revoked
  * @dead: the adapter no longer serves the context
- * @dummy: page that takes the place of device memory then; set once, without @lock
+ * @dummy: page that replaces device memory once @dead is set; set once, without @lock
  */
 struct eadm_maps {
 	struct file *file;
 	int window;
-	struct rw_semaphore lock;	/* all below, and struct eadm_map */
+	struct rw_semaphore lock;	/* protects the members below, and struct eadm_map */
 	struct list_head ranges;
 	bool dead;
 	struct page *dummy;
@@ -33,18 +33,18 @@ struct eadm_maps {
 
 /**
  * struct eadm_map - a range of device memory
- * @entry: the RDMA core's part: the offset by which processes map it
- * @maps: context it belongs to; NULL in an entry for host memory, which the family maps
+ * @entry: the RDMA core's part, with the offset at which processes map the range
+ * @maps: context of the range; NULL for host memory, which the family maps
  * @users: for the family
- * @ref: references, of the creator and of each VMA
+ * @ref: references held by the creator and by each VMA
  * @node: in @maps->ranges
  * @addr: physical address
- * @pages: size
+ * @pages: size in pages
  * @write_combining: stores may be combined
- * @reserved: the range is reserved for that
- * @revoked: it belongs to the context no more
- * @mapping: address space that its VMAs are in; NULL before the first one
- * @pgoff: offset there
+ * @reserved: write combining is reserved for the range
+ * @revoked: the range no longer belongs to the context
+ * @mapping: address space of its VMAs; NULL before the first VMA
+ * @pgoff: offset in @mapping
  */
 struct eadm_map {
 	struct rdma_user_mmap_entry entry;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects by number: QPs, CQs, MRs, PDs, contexts. The driver or the adapter chooses the
- * numbers of one kind. Events and the diagnostic provider find objects here, and reference
- * them; who destroys one waits until the last reference is dropped.
+ * Objects by number: QPs, CQs, MRs, PDs, contexts. For each kind, either the driver or the adapter
+ * chooses the numbers. Events and the diagnostic provider look objects up here and reference them;
+ * destroying an object waits until the last reference is dropped.
  */
 
 #include <linux/nospec.h>
@@ -10,7 +10,7 @@
 
 #include "adapter.h"
 
-/* Has a reserved number. */
+/* Entry of a reserved number. */
 static struct eadm_object reserved;
 
 /**
@@ -31,7 +31,7 @@ void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
  * eadm_table_alloc() - give a table its numbers
  * @t: the table, which has none
  * @first: smallest number that the driver chooses, not 0; @size if the adapter chooses all
- * @size: all numbers are below; at least 1
+ * @size: limit of the numbers (exclusive), at least 1
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -55,7 +55,7 @@ int eadm_table_alloc(struct eadm_table *t, u32 first, u32 size)
 
 /**
  * eadm_table_destroy() - free a table without objects
- * @t: the table, initialised or zeroed; numbers of memory that was leaked may be reserved
+ * @t: the table, initialised or zeroed; numbers of leaked memory may still be reserved
  */
 void eadm_table_destroy(struct eadm_table *t)
 {
@@ -69,7 +69,7 @@ void eadm_table_destroy(struct eadm_table *t)
 /**
  * eadm_object_init() - make an object ready for its table
  * @obj: the object
- * @epoch: the adapter's epoch, read before it learned of the object
+ * @epoch: the adapter's epoch, read before the object was created in the adapter
  * @res: its entry in resource tracking, or NULL
  */
 void eadm_object_init(struct eadm_object *obj, u32 epoch, struct rdma_restrack_entry *res)
@@ -106,7 +106,7 @@ static struct eadm_leaf *leaf_get(struct eadm_table *t, u32 id)
 	return rcu_dereference_protected(*leaf_of(t, id), lockdep_is_held(&t->lock));
 }
 
-/* What a number below the table's size has: an object, &reserved, or NULL. */
+/* The entry of a number below the table's size: an object, &reserved, or NULL. */
 static struct eadm_object *holder_of(struct eadm_table *t, u32 id)
 {
 	struct eadm_leaf *leaf = leaf_get(t, id);
@@ -114,7 +114,7 @@ static struct eadm_object *holder_of(struct eadm_table *t, u32 id)
 	return leaf ? leaf->objs[id % EADM_LEAF_OBJS] : NULL;
 }
 
-/* Gives a number's leaf its memory. The lock is released meanwhile if it has none. */
+/* Allocates the leaf of a number if it has none; the lock is released meanwhile. */
 static int fill_leaf(struct eadm_table *t, u32 id)
 	__must_hold(&t->lock)
 {
@@ -133,7 +133,7 @@ static int fill_leaf(struct eadm_table *t, u32 id)
 	return leaf ? 0 : -ENOMEM;
 }
 
-/* One leaf without objects is kept, the last one: but if objects were added to it since. */
+/* Keeps one empty leaf as idle, and frees the leaf that was idle before if it is still empty. */
 static void leave_idle(struct eadm_table *t, struct eadm_leaf __rcu **place)
 {
 	struct eadm_leaf *leaf = NULL;
@@ -148,7 +148,7 @@ static void leave_idle(struct eadm_table *t, struct eadm_leaf __rcu **place)
 	t->idle = place;
 }
 
-/* Its leaf has memory. */
+/* The number's leaf must have memory. */
 static void put_in(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
 	struct eadm_leaf *leaf = leaf_get(t, id);
@@ -169,7 +169,7 @@ static void take_out(struct eadm_table *t, u32 id)
 		leave_idle(t, leaf_of(t, id));
 }
 
-/* The first free number of at least @id, passing over full leaves; the table's size: none. */
+/* The first free number from @id on, skipping full leaves; the table's size if none is free. */
 static u32 find_free(struct eadm_table *t, u32 id)
 {
 	struct eadm_leaf *leaf;
@@ -186,7 +186,7 @@ static u32 find_free(struct eadm_table *t, u32 id)
 	return t->size;
 }
 
-/* From where the last one was found on; the table's size: none. */
+/* Continues after the last number found; returns the table's size if no number is free. */
 static u32 find_next_free(struct eadm_table *t)
 {
 	u32 id = find_free(t, t->next);
@@ -200,7 +200,9 @@ static int put_next(struct eadm_table *t, u32 *id, struct eadm_object *obj)
 	int ret = 0;
 
 	spin_lock_irq(&t->lock);
-	/* While a leaf gets its memory others may go on: then the search begins where they are. */
+	/*
+	 * The lock is dropped while a leaf is allocated: restart from where the search now stands.
+	 */
 	while ((*id = find_next_free(t)) < t->size && !leaf_get(t, *id) && !ret)
 		ret = fill_leaf(t, *id);
 	if (*id == t->size)
@@ -218,7 +220,7 @@ static int put_next(struct eadm_table *t, u32 *id, struct eadm_object *obj)
  * @t: the table
  * @id: the number
  *
- * Lookups of it find nothing until eadm_table_publish().
+ * Lookups of the number fail until eadm_table_publish().
  *
  * Context: process.
  * Return: 0, -ENOMEM, or -ENOSPC.
@@ -231,7 +233,7 @@ int eadm_table_reserve(struct eadm_table *t, u32 *id)
 /**
  * eadm_table_release() - free a number
  * @t: the table
- * @id: the number, reserved
+ * @id: the reserved number
  *
  * Context: process.
  */
@@ -252,7 +254,7 @@ static void replace(struct eadm_table *t, u32 id, struct eadm_object *obj)
 /**
  * eadm_table_publish() - make a complete object visible
  * @t: the table
- * @id: its number, reserved
+ * @id: the reserved number
  * @obj: the object
  *
  * Context: process.
@@ -264,13 +266,12 @@ void eadm_table_publish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 }
 
 /**
- * eadm_table_unpublish() - hide an object, and wait until all holders of references are done
- * with it
+ * eadm_table_unpublish() - hide an object, and wait until all references are dropped
  * @t: the table
- * @id: its number, which stays reserved
+ * @id: number of the object, which stays reserved
  * @obj: the object
  *
- * Context: process; may sleep as long as a reader queries the adapter.
+ * Context: process; may sleep while a reader queries the adapter.
  */
 void eadm_table_unpublish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
@@ -280,7 +281,7 @@ void eadm_table_unpublish(struct eadm_table *t, u32 id, struct eadm_object *obj)
 }
 
 /**
- * eadm_table_add() - make a complete object visible, under a free number
+ * eadm_table_add() - make a complete object visible under a free number
  * @t: the table
  * @id: set to the number
  * @obj: the object
@@ -298,16 +299,16 @@ int eadm_table_add(struct eadm_table *t, u32 *id, struct eadm_object *obj)
 }
 
 /**
- * eadm_table_add_at() - make a complete object visible, under the adapter's number
+ * eadm_table_add_at() - make a complete object visible under the adapter's number
  * @t: the table
  * @id: the number
  * @obj: the object
  *
- * The adapter reuses the number of an object once it has forgotten it, possibly before the
- * driver has removed it: the new object takes its place.
+ * The adapter reuses the number of an object once it has destroyed it, possibly before the driver
+ * has removed it: the new object then replaces the old one.
  *
  * Context: process.
- * Return: 0; -ENOMEM; -EBUSY when the number is in use; -EIO when the table has no such number.
+ * Return: 0; -ENOMEM; -EBUSY if the number is in use; -EIO if it is out of range.
  */
 int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
@@ -331,18 +332,17 @@ int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
 }
 
 /**
- * eadm_table_remove() - hide an object, wait until all holders of references are done with
- * it, and free its number
+ * eadm_table_remove() - hide an object, wait until all references are dropped, and free its number
  * @t: the table
- * @id: its number
+ * @id: number of the object
  * @obj: the object
  *
- * Context: process; may sleep as long as a reader queries the adapter.
+ * Context: process; may sleep while a reader queries the adapter.
  */
 void eadm_table_remove(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
 	spin_lock_irq(&t->lock);
-	/* Another object may have taken its place. */
+	/* Another object may have replaced this one. */
 	if (holder_of(t, id) == obj)
 		take_out(t, id);
 	spin_unlock_irq(&t->lock);
@@ -353,9 +353,9 @@ void eadm_table_remove(struct eadm_table *t, u32 id, struct eadm_object *obj)
 /**
  * eadm_table_peek() - find an object without a reference
  * @t: the table
- * @id: its number; any value
+ * @id: number of the object; any value
  *
- * For data paths. An object that this may find is freed only after an RCU grace period.
+ * For data paths. Objects that this function can find are freed only after an RCU grace period.
  *
  * Context: any, in an RCU read-side critical section.
  * Return: the object or NULL.
@@ -366,7 +366,7 @@ struct eadm_object *eadm_table_peek(struct eadm_table *t, u32 id)
 	struct eadm_leaf *leaf;
 	u32 size;
 
-	/* Pairs with eadm_table_alloc(): numbers have leaves. */
+	/* Pairs with eadm_table_alloc(): the leaves are visible if the size is. */
 	size = smp_load_acquire(&t->size);
 	if (id >= size)
 		return NULL;
@@ -379,7 +379,7 @@ struct eadm_object *eadm_table_peek(struct eadm_table *t, u32 id)
 /**
  * eadm_table_get() - find an object and reference it
  * @t: the table
- * @id: its number; any value
+ * @id: number of the object; any value
  *
  * Context: any.
  * Return: the object or NULL.
@@ -393,14 +393,14 @@ struct eadm_object *eadm_table_get(struct eadm_table *t, u32 id)
 	rcu_read_lock();
 	obj = eadm_table_peek(t, id);
 	rcu_read_unlock();
-	/* It cannot be removed before the lock is released. */
+	/* The object cannot be removed before the lock is released. */
 	if (obj)
 		eadm_object_get(obj);
 	spin_unlock_irqrestore(&t->lock, flags);
 	return obj;
 }
 
-/* The first number of at least @id with an object, passing over leaves without one. */
+/* The first number from @id on with an object, skipping empty leaves. */
 static u32 find_used(struct eadm_table *t, u32 id)
 {
 	struct eadm_object *obj;

@@ -13,15 +13,15 @@ struct rdma_restrack_entry;
 
 /**
  * struct eadm_object - common part of all numbered objects
- * @refs: one for the owner while published, one per get
+ * @refs: one reference for the owner while published, one per get
  * @unused: completed when @refs drops to zero
  * @created: local_clock() of creation
- * @epoch: the adapter's epoch when it learned of the object; if it is older than the
- *	adapter's, the adapter has forgotten the object. Written once, unless the object is
- *	created in the adapter again
- * @ending: the adapter was asked to destroy it, and may reuse its number
- * @handed_over: of a QP: its owner has it, or is about to get it; under the adapter's lock
- * @told: its owner was notified that the adapter has forgotten it; used by recovery only
+ * @epoch: the adapter's epoch when the object was created in it; if older than the adapter's, the
+ *	adapter no longer has the object. Written once, unless the object is created in the adapter
+ *	again
+ * @ending: a command to destroy the object was issued; the adapter may reuse its number
+ * @handed_over: for a QP: the owner has it or is about to receive it; under the adapter's lock
+ * @told: the owner was notified that the adapter no longer has the object; used by recovery only
  * @res: its entry in resource tracking, or NULL
  */
 struct eadm_object {
@@ -35,14 +35,14 @@ struct eadm_object {
 	struct rdma_restrack_entry *res;
 };
 
-/* So many that a leaf fills a page of 4 KiB. */
+/* As many entries as fit a leaf into a page of 4 KiB. */
 #define EADM_LEAF_OBJS		509
 
 /**
- * struct eadm_leaf - objects whose numbers follow each other
- * @rcu: to free it
- * @used: how many of @objs are not NULL
- * @objs: by the remainder of their number; a reserved number has an object that is none
+ * struct eadm_leaf - objects with consecutive numbers
+ * @rcu: used to free the leaf
+ * @used: number of entries of @objs that are not NULL
+ * @objs: objects by the remainder of their number; reserved numbers have a placeholder
  */
 struct eadm_leaf {
 	struct rcu_head rcu;
@@ -51,19 +51,19 @@ struct eadm_leaf {
 };
 
 /**
- * struct eadm_table - numbers of one kind of object and their owners
- * @lock: guards everything that changes after eadm_table_alloc(), but @count
+ * struct eadm_table - objects of one kind by number
+ * @lock: protects everything that changes after eadm_table_alloc(), except @count
  * @ad: the adapter
- * @leaves: by the quotient of the number; NULL if none of the leaf's numbers is in use
- * @idle: a leaf without objects that is kept, or NULL: objects that come and go allocate none
- * @size: all numbers are below
+ * @leaves: leaves by the quotient of the number; NULL if no number of the leaf is in use
+ * @idle: an empty leaf that is kept to avoid repeated allocation, or NULL
+ * @size: limit of the numbers (exclusive)
  * @first: smallest number that the driver chooses; @size if it chooses none
  * @next: where the cyclic search for a free number continues
- * @count: how many objects there are
+ * @count: number of objects
  * @type: EADM_OBJ_*
  */
 struct eadm_table {
-	/* Guards all that changes; interrupts are off. */
+	/* Protects everything that changes; interrupts are disabled. */
 	spinlock_t lock;
 	struct eadm_adapter *ad;
 	struct eadm_leaf __rcu **leaves;

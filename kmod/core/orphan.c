@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of objects that are gone, while the adapter may still know of it.
+ * Memory of destroyed objects that the adapter may still access.
  *
- * What the adapter may reach is freed only when it is known to be done with it: it answered
- * the command that ends an object, perhaps late, or the epoch in which it learned of the
- * memory is over. An epoch begins when the adapter gets addresses of memory for the first time
- * after a reset, and ends when it has confirmed a reset, its function was reset, or is gone.
+ * Memory that the adapter may access is freed only when the adapter is known to be done with it:
+ * the command that destroys the object has completed, perhaps late, or the epoch in which the
+ * adapter received the address of the memory is over. An epoch begins when the adapter receives
+ * memory addresses for the first time after a reset. It ends when the adapter has confirmed a
+ * reset, its function was reset, or it is gone.
  *
- * When the epoch is raised, by recovery or when the adapter is found gone, the objects of the
- * epoch are dead: no command is issued for them, nor with their numbers, which may soon belong to
- * new objects. That alone does not free their memory: the memory of objects destroyed before the
- * end of the epoch is confirmed becomes an orphan, which is counted and kept. Until then the
- * adapter is halted, with bus mastering off, and the watch retries the reset periodically. A driver
- * that is unbound before the confirmation leaks orphans, what is parked with the queue of commands,
- * and rings for good.
+ * When the epoch is raised, by recovery or because the adapter was found gone, the objects of the
+ * epoch are dead: no command is issued for them or with their numbers, which new objects may soon
+ * use. That alone does not free their memory: the memory of objects destroyed before the end of the
+ * epoch is confirmed becomes an orphan, which is counted and kept. Until then the adapter is halted
+ * with bus mastering off, and the watch retries the reset periodically. A driver that is unbound
+ * before the confirmation leaks orphans, memory parked with the command queue, and rings for good.
  */
 
 #include <linux/kmemleak.h>
@@ -21,7 +21,7 @@
 
 #include "adapter.h"
 
-/* Whether the adapter can no longer know of memory that it learned of in an epoch. */
+/* Whether the adapter can no longer access memory that it received in an epoch. */
 static bool epoch_is_over(const struct eadm_memory *mem, u32 epoch)
 {
 	lockdep_assert_held(&mem->lock);
@@ -36,12 +36,12 @@ static void take_out(struct eadm_memory *mem, struct eadm_orphan *orphan)
 }
 
 /**
- * eadm_orphan_keep() - keep memory that the adapter may still know of
+ * eadm_orphan_keep() - keep memory that the adapter may still access
  * @ad: the adapter
  * @orphan: the memory
  *
  * Context: process.
- * Return: false if the adapter is known to be done with it: then it is the caller's.
+ * Return: false if the adapter is known to be done with it: the caller then frees it.
  */
 bool eadm_orphan_keep(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 {
@@ -49,7 +49,7 @@ bool eadm_orphan_keep(struct eadm_adapter *ad, struct eadm_orphan *orphan)
 	bool over;
 
 	spin_lock(&mem->lock);
-	/* An answer that comes after this check has eadm_orphans_sweep() called. */
+	/* A completion that arrives after this check leads to a call of eadm_orphans_sweep(). */
 	over = epoch_is_over(mem, orphan->epoch) || READ_ONCE(orphan->released);
 	if (!over) {
 		list_add_tail(&orphan->link, &mem->orphans);
@@ -69,7 +69,7 @@ static void free_all(struct eadm_adapter *ad, struct list_head *list)
 }
 
 /**
- * eadm_orphans_sweep() - free what late answers have released
+ * eadm_orphans_sweep() - free orphans released by late completions
  * @ad: the adapter
  *
  * Context: process.
@@ -92,7 +92,7 @@ void eadm_orphans_sweep(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_expose() - the adapter may learn of memory from now on
+ * eadm_memory_expose() - record that the adapter may receive memory addresses from now on
  * @ad: the adapter
  *
  * Context: process.
@@ -105,7 +105,7 @@ void eadm_memory_expose(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_is_exposed() - whether the adapter may know of memory
+ * eadm_memory_is_exposed() - whether the adapter may access memory
  * @ad: the adapter
  *
  * Context: process.
@@ -121,12 +121,12 @@ bool eadm_memory_is_exposed(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_confirm() - the adapter is known to have forgotten everything
+ * eadm_memory_confirm() - record that the adapter is known to have lost all state
  * @ad: the adapter
  *
- * Frees what retired objects left behind.
+ * Frees all orphans.
  *
- * Context: process; the adapter is not started concurrently.
+ * Context: process; must not run concurrently with a start of the adapter.
  */
 void eadm_memory_confirm(struct eadm_adapter *ad)
 {
@@ -143,14 +143,14 @@ void eadm_memory_confirm(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_leak() - leak all memory that the adapter may know of
- * @ad: the adapter, about to be freed; what the driver owns was "freed" with
- *	@ad->memory.leaking set
+ * eadm_memory_leak() - leak all memory that the adapter may access
+ * @ad: the adapter, about to be freed; the driver's own memory was "freed" with @ad->memory.leaking
+ *	set
  *
  * A new owner of this memory would share it with the adapter.
  *
  * Context: process.
- * Return: where the family leaves more of the kind, so that kmemleak finds it, or NULL.
+ * Return: where the family stores further leaks, so that kmemleak finds them, or NULL.
  */
 struct eadm_remains *eadm_memory_leak(struct eadm_adapter *ad)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Memory of objects that are gone, while the adapter may still know of it. */
+/* Memory of destroyed objects that the adapter may still access. */
 #ifndef EADM_ORPHAN_H
 #define EADM_ORPHAN_H
 
@@ -10,11 +10,11 @@
 struct eadm_adapter;
 
 /**
- * struct eadm_orphan - memory whose object is gone without confirmation by the adapter
- * @link: in the adapter's list of them
- * @epoch: the adapter's epoch when it last learned of the memory
+ * struct eadm_orphan - memory whose object was destroyed without confirmation by the adapter
+ * @link: entry in the adapter's list of orphans
+ * @epoch: the adapter's epoch when it last received an address of the memory
  * @bytes: size of the memory
- * @released: a late answer has confirmed that the adapter is done with it; never cleared
+ * @released: a late completion has confirmed that the adapter is done with it; never cleared
  */
 struct eadm_orphan {
 	struct list_head link;
@@ -24,18 +24,18 @@ struct eadm_orphan {
 };
 
 /**
- * struct eadm_memory - what an adapter may know of
- * @lock: guards all but @leaked
- * @orphans: struct eadm_orphan, freed when they are released, or by the next confirmed reset
- * @count: how many
- * @bytes: their memory
+ * struct eadm_memory - memory that an adapter may access
+ * @lock: protects all members except @leaked
+ * @orphans: list of struct eadm_orphan, freed when released or by the next confirmed reset
+ * @count: number of orphans
+ * @bytes: total size of the orphans
  * @over: all epochs before this one are known to be over
- * @exposed: this epoch and later ones have not begun
- * @leaking: what the driver itself has told it of is left behind
- * @leaked: bytes of that
+ * @exposed: first epoch in which the adapter has not received memory addresses
+ * @leaking: memory that the driver itself has passed to the adapter is leaked
+ * @leaked: bytes leaked by the driver itself
  */
 struct eadm_memory {
-	spinlock_t lock;	/* orphans and epochs */
+	spinlock_t lock;	/* protects orphans and epochs */
 	struct list_head orphans;
 	u32 count;
 	u64 bytes;
@@ -47,7 +47,7 @@ struct eadm_memory {
 
 /**
  * struct eadm_remains - what remains of an adapter that did not release its memory
- * @orphans: its orphans
+ * @orphans: orphans of the adapter
  * @lists: for the family
  * @pools: for the family
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether the adapter is there, and resets of its function. Linked into each driver.
+ * Whether the adapter is present, and resets of its function. Linked into each driver.
  *
- * A function that is being reset reads as ones for 100 ms and more, as one does that was
- * taken away. The first comes back, while the second is given up for good: so a single read
- * proves nothing. An adapter is missing if it did not answer any of many reads in a second,
- * or if the PCI core says so. While the driver knows of a reset, it is not missing, however
- * long that takes.
+ * A function that is being reset reads as all ones for 100 ms or longer, as does a function that
+ * was removed. A reset function comes back, whereas a removed one is given up permanently, so a
+ * single read proves nothing. An adapter is missing if it did not respond to any of many reads
+ * within a second, or if the PCI core reports it as disconnected. While the driver knows of a
+ * reset, the adapter is not missing, however long the reset takes.
  */
 
 #include <linux/delay.h>
@@ -15,21 +15,21 @@
 #include "compat_kernel.h"
 #include "presence.h"
 
-/* Longer than a function may take to come back from a reset, unless it is slow. */
+/* Longer than a function normally takes to come back from a reset. */
 #define READS		21
 #define READ_GAP_MS	50
 
-/* An error that may pass, and is handled, does not count. */
+/* A transient error that is being handled does not count. */
 static bool is_disconnected(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->pdev->error_state) == pci_channel_io_perm_failure;
 }
 
 /**
- * eadm_function_answers() - whether the adapter answers now
+ * eadm_function_answers() - whether the adapter responds now
  * @fn: the function
  *
- * If not, that does not mean that it is gone.
+ * A negative result does not mean that the adapter is gone.
  *
  * Context: any.
  */
@@ -39,10 +39,10 @@ bool eadm_function_answers(const struct eadm_function *fn)
 }
 
 /**
- * eadm_function_find() - find out whether the adapter is there
+ * eadm_function_find() - determine whether the adapter is present
  * @fn: the function
  *
- * Context: process; takes a second if it does not answer.
+ * Context: process; takes a second if the adapter does not respond.
  */
 enum eadm_presence eadm_function_find(const struct eadm_function *fn)
 {
@@ -58,21 +58,21 @@ enum eadm_presence eadm_function_find(const struct eadm_function *fn)
 			return EADM_PRESENT;
 		present = present || pci_device_is_present(fn->pdev);
 	}
-	/* A reset may have begun since the last look at it. */
+	/* A reset may have begun since the last check. */
 	if (eadm_function_is_resetting(fn))
 		return EADM_PRESENT;
 	return present ? EADM_SILENT : EADM_ABSENT;
 }
 
 /**
- * eadm_function_reset() - do a function level reset
+ * eadm_function_reset() - perform a function level reset
  * @fn: the function
  *
  * Bus mastering is off afterwards.
  *
  * Context: process.
- * Return: whether the function supports FLR, and has done one; also false if the PCI core is
- * about to reset it.
+ * Return: whether an FLR was performed; false if the function does not support FLR or the PCI core
+ * is about to reset it.
  */
 bool eadm_function_reset(struct eadm_function *fn)
 {
@@ -81,7 +81,10 @@ bool eadm_function_reset(struct eadm_function *fn)
 
 	if (pcie_reset_flr(pdev, PCI_RESET_PROBE))
 		return false;
-	/* The PCI core is about to reset it, and waits for its driver, perhaps for the caller. */
+	/*
+	 * The PCI core is about to reset the function and waits for its driver, perhaps for the
+	 * caller.
+	 */
 	if (!pci_cfg_access_trylock(pdev))
 		return false;
 	WRITE_ONCE(fn->resetting, true);
@@ -95,10 +98,10 @@ bool eadm_function_reset(struct eadm_function *fn)
 }
 
 /**
- * eadm_function_reset_begins() - the PCI core is about to reset the function
- * @fn: the function, which its driver leaves alone from now on
+ * eadm_function_reset_begins() - prepare for a reset of the function by the PCI core
+ * @fn: the function, which the driver must not access from now on
  *
- * Context: process, the device lock of the function is held up to the end of the reset.
+ * Context: process; the device lock of the function is held until the reset ends.
  */
 void eadm_function_reset_begins(struct eadm_function *fn)
 {
@@ -108,11 +111,11 @@ void eadm_function_reset_begins(struct eadm_function *fn)
 }
 
 /**
- * eadm_function_reset_ended() - the reset is over, successful or not
+ * eadm_function_reset_ended() - record the end of a reset, successful or not
  * @fn: the function
  *
  * Context: process.
- * Return: whether the driver knew of it (eadm_function_reset_begins()).
+ * Return: whether eadm_function_reset_begins() was called for this reset.
  */
 bool eadm_function_reset_ended(struct eadm_function *fn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether the adapter is there, and resets of its function. */
+/* Whether the adapter is present, and resets of its function. */
 #ifndef EADM_PRESENCE_H
 #define EADM_PRESENCE_H
 
@@ -8,10 +8,10 @@
 struct pci_dev;
 
 /**
- * enum eadm_presence - what is known of an adapter
- * @EADM_PRESENT: it is there, or its function is being reset
- * @EADM_SILENT: it does not answer, but its function answers to config cycles
- * @EADM_ABSENT: there is no function, and so nothing that reaches memory
+ * enum eadm_presence - whether an adapter is present
+ * @EADM_PRESENT: the adapter is present, or its function is being reset
+ * @EADM_SILENT: the adapter does not respond, but its function responds to config cycles
+ * @EADM_ABSENT: the function is absent, so nothing can access memory
  */
 enum eadm_presence {
 	EADM_PRESENT,
@@ -22,8 +22,8 @@ enum eadm_presence {
 /**
  * struct eadm_function - the function of an adapter
  * @pdev: the function
- * @answers: one attempt to reach the adapter; any context
- * @resetting: it is being reset, and need not answer
+ * @answers: make one attempt to reach the adapter; callable in any context
+ * @resetting: the function is being reset, and need not respond
  */
 struct eadm_function {
 	struct pci_dev *pdev;
@@ -31,7 +31,7 @@ struct eadm_function {
 	bool resetting;
 };
 
-/* Whether the driver knows that it is being reset: it reads as ones meanwhile. */
+/* Whether the driver knows of a reset in progress, during which all reads return ones. */
 static inline bool eadm_function_is_resetting(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->resetting);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver's side of the interface to the companion: adding and removing the auxiliary device
- * that the companion binds to, and giving back what its tables of objects returned.
+ * A driver's side of the interface to the companion: adds and removes the auxiliary device that the
+ * companion binds to, and releases the objects that the tables returned.
  */
 
 #include "provider.h"
 
-/* The memory is that of the driver's device, which outlives the auxiliary device. */
+/* The memory belongs to the driver's device, which outlives the auxiliary device. */
 static void release(struct device *device)
 {
 	complete(&to_eadm_diag_dev(to_auxiliary_dev(device))->released);
@@ -66,7 +66,7 @@ void eadm_provider_del(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_put_object() - &eadm_diag_obj.put of numbered objects
+ * eadm_put_object() - &eadm_diag_obj.put for numbered objects
  * @dd: the device
  * @obj: struct eadm_object
  */
@@ -76,7 +76,7 @@ void eadm_put_object(struct eadm_diag_dev *dd, void *obj)
 }
 
 /**
- * eadm_object_res() - &eadm_diag_obj.res of numbered objects
+ * eadm_object_res() - &eadm_diag_obj.res for numbered objects
  * @obj: struct eadm_object
  */
 struct rdma_restrack_entry *eadm_object_res(void *obj)

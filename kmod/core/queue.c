@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The command queue as far as all families have it: its state, and who may issue commands. */
+/* State of the command queue, independent of the family, and admission of commands. */
 
 #include <linux/delay.h>
 
@@ -8,12 +8,12 @@
 /**
  * eadm_queue_recover_locked() - start recovery
  * @ad: the adapter
- * @reason: of a reset that may follow; another attempt to bring a dead queue back has the
- *	reason of the first one
+ * @reason: reason of a reset that may follow; if the queue is dead already, the first reason is
+ *	kept
  *
  * Context: any, with @ad->lock held.
- * Return: whether recovery takes care of a command without an answer. It does if it may run,
- * and it ends all commands of an adapter that is gone.
+ * Return: whether recovery will end a command that has not completed. True if recovery may run; it
+ * also ends all commands of an adapter that is gone.
  */
 bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 {
@@ -30,9 +30,9 @@ bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason r
 }
 
 /**
- * eadm_queue_recover() - start recovery though no command was lost yet
+ * eadm_queue_recover() - start recovery although no command was lost yet
  * @ad: the adapter, whose state is in doubt
- * @reason: of a reset that may follow
+ * @reason: reason of a reset that may follow
  *
  * Context: any.
  */
@@ -46,12 +46,11 @@ void eadm_queue_recover(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 }
 
 /**
- * eadm_queue_is_hopeless() - whether waiting for an answer is pointless
+ * eadm_queue_is_hopeless() - whether waiting for a completion is pointless
  * @ad: the adapter
  *
- * Normally recovery finds out for all waiters whether an adapter that does not answer is gone;
- * a waiter has to do so by itself where recovery does not run, and when it is recovery that
- * waits.
+ * Normally recovery determines on behalf of all waiters whether an adapter that does not respond is
+ * gone. A waiter has to do so itself where recovery does not run, and when recovery is the waiter.
  *
  * Context: process.
  */
@@ -68,20 +67,20 @@ bool eadm_queue_is_hopeless(struct eadm_adapter *ad)
 	return alone && eadm_function_find(&ad->fn) != EADM_PRESENT;
 }
 
-/* Whether a command must not be issued, as a reset has ended what it is about. */
+/* Whether a command must not be issued because a reset has ended the objects it refers to. */
 static bool is_over(const struct eadm_adapter *ad, const struct eadm_issue *issue)
 {
 	return issue->bound && issue->epoch != ad->epoch;
 }
 
 /*
- * Whether an issuer can go on: there is room for a command, or waiting is pointless. A
- * dead queue is retried from time to time: the adapter may be back.
+ * Whether an issuer can continue: there is room for a command, or waiting is pointless. A dead
+ * queue is retried from time to time because the adapter may be back.
  */
 static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 {
 	lockdep_assert_held(&ad->lock);
-	/* One recovery may begin right behind another. */
+	/* Another recovery may begin immediately after this one. */
 	if (is_over(ad, issue))
 		return true;
 	switch (ad->state) {
@@ -97,8 +96,8 @@ static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 }
 
 /*
- * Recovery does not wait for other commands for long: those before its own may be lost, too.
- * An answer that makes no room shows that the adapter answers, which is all that recovery
+ * Recovery waits only briefly for other commands: those ahead of its own may be lost, too. A
+ * completion that makes no room still shows that the adapter responds, which is all that recovery
  * needs to know.
  */
 static int make_room(struct eadm_adapter *ad)
@@ -131,7 +130,10 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
 	/* Recovery must not wait for its own end. */
 	if (ad->recoverer == current)
 		return make_room(ad);
-	/* Nor must handlers that it calls wait for another one, which is queued behind it. */
+	/*
+	 * Nor must a handler called by recovery wait for the next recovery, which is queued behind
+	 * it.
+	 */
 	if (current_work() == &ad->recovery && ad->state != EADM_QUEUE_EVENT)
 		return -ENODEV;
 	if (!may_go_on(ad, issue) &&
@@ -146,12 +148,12 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
 /**
  * eadm_queue_admit() - wait until a command may be issued
  * @ad: the adapter
- * @issue: the command; gets the epoch in which it is issued
+ * @issue: the command; set to the epoch in which it is issued
  *
- * Context: process, with @ad->lock held, which is dropped meanwhile.
- * Return: 0: there is room, up to the release of the lock; -ETIMEDOUT: there was none in time;
- * -ECANCELED when a reset came in between; -ENODEV when there is no service; for recovery
- * also -EBUSY when there is no room, and -EIO when an answer came meanwhile, but made none.
+ * Context: process, with @ad->lock held, which is dropped temporarily.
+ * Return: 0 if there is room, valid until the lock is released; -ETIMEDOUT if no room became free
+ * in time; -ECANCELED after a reset; -ENODEV if the adapter is not in service; for recovery also
+ * -EBUSY if there is no room, and -EIO if a completion arrived without making room.
  */
 int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue)
 {
@@ -166,7 +168,7 @@ int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue)
 }
 
 /**
- * eadm_queue_set_state() - change how commands are answered
+ * eadm_queue_set_state() - change how completions of commands are received
  * @ad: the adapter
  * @state: new state
  *
@@ -186,9 +188,9 @@ void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state)
 }
 
 /**
- * eadm_queue_set_recoverable() - whether a lost command starts recovery
+ * eadm_queue_set_recoverable() - set whether a lost command starts recovery
  * @ad: the adapter
- * @recoverable: whether it does; if not, the command just fails
+ * @recoverable: whether it does; if not, only the command fails
  *
  * Context: process.
  */
@@ -200,11 +202,11 @@ void eadm_queue_set_recoverable(struct eadm_adapter *ad, bool recoverable)
 }
 
 /**
- * eadm_queue_reset() - give up all commands, and empty the queue
+ * eadm_queue_reset() - abort all commands, and empty the queue
  * @ad: the adapter, halted
  * @status: result for the issuers
  *
- * What commands referred to is parked: see &eadm_adapter_ops.forget.
+ * The memory that commands referred to is parked: see &eadm_adapter_ops.forget.
  *
  * Context: process.
  */
@@ -219,12 +221,12 @@ void eadm_queue_reset(struct eadm_adapter *ad, int status)
 }
 
 /**
- * eadm_queue_seize() - keep the queue for oneself
+ * eadm_queue_seize() - reserve the queue for the caller
  * @ad: the adapter
- * @reason: of the reset that follows
+ * @reason: reason of the reset that follows
  *
- * Waits for recovery in progress. From then on there is none, and commands wait as during
- * recovery, until eadm_queue_set_state().
+ * Waits for recovery in progress. From then on no recovery runs, and commands wait as they do
+ * during recovery, until eadm_queue_set_state().
  *
  * Context: process.
  * Return: false if the adapter is gone.
@@ -244,7 +246,7 @@ bool eadm_queue_seize(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 		}
 		spin_unlock_irq(&ad->lock);
 	} while (!seized && !gone);
-	/* It gives the queue back before it is done. */
+	/* Recovery makes the queue available before its work ends. */
 	flush_work(&ad->recovery);
 	return seized;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The state of a command queue, and who may issue commands. */
+/* State of the command queue, and admission of commands. */
 #ifndef EADM_QUEUE_H
 #define EADM_QUEUE_H
 
@@ -7,8 +7,8 @@
 
 /**
  * struct eadm_issue - the part of a command that decides whether it may be issued
- * @bound: it must not be if a reset has happened since @epoch
- * @epoch: if @bound, epoch of the objects it refers to; else the one in which it was issued
+ * @bound: the command must not be issued if a reset has happened since @epoch
+ * @epoch: if @bound, epoch of the objects it refers to; otherwise the epoch in which it was issued
  */
 struct eadm_issue {
 	bool bound;

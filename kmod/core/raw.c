@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: bytes of rings, which are not interpreted here. */
+/* Diagnostic provider: bytes of rings, which the kernel does not interpret. */
 
 #include <rdma/ib_umem.h>
 
@@ -9,8 +9,8 @@
 /**
  * eadm_ring_find_eq() - find the ring of an event queue, for &eadm_adapter_ops.find_ring
  * @ad: the adapter
- * @r: which queue; on return, what is known of it
- * @bytes: where its bytes are
+ * @r: the requested queue; on return, its description
+ * @bytes: set to the location of its bytes
  *
  * Context: process.
  * Return: 0 or -ENOENT.
@@ -31,7 +31,7 @@ int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 	return 0;
 }
 
-/* The owner may write at the same time: the copy is as torn as its memory. */
+/* The owner may write concurrently, so the copy may be torn. */
 static int copy(const struct eadm_ring_bytes *bytes, void *buf, size_t from, size_t len)
 {
 	if (bytes->va) {
@@ -46,7 +46,7 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
 {
 	if (r->first > r->depth || r->count > r->depth - r->first)
 		return -ERANGE;
-	/* Device memory is never read; an entry of it may have no size that is known. */
+	/* Device memory is never read; its entry size may be unknown. */
 	if (r->memory == EADM_RING_MEMORY_DEVICE || !r->entry_size)
 		r->count = 0;
 	if (!r->count)
@@ -60,13 +60,13 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
 /**
  * eadm_ring_read() - read entries of a queue, for &eadm_diag_ops.ring
  * @dd: the device
- * @r: which entries; on return, what is known of the queue
- * @buf: where to put the entries
- * @room: its size
+ * @r: requested entries; on return, the description of the queue
+ * @buf: destination of the entries
+ * @room: size of @buf
  *
  * Context: process; may issue a command when @r->hw is set.
- * Return: 0; -ENOENT for an unknown queue; -ERANGE when the queue has no such entries;
- * -EOPNOTSUPP for an unknown kind; -ENODATA when the driver does not know where its memory is.
+ * Return: 0; -ENOENT for an unknown queue; -ERANGE if the queue has no such entries; -EOPNOTSUPP
+ * for an unknown kind; -ENODATA if the driver does not know the location of its memory.
  */
 int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
 {

@@ -8,10 +8,10 @@
 struct ib_umem;
 
 /**
- * struct eadm_ring_bytes - where the bytes of a queue are
+ * struct eadm_ring_bytes - location of a queue's bytes
  * @va: kernel memory, or NULL
- * @umem: a process's memory, when there is no @va
- * @obj: object that owns it, referenced, or NULL when the device does
+ * @umem: memory of a process if @va is NULL
+ * @obj: referenced object that owns the queue, or NULL if the device owns it
  */
 struct eadm_ring_bytes {
 	const void *va;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Answers of the adapter that any user may request. Each costs a command or more, and these
- * are scarce: readers without CAP_NET_ADMIN get the last answer as long as it is good enough,
- * and at most one of them asks at a time.
+ * Cached responses of the adapter, readable by any user. Each response costs at least one command,
+ * and commands are a limited resource: readers without CAP_NET_ADMIN receive the cached response
+ * until it expires, and at most one of them queries the adapter at a time.
  */
 
 #include <linux/capability.h>
@@ -12,7 +12,7 @@
 #include "recent.h"
 
 /**
- * eadm_may_ask() - whether the caller may ask the adapter as often as it likes
+ * eadm_may_ask() - whether the caller may query the adapter without a rate limit
  *
  * Context: process.
  */
@@ -22,13 +22,13 @@ bool eadm_may_ask(void)
 }
 
 /**
- * eadm_recent_init() - begin without an answer
- * @recent: the answer
+ * eadm_recent_init() - initialise an empty cache
+ * @recent: the cache
  * @ad: the adapter
- * @ask: asks it
- * @answer: where the answer is kept, @size bytes
- * @size: see there
- * @life: how long an answer is good enough, in jiffies
+ * @ask: query the adapter
+ * @answer: memory of the cached response
+ * @size: size of @answer in bytes
+ * @life: lifetime of a response, in jiffies
  */
 void eadm_recent_init(struct eadm_recent *recent, struct eadm_adapter *ad,
 		      int (*ask)(struct eadm_adapter *ad, void *answer), void *answer,
@@ -44,15 +44,15 @@ void eadm_recent_init(struct eadm_recent *recent, struct eadm_adapter *ad,
 }
 
 /**
- * eadm_recent_read() - get an answer, a recent one or a new one
- * @recent: the answer
- * @answer: set to it
- * @fresh: ask the adapter now
+ * eadm_recent_read() - get a response, cached or new
+ * @recent: the cache
+ * @answer: set to the response
+ * @fresh: query the adapter now
  *
- * Errors are kept as well: after a timeout the next attempt would probably time out, too.
+ * Errors are cached as well: after a timeout the next attempt would probably time out, too.
  *
  * Context: process.
- * Return: 0, -EINTR, or what asking returned.
+ * Return: 0, -EINTR, or the result of the query.
  */
 int eadm_recent_read(struct eadm_recent *recent, void *answer, bool fresh)
 {
@@ -75,8 +75,8 @@ int eadm_recent_read(struct eadm_recent *recent, void *answer, bool fresh)
 }
 
 /**
- * eadm_recent_forget() - the next answer must be a new one
- * @recent: the answer
+ * eadm_recent_forget() - invalidate a cached response
+ * @recent: the cache
  *
  * Context: process.
  */

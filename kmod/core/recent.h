@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Answers of the adapter, cached briefly. */
+/* Briefly cached responses of the adapter. */
 #ifndef EADM_RECENT_H
 #define EADM_RECENT_H
 
@@ -9,16 +9,16 @@
 struct eadm_adapter;
 
 /**
- * struct eadm_recent - an answer
- * @lock: guards what follows @life, and @answer; held while the adapter is asked
+ * struct eadm_recent - a cached response
+ * @lock: protects the members after @life and the contents of @answer; held during a query
  * @ad: the adapter
- * @ask: asks it for an answer of @size bytes; returns 0 or -errno
- * @answer: the answer
- * @size: its size
- * @life: how long it is good enough, in jiffies
- * @asked: there was an answer, or an error, at @when (jiffies)
- * @when: see there
- * @ret: what @ask returned; 0: the answer is valid
+ * @ask: query the adapter for a response of @size bytes; return 0 or -errno
+ * @answer: the response
+ * @size: size of the response
+ * @life: lifetime of the response, in jiffies
+ * @asked: a response or an error was received at @when
+ * @when: time of the last response, in jiffies
+ * @ret: what @ask returned; if 0, the response is valid
  */
 struct eadm_recent {
 	struct mutex lock;	/* see above */
@@ -32,7 +32,7 @@ struct eadm_recent {
 	int ret;
 };
 
-/* Most answers cost a command. */
+/* Most queries cost a command. */
 #define EADM_RECENT_LIFE	(HZ / 10)
 
 void eadm_recent_init(struct eadm_recent *recent, struct eadm_adapter *ad,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What happens after a lost command, and when the function is reset.
+ * Recovery after a lost command or a function reset.
  *
- * First a probe command checks whether the queue answers at all. If so, nothing else is
- * affected. If not, the adapter is reset and started again, empty. It has then forgotten all
- * objects: they are marked dead by raising the epoch, their consumers are notified, and
- * destroying them needs no command. New objects work at once.
+ * First a probe command checks whether the queue responds at all. If so, nothing else is affected.
+ * If not, the adapter is reset and started again, empty. The adapter has then lost all objects:
+ * they are marked dead by raising the epoch, their consumers are notified, and destroying them
+ * needs no command. New objects can be created at once.
  *
- * An adapter that does not confirm the reset is not started again: it is halted, and the
- * memory it knows of is kept (orphan.c). The watch retries the reset.
+ * An adapter that does not confirm the reset is not started again: it is halted, and the memory
+ * that it may still access is kept (orphan.c). The watch retries the reset.
  *
- * When the PCI core resets the function (sysfs), the same is done in two halves, before and
- * after.
+ * When the PCI core resets the function (sysfs), the same is done in two halves, before and after
+ * the reset.
  */
 
 #include "context.h"
@@ -21,7 +21,7 @@
 #include "report.h"
 #include "trace.h"
 
-/* An epoch that the adapter was never exposed to has no objects to forget. */
+/* An epoch in which the adapter received no memory address has no objects to invalidate. */
 static void end_epoch(struct eadm_adapter *ad)
 {
 	lockdep_assert_held(&ad->lock);
@@ -32,13 +32,13 @@ static void end_epoch(struct eadm_adapter *ad)
 /**
  * eadm_adapter_forget() - end all commands and objects
  * @ad: the adapter, which cannot reach any memory
- * @confirmed: it has forgotten all objects
+ * @confirmed: the adapter has lost all objects
  *
  * Context: process.
  */
 void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 {
-	/* Before any issuer learns that its command was given up. */
+	/* Before any issuer sees that its command was aborted. */
 	spin_lock_irq(&ad->lock);
 	end_epoch(ad);
 	spin_unlock_irq(&ad->lock);
@@ -78,15 +78,15 @@ static int reset_adapter(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_adapter_hand_over() - the creation of a QP is about to succeed
+ * eadm_adapter_hand_over() - record that the creation of a QP is about to succeed
  * @ad: the adapter
  * @qp: the QP, published
  *
- * From now on recovery notifies its owner if the adapter forgets it. Before, the RDMA core may
- * not be able to deliver that.
+ * From now on recovery notifies the owner if the adapter loses the QP. Before this call, the RDMA
+ * core may not be able to deliver the event.
  *
  * Context: process.
- * Return: false if the adapter has forgotten it already: the creation has to fail.
+ * Return: false if the adapter has already lost the QP, so the creation has to fail.
  */
 bool eadm_adapter_hand_over(struct eadm_adapter *ad, struct eadm_object *qp)
 {
@@ -109,7 +109,7 @@ static bool is_handed_over(struct eadm_adapter *ad, const struct eadm_object *qp
 	return handed_over;
 }
 
-/* Notifies consumers of objects that the adapter has forgotten, and of each QP once. */
+/* Notifies consumers of objects that the adapter has lost, once per QP. */
 static void tell_consumers(struct eadm_adapter *ad)
 {
 	struct eadm_object *obj;
@@ -138,15 +138,15 @@ static void count_recovery(struct eadm_adapter *ad, bool ok)
 }
 
 /**
- * eadm_adapter_give_up() - commands fail at once from now on, and objects are dead
+ * eadm_adapter_give_up() - fail commands at once from now on, and mark objects dead
  * @ad: the adapter
  * @tell: whether consumers have to be notified
  *
- * Bus mastering goes off before the objects can be seen to be dead: if the adapter still
- * exists after all, it must not write to memory that their owners free.
+ * Bus mastering is turned off before the objects can be seen as dead: if the adapter exists after
+ * all, it must not write to memory that the owners free.
  *
  * Context: process.
- * Return: false if it was given up before.
+ * Return: false if the adapter was given up before.
  */
 bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
 {
@@ -164,7 +164,7 @@ bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
 	return true;
 }
 
-/* Records that the adapter as a whole failed. @error: why it could not be brought back, or 0. */
+/* Records a failure of the whole adapter. @error: why it could not be recovered, or 0. */
 static void note_failure(struct eadm_adapter *ad, u8 cause, int error)
 {
 	struct eadm_failure what = {
@@ -191,7 +191,7 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 
 	if (!eadm_adapter_give_up(ad, &tell))
 		return;
-	/* One that is merely silent may still write to memory. */
+	/* An adapter that is merely silent may still write to memory. */
 	if (absent)
 		eadm_memory_confirm(ad);
 	trace_recovery(&ad->ibdev, EADM_RECOVERY_GONE, 0);
@@ -204,12 +204,12 @@ static void set_gone(struct eadm_adapter *ad, bool absent)
 }
 
 /**
- * eadm_adapter_is_gone() - find out whether the adapter is gone
+ * eadm_adapter_is_gone() - determine whether the adapter is gone
  * @ad: the adapter
  *
- * May be the first to notice, and does then what has to be done.
+ * If this call is the first to detect that, it also marks the adapter as gone.
  *
- * Context: process; takes a second if the adapter does not answer.
+ * Context: process; takes a second if the adapter does not respond.
  */
 bool eadm_adapter_is_gone(struct eadm_adapter *ad)
 {
@@ -223,7 +223,7 @@ bool eadm_adapter_is_gone(struct eadm_adapter *ad)
 	return READ_ONCE(ad->gone);
 }
 
-/* Checks whether the queue answers, and resets the adapter if not. */
+/* Checks whether the queue responds, and resets the adapter if not. */
 static int bring_back(struct eadm_adapter *ad)
 {
 	int ret;
@@ -239,7 +239,7 @@ static int bring_back(struct eadm_adapter *ad)
 	return reset_adapter(ad);
 }
 
-/* An adapter that stays halted is mentioned once. */
+/* An adapter that stays halted is recorded once. */
 static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (was_halted)
@@ -271,14 +271,14 @@ static void recover(struct eadm_adapter *ad)
 	ret = bring_back(ad);
 	was_reset = ad->told != ad->epoch;
 	count_recovery(ad, !ret);
-	/* A handler of an event must not wait for an adapter that does not answer. */
+	/* An event handler must not wait for an adapter that does not respond. */
 	if (ret)
 		eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
 	gone = READ_ONCE(ad->gone) || (ret && eadm_adapter_is_gone(ad));
-	/* Before the failures of QPs, which follow from it. */
+	/* Report this before the failures of QPs, which follow from it. */
 	if (!gone)
 		record_failure(ad, ret, was_reset, was_halted);
-	/* New objects may get the numbers of dead ones as soon as there is service. */
+	/* New objects may get the numbers of dead objects as soon as the adapter is in service. */
 	if (was_reset && !gone)
 		tell_consumers(ad);
 	if (!ret)

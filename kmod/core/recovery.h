@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What happens after a lost command, and when the function is reset. */
+/* Recovery after a lost command or a function reset. */
 #ifndef EADM_RECOVERY_H
 #define EADM_RECOVERY_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registering memory of processes. */
+/* Registration of process memory. */
 
 #include "adapter.h"
 #include "compat_rdma.h"
@@ -14,9 +14,9 @@ static struct ib_mr *refused(struct eadm_adapter *ad, const void *err)
 /**
  * eadm_reg_user_mr() - verb: register memory of a process
  * @ibpd: the PD
- * @start: its address
- * @length: bytes
- * @virt: its address in work requests
+ * @start: address of the memory
+ * @length: size in bytes
+ * @virt: address used in work requests
  * @access: verbs access flags
  * @udata: leads to the process's context
  *
@@ -42,14 +42,14 @@ struct ib_mr *eadm_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vi
 /**
  * eadm_reg_user_mr_dmabuf() - verb: register memory of another device
  * @ibpd: the PD
- * @offset: into the buffer
- * @length: bytes
- * @virt: address in work requests
- * @fd: the DMA buffer
+ * @offset: offset into the buffer
+ * @length: size in bytes
+ * @virt: address used in work requests
+ * @fd: file descriptor of the DMA buffer
  * @access: verbs access flags
  * @udata: leads to the process's context
  *
- * The memory stays where it is until the MR is gone.
+ * The memory is pinned in place until the MR is destroyed.
  *
  * Context: process.
  * Return: the MR or ERR_PTR.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Registering memory of processes. */
+/* Registration of process memory. */
 #ifndef EADM_REGION_H
 #define EADM_REGION_H
 

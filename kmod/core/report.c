@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How an adapter is, and the notice of it to consumers, the companion and the failures. */
+/* State of an adapter, and its reports to consumers, the companion and the failure log. */
 
 #include "report.h"
 
@@ -47,8 +47,8 @@ void eadm_adapter_event(struct eadm_adapter *ad, enum ib_event_type type)
 /**
  * eadm_adapter_async() - report an asynchronous event of the adapter to the companion
  * @ad: the adapter
- * @obj: EADM_OBJ_* of what it is about
- * @id: number of that
+ * @obj: EADM_OBJ_* of the object concerned
+ * @id: number of that object
  * @code: EADM_ASYNC_EVENT_*
  * @raw: the adapter's own code
  *

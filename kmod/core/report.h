@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How an adapter is, and the notice of it. */
+/* State of an adapter, and its reports. */
 #ifndef EADM_REPORT_H
 #define EADM_REPORT_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of the device, its counters, contexts and PDs, as far as all families have them. */
+/* Rows of devices, counters, contexts and PDs with the fields that all families have. */
 
 #include "context.h"
 #include "interrupt.h"
@@ -44,9 +44,9 @@ void *eadm_cmdq_row_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /**
- * eadm_dev_row_next() - the row of the device, for &eadm_diag_obj.next
+ * eadm_dev_row_next() - return the row of the device, for &eadm_diag_obj.next
  * @dd: the device
- * @id: lowest number; on return that of the device
+ * @id: lowest number; on return the number of the device
  *
  * Return: @dd or NULL.
  */
@@ -75,7 +75,7 @@ static u32 dev_state(const struct eadm_adapter *ad)
 }
 
 /**
- * eadm_dev_row_fill() - fill in what a device has in any family
+ * eadm_dev_row_fill() - fill in the fields of a device that all families have
  * @ad: the adapter
  * @s: its row
  *
@@ -108,9 +108,9 @@ void eadm_dev_row_fill(struct eadm_adapter *ad, struct eadm_snap_dev *s)
 }
 
 /**
- * eadm_port_row_next() - the row of the port's counters, for &eadm_diag_obj.next
+ * eadm_port_row_next() - return the row of the port's counters, for &eadm_diag_obj.next
  * @dd: the device
- * @id: lowest number; on return that of the port
+ * @id: lowest number; on return the number of the port
  *
  * Return: @dd or NULL.
  */
@@ -137,7 +137,7 @@ static void fill_commands(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 	spin_unlock_irq(&ad->lock);
 }
 
-/* Queues of commands share the vector of asynchronous events. */
+/* Command queues share the vector of asynchronous events. */
 static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 {
 	u64 events = 0, interrupts = 0;
@@ -156,7 +156,7 @@ static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 }
 
 /**
- * eadm_port_row_fill() - fill in the counters that any driver has
+ * eadm_port_row_fill() - fill in the counters that all drivers have
  * @ad: the adapter
  * @s: the row
  *
@@ -184,7 +184,7 @@ void eadm_port_row_fill(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 }
 
 /**
- * eadm_ctx_row_fill() - fill in what a context has in any family
+ * eadm_ctx_row_fill() - fill in the fields of a context that all families have
  * @ctx: the context
  * @s: its row
  */
@@ -206,7 +206,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	SNAP_SET(s, pdn, pd->pdn);
 	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
-	/* The key is for the kernel, which cannot use each adapter. */
+	/* The key is reserved for the kernel, and some adapters have no kernel consumers. */
 	if (dd->ibdev->kverbs_provider)
 		SNAP_SET(s, local_dma_lkey, dd->ibdev->local_dma_lkey);
 	SNAP_SET(s, age, eadm_age(pd->obj.created));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows for the companion, as far as they are the same in all families. */
+/* Rows for the companion, with the fields that all families have. */
 #ifndef EADM_ROWS_H
 #define EADM_ROWS_H
 
@@ -8,9 +8,9 @@
 extern const struct eadm_diag_obj eadm_diag_pd;
 
 /*
- * The object with the lowest number from @id on, or NULL: &eadm_diag_obj.next. An object of
- * struct eadm_object is referenced; event queues exist as long as the device is registered. The
- * row of the command queue is that of the device.
+ * Return the object with the lowest number from @id on, or NULL; used as &eadm_diag_obj.next.
+ * Objects are of type struct eadm_object; event queues exist as long as the device is registered.
+ * The row of the command queue is that of the device.
  */
 void *eadm_qp_row_next(struct eadm_diag_dev *dd, u64 *id);
 void *eadm_cq_row_next(struct eadm_diag_dev *dd, u64 *id);

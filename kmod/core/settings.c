@@ -90,14 +90,14 @@ static int apply(struct eadm_adapter *ad, u32 id, u32 value)
 }
 
 /**
- * eadm_setting_change() - change a setting, and notify a bound companion
+ * eadm_setting_change() - change a setting, and notify the companion if it is bound
  * @dd: the device
  * @id: EADM_CONF_PARAM_*
  * @value: its new value, in units of the row
  *
  * Context: process; may issue a command.
- * Return: 0; -EOPNOTSUPP for a setting that the adapter does not have; -ERANGE for a value
- * out of range; -ENODEV; -errno of the command.
+ * Return: 0; -EOPNOTSUPP if the adapter does not have the setting; -ERANGE if the value is out of
+ * range; -ENODEV; or -errno of the command.
  */
 int eadm_setting_change(struct eadm_diag_dev *dd, u32 id, u64 value)
 {

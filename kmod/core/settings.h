@@ -12,7 +12,7 @@
  * @id: EADM_CONF_PARAM_*
  * @min: lowest value, in the driver's unit
  * @max: highest value, in the driver's unit
- * @scale: number of the row's units in one of the driver's
+ * @scale: number of row units per driver unit
  * @unit: unit of the row; may be NULL
  */
 struct eadm_setting {
@@ -23,7 +23,7 @@ struct eadm_setting {
 	const char *unit;
 };
 
-/* Two settings that every driver has: the command timeout, in ms, and debug topics. */
+/* Settings that every driver has: the command timeout in ms, and the debug topics. */
 #define EADM_SETTING_TIMEOUT(min_ms, max_ms) \
 	{ EADM_CONF_PARAM_CMD_TIMEOUT, min_ms, max_ms, NSEC_PER_MSEC, "ns" }
 #define EADM_SETTING_DEBUG(topics) \
@@ -31,11 +31,11 @@ struct eadm_setting {
 
 /**
  * struct eadm_settings - the settings of a family
- * @table: all of them, in the order of numbers
- * @count: how many
- * @fill: fill in the value of one that not every driver has. NULL if there is none
- * @apply: make such a value take effect. Return 0 or -errno; -EOPNOTSUPP when the adapter
- *	does not have the setting
+ * @table: all settings, ordered by number
+ * @count: number of settings
+ * @fill: fill in the value of a family-specific setting. NULL if there is none
+ * @apply: apply the value of a family-specific setting. Return 0 or -errno; -EOPNOTSUPP if the
+ *	adapter does not have the setting
  */
 struct eadm_settings {
 	const struct eadm_setting *table;
