@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the user provider and the driver exchange, ABI version 1 (hw 12). */
+/* ABI between the userspace provider and the driver, version 1 (hw 12). */
 #ifndef EFA_ABI_H
 #define EFA_ABI_H
 
@@ -8,7 +8,7 @@
 
 #define EFA_ABI_VERSION		1
 
-/* What the provider can do, in struct efa_ureq_alloc_ctx. */
+/* Capabilities of the provider, in struct efa_ureq_alloc_ctx. */
 #define EFA_UREQ_TX_BATCH	BIT(0)
 #define EFA_UREQ_MIN_SQ		BIT(1)
 
@@ -74,7 +74,7 @@ struct efa_ureq_create_cq {
 	__u8 rsvd[5];
 };
 
-#define EFA_UREQ_CREATE_CQ_MIN	10	/* without the flags */
+#define EFA_UREQ_CREATE_CQ_MIN	10	/* size without the flags */
 #define EFA_UCQ_DB		BIT(0)	/* the fields of the doorbell are valid */
 
 struct efa_uresp_create_cq {
@@ -84,7 +84,7 @@ struct efa_uresp_create_cq {
 	__aligned_u64 ring_size;
 	__u16 cqn;
 	__u16 rsvd1;
-	__u32 db_offset;	/* in its page */
+	__u32 db_offset;	/* offset in its page */
 	__aligned_u64 db_key;
 };
 
@@ -96,7 +96,7 @@ struct efa_ureq_create_qp {
 	__u32 rq_bytes;
 	__u32 sq_bytes;
 	__u32 type;
-	__u16 flags;		/* EFA_UQP_*; absent in older providers' requests */
+	__u16 flags;		/* EFA_UQP_*; older providers omit the field */
 	__u8 sl;
 	__u8 rsvd[5];
 };
@@ -105,7 +105,7 @@ struct efa_ureq_create_qp {
 
 struct efa_uresp_create_qp {
 	__u32 mask;
-	__u32 rq_db_offset;	/* each of the three within its page */
+	__u32 rq_db_offset;	/* this and the next two: offset in their page */
 	__u32 sq_db_offset;
 	__u32 llq_offset;
 	__aligned_u64 rq_key;

@@ -2,13 +2,12 @@
 /*
  * Admin queue (hw 3): slots, completions, timeouts.
  *
- * A command id is a slot number and a count of the slot's uses, so that a completion
- * leads to the waiting command through driver memory alone. Slots are independent of
- * entries in the command ring: ring entries are used in order, slots as they become free.
- * A slot whose command was lost is not reused before its late answer has arrived. Until
- * then the adapter still owes a completion, for which it needs room in a completion ring
- * with as many entries as there are slots. So the number of commands in flight is limited
- * to the number of the other slots.
+ * A command ID consists of a slot number and a use count of the slot, so that the waiting command
+ * is found from a completion using driver memory alone. Slots are independent of entries in the
+ * command ring: ring entries are used in order, slots as they become free. A slot whose command was
+ * lost is not reused before its late completion has arrived. Until then the adapter owes a
+ * completion, which needs room in a completion ring with as many entries as there are slots. So the
+ * number of commands in flight is limited to the number of the other slots.
  */
 
 #include <linux/bitfield.h>
@@ -21,8 +20,8 @@
 #define ROOM_MS		1000
 
 /*
- * Timeout of recovery's own commands. An adapter that is merely slow must not be reset:
- * all objects that processes have in it would be lost.
+ * Timeout of commands issued by recovery. An adapter that is merely slow must not be reset: all
+ * objects of processes would be lost.
  */
 #define RECOVERY_TIMEOUT_MS	5000
 
@@ -34,7 +33,7 @@ static u8 phase_of(u32 index)
 }
 
 /*
- * The previous command in a ring entry has been read if a later one was answered: the
+ * The previous command in a ring entry has been read if a later command has completed, because the
  * adapter reads commands in order.
  */
 static bool place_is_free(const struct efa_aq *q)
@@ -118,7 +117,7 @@ static void complete_lost(struct efa_dev *dev, struct efa_aq_slot *slot,
 	eadm_cmd_late(&dev->adapter, slot->base.seq, now, acqe->hdr.status, acqe, sizeof(*acqe));
 	if (slot->list)
 		list_add(&slot->list->link, &q->done);
-	/* The adapter does not know of an object that it has destroyed, or refused to create. */
+	/* The adapter does not use an object that it has destroyed or failed to create. */
 	if (slot->orphan && slot->creates == !!acqe->hdr.status)
 		WRITE_ONCE(slot->orphan->kept.released, true);
 	if (slot->list || slot->orphan)
@@ -191,7 +190,7 @@ static void process(struct eadm_adapter *ad)
  * efa_aq_interrupt() - consume completions
  * @dev: the device
  *
- * The admin queue's part of the interrupt handler.
+ * Admin queue part of the interrupt handler.
  *
  * Context: any.
  */
@@ -209,7 +208,7 @@ static void note_missed(struct eadm_adapter *ad)
 	eadm_eq_suspect(&adapter_to_efa(ad)->aenq.base);
 }
 
-/* Only a late answer leads to more: there is none if the adapter is gone. */
+/* Only a late completion allows more to be done; none can arrive if the adapter is gone. */
 static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 {
 	struct efa_aq_slot *slot = container_of(base->slot, struct efa_aq_slot, base);
@@ -228,12 +227,12 @@ static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 }
 
 /**
- * efa_aq_exec() - issue a command and wait for its answer
+ * efa_aq_exec() - issue a command and wait for its completion
  * @dev: the device
  * @cmd: the command: request, length, opcode and possibly a list
  *
  * Context: process.
- * Return: as eadm_cmd_exec().
+ * Return: see eadm_cmd_exec().
  */
 int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 {
@@ -246,13 +245,13 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	if (cmd->mem)
 		cmd->orphan = xchg(&q->spare, NULL) ?: efa_orphan_alloc();
 	ret = eadm_cmd_exec(&dev->adapter, &cmd->base);
-	/* Only a lost command needs it. */
+	/* Only a lost command needs the record, so keep it for the next command. */
 	if (cmd->orphan && cmpxchg(&q->spare, NULL, cmd->orphan))
 		efa_orphan_put(cmd->orphan);
 	return ret;
 }
 
-/* Lists are parked, see efa_aq_lists_free(). */
+/* Lists are parked; see efa_aq_lists_free(). */
 static void reset(struct eadm_adapter *ad, int status)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
@@ -307,7 +306,7 @@ const struct eadm_queue_ops efa_queue_ops = {
 
 /**
  * efa_aq_lists_free() - free the lists of commands that a reset ended
- * @dev: the device, whose adapter is known to have forgotten them
+ * @dev: the device, whose adapter is known to have discarded them
  *
  * Context: process.
  */
@@ -368,7 +367,7 @@ err:
  * efa_aq_free() - free the admin queue
  * @ad: the adapter
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void efa_aq_free(struct eadm_adapter *ad)
 {

@@ -25,15 +25,15 @@ struct efa_qp;
 
 /**
  * struct efa_cmd - one command, on the stack of its issuer
- * @base: as in any family
- * @req: request; all of it is copied into the ring
- * @resp: the answer, valid if there was one
- * @list: memory that it refers to; a command that is lost or ended by a reset leaves
- *	it to the admin queue, which sets this to NULL
- * @mem: memory of the object that it creates or destroys; when it is lost, the late
- *	answer can release this
- * @creates: it creates the object
- * @orphan: with @mem, a record in case it is lost; then NULL
+ * @base: common part of all families
+ * @req: request, copied into the ring as a whole
+ * @resp: response, valid if the command completed
+ * @list: memory that the command refers to; if the command is lost or ended by a reset, the admin
+ *	queue takes ownership and sets this to NULL
+ * @mem: memory of the object that the command creates or destroys; if the command is lost, the late
+ *	completion can release this memory
+ * @creates: the command creates the object
+ * @orphan: with @mem, a record for the case that the command is lost; NULL afterwards
  */
 struct efa_cmd {
 	struct eadm_cmd base;
@@ -74,13 +74,13 @@ static_assert(sizeof_field(struct efa_cmd, req) == EFA_AQE_SIZE);
 static_assert(sizeof_field(struct efa_cmd, resp) == EFA_AQE_SIZE);
 
 /**
- * struct efa_aq_slot - what a command id leads to
- * @base: as in any family; while a command is lost here, the slot is not reused
- * @id: of the command
- * @use: counts uses of the slot
- * @index: its index in the command ring, free-running
+ * struct efa_aq_slot - slot of a command ID
+ * @base: common part of all families; a slot with a lost command is not reused
+ * @id: command ID
+ * @use: use count of the slot
+ * @index: index of the command in the command ring, free-running
  * @list: memory a lost command refers to
- * @orphan: of the object of a lost command, referenced, or NULL
+ * @orphan: record of the memory of a lost command's object, referenced, or NULL
  * @creates: the lost command creates that object
  */
 struct efa_aq_slot {
@@ -94,19 +94,19 @@ struct efa_aq_slot {
 };
 
 /**
- * struct efa_aq - the admin queue; all of it but @spare under the adapter's lock
+ * struct efa_aq - the admin queue; all members except @spare under the adapter's lock
  * @sq: command ring
  * @cq: completion ring
  * @pi: commands submitted since the last reset
  * @ci: completions consumed since then
- * @read: the adapter has read all commands before this index, as it has
- *	answered the one before it
+ * @read: the adapter has read all commands before this index, because the command before it has
+ *	completed
  * @used: slots with a command
- * @slots: the slots
+ * @slots: the command slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
- * @free_done: frees these, and memory that late answers have released
- * @spare: a record that the last command with memory did not need, or NULL; without the
+ * @free_done: work that frees @done, and memory released by late completions
+ * @spare: a record that the last command with memory did not need, or NULL; accessed without the
  *	lock, by atomic exchange
  */
 struct efa_aq {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands for objects (hw 4), one function each. All may sleep and return what
- * eadm_cmd_exec() returns. Request fields that are not set here are zero.
+ * Commands for objects (hw 4), one function per command. All functions may sleep and return the
+ * result of eadm_cmd_exec(). Request fields that are not set here are zero.
  */
 
 #include <linux/bitfield.h>
@@ -10,7 +10,7 @@
 
 static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 {
-	/* The answer has the same size, and is written when it arrives. */
+	/* The response has the same size, and is written when it arrives. */
 	memset(&cmd->req, 0, sizeof(cmd->req));
 	cmd->req.hdr.opcode = op;
 	cmd->base.len = len;
@@ -30,8 +30,8 @@ static void cmd_bind(struct efa_cmd *cmd, enum efa_opcode op, u8 len, u32 epoch)
 }
 
 /*
- * Issues a destroy command whose only argument is a number. @mem: memory of the object, if it
- * has any.
+ * Issues a destroy command whose only argument is an object number. @mem: memory of the object, or
+ * NULL.
  */
 static int end_number(struct efa_dev *dev, enum efa_opcode op, u16 number, u32 epoch,
 		      struct efa_mem *mem)
@@ -70,7 +70,7 @@ int efa_cmd_create_eq(struct efa_dev *dev, struct efa_eq *eq)
 }
 
 /**
- * efa_cmd_destroy_eq() - destroy it
+ * efa_cmd_destroy_eq() - destroy an event queue
  * @dev: the device
  * @eq: the queue
  */
@@ -83,10 +83,10 @@ int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
 /**
  * efa_cmd_alloc_uar() - allocate doorbells for a context
  * @dev: the device
- * @ctx: the context; gets their number
+ * @ctx: the context; set to the number of the doorbells
  * @epoch: set to the epoch in which the adapter allocated them
  *
- * They depend on nothing that a reset ends: after one they are allocated again.
+ * Doorbells do not depend on objects that a reset ends: they are allocated again afterwards.
  */
 int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 {
@@ -105,7 +105,7 @@ int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 }
 
 /**
- * efa_cmd_dealloc_uar() - free them
+ * efa_cmd_dealloc_uar() - free the doorbells of a context
  * @dev: the device
  * @ctx: the context
  */
@@ -132,7 +132,7 @@ int efa_cmd_alloc_pd(struct efa_dev *dev, struct eadm_pd *pd)
 }
 
 /**
- * efa_cmd_dealloc_pd() - free it
+ * efa_cmd_dealloc_pd() - deallocate a PD
  * @dev: the device
  * @pd: the PD
  */
@@ -163,7 +163,7 @@ int efa_cmd_create_ah(struct efa_dev *dev, struct eadm_pd *pd, const u8 gid[16],
 }
 
 /**
- * efa_cmd_destroy_ah() - destroy it
+ * efa_cmd_destroy_ah() - destroy an AH
  * @dev: the device
  * @pd: its PD
  * @ahn: its number
@@ -179,8 +179,8 @@ int efa_cmd_destroy_ah(struct efa_dev *dev, const struct eadm_pd *pd, u16 ahn)
 }
 
 /*
- * For commands that hand memory of an object to the adapter: after an error, @done says whether the
- * adapter is known not to use the memory.
+ * For commands that pass memory of an object to the adapter: after an error, @done is set to
+ * whether the adapter is known not to use the memory.
  */
 static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, struct efa_mem *mem,
 			    bool *done)
@@ -190,7 +190,7 @@ static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, struct efa
 	cmd->mem = mem;
 	cmd->creates = true;
 
-	/* A command without a number was not issued. */
+	/* A command without a sequence number was not issued. */
 	ret = efa_aq_exec(dev, cmd);
 	*done = !cmd->base.seq || cmd->base.answered;
 	return ret;
@@ -199,7 +199,7 @@ static int exec_with_memory(struct efa_dev *dev, struct efa_cmd *cmd, struct efa
 /**
  * efa_cmd_create_cq() - create a CQ
  * @dev: the device
- * @cq: the CQ; gets what the adapter returns
+ * @cq: the CQ; set to the values that the adapter returns
  * @done: after an error, whether the adapter is known not to use the ring
  */
 int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
@@ -234,7 +234,7 @@ int efa_cmd_create_cq(struct efa_dev *dev, struct efa_cq *cq, bool *done)
 }
 
 /**
- * efa_cmd_destroy_cq() - destroy it
+ * efa_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
  * @cq: the CQ
  */
@@ -246,7 +246,7 @@ int efa_cmd_destroy_cq(struct efa_dev *dev, struct efa_cq *cq)
 /**
  * efa_cmd_create_qp() - create a QP
  * @dev: the device
- * @qp: the QP; gets what the adapter returns
+ * @qp: the QP; set to the values that the adapter returns
  * @done: after an error, whether the adapter is known not to use the ring
  */
 int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
@@ -285,7 +285,7 @@ int efa_cmd_create_qp(struct efa_dev *dev, struct efa_qp *qp, bool *done)
 }
 
 /**
- * efa_cmd_destroy_qp() - destroy it
+ * efa_cmd_destroy_qp() - destroy a QP
  * @dev: the device
  * @qp: the QP
  */
@@ -303,7 +303,7 @@ int efa_cmd_destroy_qp(struct efa_dev *dev, struct efa_qp *qp)
  * efa_cmd_modify_qp() - change a QP
  * @dev: the device
  * @qp: the QP
- * @req: what is to change; header and handle are filled in here
+ * @req: the requested change; header and handle are filled in here
  */
 int efa_cmd_modify_qp(struct efa_dev *dev, const struct efa_qp *qp,
 		      struct efa_cmd_modify_qp *req)
@@ -321,7 +321,7 @@ int efa_cmd_modify_qp(struct efa_dev *dev, const struct efa_qp *qp,
  * efa_cmd_query_qp() - query a QP
  * @dev: the device
  * @qp: the QP
- * @resp: the answer
+ * @resp: the response
  */
 int efa_cmd_query_qp(struct efa_dev *dev, const struct efa_qp *qp,
 		     struct efa_resp_query_qp *resp)
@@ -361,8 +361,8 @@ static void fill_pages(struct efa_cmd *cmd, const struct efa_mr *mr)
  * efa_cmd_reg_mr() - register an MR
  * @dev: the device
  * @mr: the MR; its keys are set
- * @list: addresses of the pages, mapped; NULL when all fit into the command. Set to NULL
- *	when the admin queue keeps it
+ * @list: mapped addresses of the pages; NULL if all fit into the command. Set to NULL if the admin
+ *	queue takes ownership
  * @done: after an error, whether the adapter is known not to use the pages
  */
 int efa_cmd_reg_mr(struct efa_dev *dev, struct efa_mr *mr, struct efa_list **list,
@@ -412,7 +412,7 @@ int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr)
 /**
  * efa_cmd_get_stats() - read the port's counters
  * @ad: the adapter
- * @answer: struct efa_stats; counters of RDMA writes are not read if the adapter lacks them
+ * @answer: struct efa_stats; RDMA write counters are not read if the adapter lacks them
  */
 int efa_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 {

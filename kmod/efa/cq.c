@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Completion queues, which all belong to processes (hw 8, 12.5). */
+/* Completion queues; all belong to processes (hw 8, 12.5). */
 
 #include <rdma/uverbs_ioctl.h>
 
@@ -28,7 +28,7 @@ static int check(struct efa_dev *dev, const struct ib_cq_init_attr *attr,
 	return 0;
 }
 
-/* Destroys it in the adapter; returns whether the adapter is known to be done with it. */
+/* Destroys the CQ in the adapter; returns whether the adapter is known to be done with it. */
 static bool end(struct efa_dev *dev, struct efa_cq *cq)
 {
 	int ret;
@@ -69,7 +69,7 @@ static int offer(struct efa_cq *cq, struct ib_udata *udata)
 	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Creates it in the adapter; on an error, retires the memory. */
+/* Creates the CQ in the adapter; retires the memory on error. */
 static int begin(struct efa_dev *dev, struct efa_cq *cq, struct ib_udata *udata)
 {
 	bool done = true;
@@ -100,8 +100,8 @@ err_mem:
 /**
  * efa_create_cq() - verb: create a CQ
  * @ibcq: the CQ
- * @attr: its depth, and where its events go
- * @udata: the provider's request, and the response with what it may map
+ * @attr: depth of the CQ, and the completion vector of its events
+ * @udata: the provider's request, and the response with the ranges it may map
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -167,7 +167,7 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 /**
  * efa_cq_event() - deliver a completion event
  * @cq: the CQ, referenced
- * @now: local_clock(), lately
+ * @now: a recent value of local_clock()
  *
  * Context: any.
  */

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* User contexts (hw 12.2), and exchanging data with providers. */
+/* User contexts (hw 12.2), and data exchange with providers. */
 
 #include <rdma/uverbs_ioctl.h>
 
 #include "abi.h"
 #include "efa.h"
 
-/* The provider has to know the restrictions of the adapter. */
+/* The provider must be aware of the adapter's restrictions. */
 static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;
 	struct efa_ureq_alloc_ctx req = {};
 	int ret;
 
-	/* Anything else that newer providers announce does not matter. */
+	/* Other capabilities announced by newer providers are ignored. */
 	ret = ib_copy_from_udata(&req, udata, min(sizeof(req), udata->inlen));
 	if (ret)
 		return ret;
@@ -42,7 +42,7 @@ static int answer(const struct efa_dev *dev, struct ib_udata *udata)
 	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Frees the UAR, unless the adapter has forgotten it. */
+/* Frees the UAR, unless the adapter has lost it. */
 static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
 	int ret;
@@ -59,7 +59,7 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
  * efa_ctx_begin() - &eadm_adapter_ops.ctx_begin
  * @ad: the adapter
  * @base: the context
- * @udata: what its provider supports
+ * @udata: the provider's capabilities
  */
 int efa_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata)
 {

@@ -2,58 +2,57 @@
 /*
  * Core driver of the Elastic Fabric Adapter: structures shared by all files.
  *
- * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts
- * and MRs, as the key of an MR is a secret. All are in a table (eadm_table), through which
- * events and the diagnostic provider find and reference them. Destruction: the driver's
- * destroy callback removes the object from its table, waits until the last reference
- * taken there is dropped, and only then returns to the RDMA core, which frees it. Queues
- * and doorbells belong to processes: the driver never polls their CQs, posts their
- * requests or rings their doorbells.
+ * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts and MRs, as
+ * the key of an MR is a secret. All are in a table (eadm_table), through which events and the
+ * diagnostic provider find and reference them. Destruction: the driver's destroy callback removes
+ * the object from its table, waits until the last reference taken through the table is dropped, and
+ * only then returns to the RDMA core, which frees the object. Queues and doorbells belong to
+ * processes: the driver never polls their CQs, posts their requests or rings their doorbells.
  *
  * Life of the device:
  *
- *   probe	 reset (normal), versions, rings, features, event queues; what fails
- *		 after the rings were announced ends with a reset (init error)
- *   serving	 commands by interrupt
- *   recovery	 a command was not answered: its slot is quarantined, and one more
- *		 command shows whether the queue answers at all. If so, nothing else is
+ *   probe	 reset (normal), versions, rings, features, event queues; a failure
+ *		 after the rings were announced leads to a reset (init error)
+ *   serving	 commands complete by interrupt
+ *   recovery	 a command timed out: its slot is quarantined, and one more
+ *		 command shows whether the queue responds at all. If so, nothing else is
  *		 affected; if not, the adapter is reset (command timeout) and restarted,
- *		 consumers of forgotten objects are notified, and destroying those needs
- *		 no command. A function that restarts by itself is noticed in the same way,
- *		 and so is one that reports something fatal (generic). A restart that fails
+ *		 consumers of lost objects are notified, and destroying those objects needs
+ *		 no command. A function that restarts by itself is detected in the same way,
+ *		 and so is a function that reports a fatal error (generic). A restart that fails
  *		 ends with another reset (init error)
- *   reset	 the PCI core resets the function (sysfs): as a reset by recovery, with its
- *		 two halves before and after
+ *   reset	 the PCI core resets the function (sysfs): like a reset by recovery, in
+ *		 two halves, before and after
  *   halted	 the adapter did not confirm a reset: bus mastering is off. The watch retries
  *		 that periodically, as it does if the adapter did not start
- *   gone	 the function has not answered to config cycles for a second, and is not being
+ *   gone	 the function has not responded to config cycles for a second, and is not being
  *		 reset (core/presence.c): commands fail at once
  *   removal	 consumers are removed, even with contexts open; event queues, reset (normal)
  *   shutdown	 reset (shutdown), whatever processes do
  *
- * The age of the adapter's last keep-alive is shown, but nothing is derived from it: how
- * often keep-alives have to come is not known.
+ * The age of the adapter's last keep-alive is shown, but no conclusion is drawn from it: the
+ * expected interval of keep-alives is not known.
  *
  * Lock order, outermost first; locks on one line are never held together:
  *
  *   efa_pd.ah_lock, eadm_recent.lock, efa_qp.state_lock (commands are issued below them),
  *   efa_ctx.db_lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
- *   efa_hw.lock (one readless read at a time; may sleep)
+ *   efa_hw.lock (one register read at a time; may sleep)
  *   eadm_memory.lock
  *   eadm_table.xa (xa_lock), eadm_eq.lock, eadm_adapter.lock
  *   eadm_adapter.failures
  *
- * The locks of the last two lines are taken with interrupts off; the adapter's lock guards
+ * The locks of the last two lines are taken with interrupts disabled; the adapter's lock protects
  * the admin queue and its flight recorder, the epoch and bus mastering. Commands sleep.
  *
- * Memory that the adapter may reach is freed only when it is known to be done with it
- * (core/orphan.c): it answered the command that destroys the object, or refused the one that
- * creates it (the @done of efa_mem_retire()); for memory that a command itself refers to, it
- * answered that command. Either answer may be late (eadm_orphans_sweep()). An epoch begins when
- * the rings are announced. Lists are parked with the admin queue until its end is confirmed.
- * Requesting a reset needs bus mastering, as the adapter answers in memory: it is on during such
- * an attempt and off after one that failed.
+ * Memory that the adapter may access is freed only when the adapter is known to be done with it
+ * (core/orphan.c): the command that destroys the object has succeeded, or the command that creates
+ * it has failed (the @done of efa_mem_retire()); for memory that a command itself refers to, that
+ * command has completed. Either completion may be late (eadm_orphans_sweep()). An epoch begins when
+ * the rings are announced. Lists are parked with the admin queue until its end is confirmed. A
+ * reset request needs bus mastering, because the adapter responds in memory: bus mastering is on
+ * during such an attempt and off after a failed one.
  */
 #ifndef EFA_H
 #define EFA_H
@@ -88,7 +87,7 @@
 
 #define EFA_DRV_NAME		"efa"
 #define EFA_PORT		1
-/* Of MRs, contexts and some AHs, which the driver numbers. */
+/* Limit of MRs, contexts and some AHs, which the driver numbers. */
 #define EFA_MAX_OWN_NUMBER	(BIT(20) - 1)
 
 /**
@@ -119,7 +118,7 @@ struct efa_caps {
 
 /**
  * struct efa_dev - one adapter
- * @adapter: as in any family
+ * @adapter: common part of all families
  * @pdev: the PCI function
  * @db_bar: BAR of doorbells
  * @hw: registers
@@ -127,12 +126,12 @@ struct efa_caps {
  * @aq: admin queue
  * @aenq: asynchronous events
  * @eqs: completion event queues
- * @nr_eqs: of these
- * @watched: how often the watch looked; used by it only
+ * @nr_eqs: number of completion event queues
+ * @watched: how often the watch ran; used by the watch only
  * @last_reason: EFA_RESET_* of the last reset
- * @recent: answers of the adapter, cached for a short time
- * @ahs: tables
- * @uars: tables
+ * @recent: cached responses of the adapter
+ * @ahs: AHs
+ * @uars: UARs
  */
 struct efa_dev {
 	struct eadm_adapter adapter;
@@ -205,7 +204,7 @@ extern const struct eadm_diag_ops efa_diag_ops;
 extern const struct eadm_settings efa_settings;
 int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);
 
-/* Verbs. */
+/* Verbs of objects. */
 extern const struct ib_device_ops efa_pd_ops;
 extern const struct ib_device_ops efa_cq_ops;
 extern const struct ib_device_ops efa_qp_ops;

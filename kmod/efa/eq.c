@@ -56,8 +56,8 @@ static void consume(struct efa_eq *eq, void *copy, size_t size)
 }
 
 /*
- * Each takes the next entry. Checking that there is none needs no lock: an entry that
- * comes later causes an interrupt, and rings exist as long as interrupts are requested.
+ * Each caller takes the next entry. Checking for an empty queue needs no lock: an entry that
+ * arrives later raises an interrupt, and rings exist as long as interrupts are requested.
  */
 static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 {
@@ -70,7 +70,7 @@ static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 	found = eq->base.live && is_async_new(eq, eq->base.ci);
 	if (found) {
 		consume(eq, copy, sizeof(*copy));
-		/* Under the same lock: a reader compares the two numbers. */
+		/* Updated under the same lock because readers compare the two numbers. */
 		if (le16_to_cpu(copy->group) == EFA_AENQ_KEEP_ALIVE) {
 			eq->keep_alives++;
 			eq->last_keep_alive = eq->base.last_event;
@@ -126,8 +126,8 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);
 	eadm_adapter_async(&dev->adapter, EADM_OBJ_DEV, 0, efa_event_class(group), group);
 	/*
-	 * The meaning of this event is not documented: one command shows whether there is
-	 * service. No reason of a reset is about it.
+	 * The meaning of this event is not documented: a command shows whether the adapter is in
+	 * service. No reset reason exists for it.
 	 */
 	if (group == EFA_AENQ_FATAL_ERROR)
 		eadm_queue_recover(&dev->adapter, EADM_RESET_FATAL);
@@ -147,13 +147,13 @@ static void consume_async(struct efa_dev *dev)
 	}
 	if (!any)
 		return;
-	/* Under the lock, so that it is not an index from before a reset. */
+	/* Taken so that the index is not from before a reset. */
 	spin_lock_irqsave(&eq->base.lock, flags);
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->base.ci);
 	spin_unlock_irqrestore(&eq->base.lock, flags);
 }
 
-/* A handler never runs twice at the same time, so this needs no lock. */
+/* An interrupt handler never runs concurrently with itself, so this needs no lock. */
 static void count_interrupt(struct efa_eq *eq)
 {
 	WRITE_ONCE(eq->base.interrupts, eq->base.interrupts + 1);
@@ -196,7 +196,7 @@ static void consume_completions(struct efa_eq *eq)
 
 	while (budget-- && take_completion(eq, &e))
 		deliver_completion(eq, &e);
-	/* An entry that came after the last check causes another interrupt. */
+	/* An entry that arrives after the last check raises another interrupt. */
 	if (READ_ONCE(eq->base.live))
 		efa_reg_write(adapter_to_efa(eq->base.ad), EFA_REG_EQ_DB,
 			      EFA_EQ_DB_ARM | FIELD_PREP(EFA_EQ_DB_EQN, eq->base.eqn));
@@ -251,7 +251,7 @@ int efa_mgmt_request(struct efa_dev *dev)
 }
 
 /**
- * efa_mgmt_free() - free it
+ * efa_mgmt_free() - free the interrupt of the admin queue and asynchronous events
  * @dev: the device
  *
  * Context: process.
@@ -263,10 +263,10 @@ void efa_mgmt_free(struct efa_dev *dev)
 
 /**
  * efa_eqs_init() - allocate event queues for completions
- * @dev: the device, whose limits are known
+ * @dev: the device, whose limits have been read
  *
  * Context: process.
- * Return: 0 or -ENOMEM; efa_eqs_free() has to follow in any case.
+ * Return: 0 or -ENOMEM; the caller must call efa_eqs_free() in any case.
  */
 int efa_eqs_init(struct efa_dev *dev)
 {
@@ -292,7 +292,7 @@ int efa_eqs_init(struct efa_dev *dev)
  * efa_eqs_free() - free all event queues
  * @ad: the adapter
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void efa_eqs_free(struct eadm_adapter *ad)
 {
@@ -310,7 +310,7 @@ void efa_eqs_free(struct eadm_adapter *ad)
  * @dev: the device
  *
  * Context: process.
- * Return: 0 or -errno; efa_eqs_stop() has to follow in any case.
+ * Return: 0 or -errno; the caller must call efa_eqs_stop() in any case.
  */
 int efa_eqs_request(struct efa_dev *dev)
 {
@@ -391,7 +391,7 @@ static void eq_reset(struct efa_eq *eq, bool live)
  * efa_eqs_reset() - empty all event queues
  * @dev: the device
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void efa_eqs_reset(struct efa_dev *dev)
 {
@@ -402,7 +402,7 @@ void efa_eqs_reset(struct efa_dev *dev)
 		eq_reset(&dev->eqs[i], false);
 }
 
-/* Whether entries were already pending at the last check, with no interrupt since. */
+/* Whether the same entries were pending at the last check, with no interrupt since then. */
 static bool is_stuck(struct efa_eq *eq)
 {
 	unsigned long flags;
@@ -421,7 +421,7 @@ static bool is_stuck(struct efa_eq *eq)
 }
 
 /**
- * efa_eqs_kick() - consume entries that got no interrupt
+ * efa_eqs_kick() - consume entries whose interrupt was lost
  * @ad: the adapter
  *
  * Context: process; called periodically.

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Event queues: the one of asynchronous events, and those of completions. */
+/* Event queues for asynchronous events and for completions. */
 #ifndef EFA_EQ_H
 #define EFA_EQ_H
 
 #include "../core/interrupt.h"
 #include "efa_hw.h"
 
-/* For completions: CREATE_EQ names a vector by 8 bits, and theirs begin at 1. */
+/* CREATE_EQ names a vector by 8 bits; the vectors for completions begin at 1. */
 #define EFA_MAX_EQS		U8_MAX
 
 struct efa_dev;
 
 /**
  * struct efa_eq - an event queue
- * @base: as in any family; number 0 is that of asynchronous events
+ * @base: common part of all families; number 0 is the queue of asynchronous events
  * @shift: log2 of the size of an entry
- * @keep_alives: keep-alive events
- * @last_keep_alive: local_clock(), 0 = none yet
+ * @keep_alives: number of keep-alive events
+ * @last_keep_alive: local_clock() of the last keep-alive event, 0 = none yet
  */
 struct efa_eq {
 	struct eadm_eq base;

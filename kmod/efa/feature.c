@@ -10,11 +10,11 @@
 /* The version of the specification that the driver follows. */
 #define SPEC_VERSION		0x0200
 
-/* Limits of hints: a read takes two context switches at worst, and a reset many reads. */
+/* Lower limits of hints: a register read can take two context switches, and a reset many reads. */
 #define MMIO_TIMEOUT_MIN_MS	5
 #define MMIO_TIMEOUT_MAX_MS	1000
 
-/* What the register can ask for, too. */
+/* Lower limit of the timeout that the register can express as well. */
 #define CMD_TIMEOUT_MIN_MS	EFA_TIMEOUT_UNIT_MS
 
 static bool has_feature(const struct efa_dev *dev, enum efa_feature feature)
@@ -37,7 +37,7 @@ static int get_feature(struct efa_dev *dev, enum efa_feature feature, void *payl
 	return ret;
 }
 
-/* Reads a feature that the driver cannot work without. */
+/* Reads a feature that the driver requires. */
 static int need_feature(struct efa_dev *dev, enum efa_feature feature, void *payload,
 			size_t size)
 {
@@ -76,7 +76,7 @@ static int check_queues(struct efa_dev *dev)
 
 	if (!q->max_qp || !q->max_cq || !q->sub_cqs || !q->max_recv_sge || !q->max_mr_pages)
 		goto err;
-	/* Indices have 16 bits. */
+	/* Indices are 16 bits wide. */
 	if (le32_to_cpu(q->max_cq_depth) > EFA_MAX_INDEX)
 		goto err;
 	if (eq->max_eq && (!is_power_of_2(depth) || depth > EFA_EQ_MAX_DEPTH))
@@ -88,8 +88,8 @@ err:
 }
 
 /*
- * A hint of 0 keeps the current value. That for the interval of polling is not needed: to look
- * for an answer in memory costs the adapter nothing.
+ * A hint of 0 keeps the current value. The hint for the polling interval is not used: polling for a
+ * completion in memory costs the adapter nothing.
  */
 static void follow_hints(struct efa_dev *dev)
 {
@@ -105,7 +105,7 @@ static void follow_hints(struct efa_dev *dev)
 
 /**
  * efa_read_features() - read the adapter's capabilities
- * @dev: the device, whose admin queue works
+ * @dev: the device, with a working admin queue
  *
  * Context: process.
  * Return: 0 or -errno.
@@ -146,7 +146,7 @@ int efa_read_features(struct efa_dev *dev)
 }
 
 /**
- * efa_enable_events() - have the adapter report all asynchronous events
+ * efa_enable_events() - enable reports of all asynchronous events
  * @dev: the device
  *
  * Context: process.
@@ -176,7 +176,7 @@ int efa_enable_events(struct efa_dev *dev)
 	return efa_aq_exec(dev, &cmd);
 }
 
-/* One byte for each part after the first, as in LINUX_VERSION_CODE. */
+/* One byte per component after the first, as in LINUX_VERSION_CODE. */
 static u32 kernel_version(void)
 {
 	u32 major = 0, minor = 0, patch = 0;
@@ -199,7 +199,7 @@ static void fill_host_info(struct efa_dev *dev, struct efa_host_info *info)
  * efa_tell_host_info() - describe the host to the adapter
  * @dev: the device
  *
- * The result does not matter.
+ * Errors are ignored.
  *
  * Context: process.
  */
@@ -232,7 +232,7 @@ void efa_tell_host_info(struct efa_dev *dev)
  * @ad: the adapter
  *
  * Context: process.
- * Return: 0 when it answered, whatever the answer.
+ * Return: 0 if the command completed, even with an error.
  */
 int efa_cmd_probe(struct eadm_adapter *ad)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers, which are never read by load instructions, and the reset handshake (hw 2). */
+/* Registers, which must not be read by load instructions, and the reset handshake (hw 2). */
 
 #include <linux/bitfield.h>
 #include <linux/delay.h>
@@ -7,16 +7,16 @@
 
 #include "efa.h"
 
-/* How often to poll for the answer to a read, 1 us apart, before yielding the CPU. */
+/* How often to poll for the response to a register read, 1 us apart, before yielding the CPU. */
 #define SPINS		20
 
-/* How often a read is tried until it is answered. */
+/* Maximum number of attempts to read a register. */
 #define TRIES		3
 
-/* Written to the answer's id before a read: a value that cannot be the next id. */
+/* Written to the response's ID before a read: a value that cannot be the next ID. */
 #define NO_ID(seq)	((u16)((seq) + 0x9a))
 
-/* Reset timeout in ms, until the adapter has reported its own. */
+/* Reset timeout in ms until the adapter has reported its own. */
 #define RESET_DEFAULT	1000
 
 /**
@@ -48,10 +48,10 @@ void efa_reg_write_addr(struct efa_dev *dev, u32 reg_lo, u32 reg_hi, dma_addr_t 
 }
 
 /**
- * efa_hw_tell_resp() - tell the adapter where to write answers
+ * efa_hw_tell_resp() - set the address to which the adapter writes responses
  * @dev: the device
  *
- * Any reset clears that address. The upper half comes first (hw 2.3).
+ * Any reset clears this address. The upper half is written first (hw 2.3).
  *
  * Context: any.
  */
@@ -66,7 +66,7 @@ static bool is_answered(const struct efa_hw *hw)
 	return READ_ONCE(hw->resp->id) == cpu_to_le16(hw->seq);
 }
 
-/* The adapter answers almost at once, unless it has to sleep, too. */
+/* The adapter normally responds within microseconds; sleep only if it does not. */
 static bool await_answer(struct efa_hw *hw)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(hw->mmio_timeout) + 1;
@@ -92,12 +92,12 @@ static u32 try_read(struct efa_dev *dev, u32 reg)
 	lockdep_assert_held(&hw->lock);
 	hw->seq++;
 	WRITE_ONCE(hw->resp->id, cpu_to_le16(NO_ID(hw->seq)));
-	/* The answer must not be overwritten; writel() orders that. */
+	/* The response must not be overwritten; writel() provides the ordering. */
 	efa_reg_write(dev, EFA_REG_MMIO_REG_READ, FIELD_PREP(EFA_MMIO_READ_REG, reg) |
 						  FIELD_PREP(EFA_MMIO_READ_ID, hw->seq));
 	if (!await_answer(hw))
 		return EFA_MMIO_NO_VALUE;
-	/* Read the rest of the answer after its id. */
+	/* Read the rest of the response after its ID. */
 	dma_rmb();
 	if (le16_to_cpu(hw->resp->reg) != reg)
 		return EFA_MMIO_NO_VALUE;
@@ -105,12 +105,12 @@ static u32 try_read(struct efa_dev *dev, u32 reg)
 }
 
 /**
- * efa_reg_read() - read a register by way of memory
+ * efa_reg_read() - read a register through memory
  * @dev: the device, with bus mastering on
  * @reg: EFA_REG_*
  *
  * Context: process.
- * Return: its value, or EFA_MMIO_NO_VALUE when the adapter does not answer.
+ * Return: its value, or EFA_MMIO_NO_VALUE if the adapter does not respond.
  */
 u32 efa_reg_read(struct efa_dev *dev, u32 reg)
 {
@@ -125,7 +125,7 @@ u32 efa_reg_read(struct efa_dev *dev, u32 reg)
 	return value;
 }
 
-/* Registers are never loaded from, so they cannot show that it is there. */
+/* Registers cannot be read by loads, so only config space can show that the function is present. */
 static bool function_answers(const struct eadm_function *fn)
 {
 	return pci_device_is_present(fn->pdev);
@@ -136,7 +136,7 @@ static int no_answer(const struct efa_dev *dev)
 	return eadm_function_answers(&dev->adapter.fn) ? -EIO : -ENODEV;
 }
 
-/* Waits until the adapter reports that a reset is in progress, or that none is. */
+/* Waits until the adapter reports that a reset is or is not in progress, as requested. */
 static int await_resetting(struct efa_dev *dev, bool resetting)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(dev->hw.reset_timeout) + 1;
@@ -161,11 +161,11 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
  * efa_hw_has_forgotten() - whether the function was reset without notice
  * @dev: the device, in service
  *
- * Such an adapter has lost the address for answers, and answers once it is set again. One that
- * answers in neither case does not show whether it was reset.
+ * After such a reset the adapter has lost the response address, and responds once it is set again.
+ * If the adapter responds in neither case, it is unknown whether it was reset.
  *
- * Context: process; called periodically, as the adapter may merely be slow: the answer is yes
- * only if the last call got no answer, either.
+ * Context: process; called periodically. As the adapter may merely be slow, this returns true only
+ * if the previous call received no response either.
  */
 bool efa_hw_has_forgotten(struct efa_dev *dev)
 {
@@ -185,7 +185,7 @@ bool efa_hw_has_forgotten(struct efa_dev *dev)
  * @dma_bits: set to the width of DMA addresses
  *
  * Context: process.
- * Return: 0, -EIO, or -EINVAL when the values are invalid.
+ * Return: 0, -EIO, or -EINVAL if the values are invalid.
  */
 int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 {
@@ -208,18 +208,18 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
 }
 
 /**
- * efa_hw_request_reset() - tell the adapter to stop and forget everything
+ * efa_hw_request_reset() - request the adapter to stop and discard all state
  * @dev: the device
  * @reason: reported to the adapter
  *
- * Does not need bus mastering. When that is enabled, an adapter that has memory from before
- * does not write to it any more, only to that of answers.
+ * Does not require bus mastering. Once bus mastering is enabled, an adapter with addresses from
+ * before the request no longer writes to them, except to the response address.
  *
  * Context: process.
  */
 void efa_hw_request_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 {
-	/* Another driver may have set another address, and a reset clears it. */
+	/* Another driver may have set a different address, and a reset clears it. */
 	efa_hw_tell_resp(dev);
 	WRITE_ONCE(dev->last_reason, reason);
 	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));
@@ -227,11 +227,11 @@ void efa_hw_request_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 }
 
 /**
- * efa_hw_await_reset() - wait until the adapter has done what was requested
- * @dev: the device, with bus mastering on, as it answers in memory
+ * efa_hw_await_reset() - wait until the adapter has completed a requested reset
+ * @dev: the device, with bus mastering on, as it responds in memory
  *
  * Context: process.
- * Return: 0 when it confirmed that; else why it is not known.
+ * Return: 0 if the adapter confirmed the reset, otherwise -errno.
  */
 int efa_hw_await_reset(struct efa_dev *dev)
 {
@@ -258,7 +258,7 @@ int efa_hw_check_versions(struct efa_dev *dev)
 	if (version == EFA_MMIO_NO_VALUE || controller == EFA_MMIO_NO_VALUE)
 		return -EIO;
 	dev->caps.version = version;
-	/* Any controller version but 0.0.0 will do; the implementation id does not matter. */
+	/* Any controller version except 0.0.0 is accepted; the implementation ID is ignored. */
 	if (version >= EFA_VERSION_MIN &&
 	    controller & (EFA_CONTROLLER_MAJOR | EFA_CONTROLLER_MINOR | EFA_CONTROLLER_SUB_MINOR))
 		return 0;
@@ -267,7 +267,7 @@ int efa_hw_check_versions(struct efa_dev *dev)
 }
 
 /**
- * efa_hw_init() - prepare reading registers
+ * efa_hw_init() - prepare register reads
  * @dev: the device
  *
  * Context: process.
@@ -288,7 +288,7 @@ int efa_hw_init(struct efa_dev *dev)
 }
 
 /**
- * efa_hw_exit() - undo efa_hw_init(); registers are no longer read
+ * efa_hw_exit() - undo efa_hw_init(); registers must no longer be read
  * @dev: the device
  *
  * Context: process.
@@ -297,7 +297,7 @@ void efa_hw_exit(struct efa_dev *dev)
 {
 	struct efa_hw *hw = &dev->hw;
 
-	/* The adapter may keep using this address until it has forgotten everything. */
+	/* The adapter may keep using this address until it has discarded all state. */
 	if (dev->adapter.memory.leaking)
 		dev->adapter.memory.leaked += sizeof(*hw->resp);
 	else

@@ -12,16 +12,16 @@ struct efa_dev;
 
 /**
  * struct efa_hw - registers of the adapter
- * @lock: one readless read at a time; guards @seq and @resp
- * @seq: number of the last one
- * @resp: where the adapter writes answers
- * @resp_dma: its address
- * @suspected: of having forgotten @resp_dma; used by the watch only
- * @mmio_timeout: timeout of an answer, ms
+ * @lock: serialises register reads; protects @seq and @resp
+ * @seq: sequence number of the last read
+ * @resp: memory to which the adapter writes responses
+ * @resp_dma: DMA address of @resp
+ * @suspected: the adapter may have lost @resp_dma; used by the watch only
+ * @mmio_timeout: timeout of a register read, ms
  * @reset_timeout: timeout of each half of a reset, ms
  */
 struct efa_hw {
-	struct mutex lock;	/* seq, resp */
+	struct mutex lock;	/* protects seq and resp */
 	u16 seq;
 	struct efa_mmio_resp *resp;
 	dma_addr_t resp_dma;

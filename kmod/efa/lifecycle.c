@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Starting and stopping the adapter (hw 2.4 - 2.6), and what the core asks for when a command
- * is lost.
+ * Starting and stopping the adapter (hw 2.4 - 2.6), and the callbacks that the core uses when a
+ * command is lost.
  */
 
 #include <linux/bitfield.h>
 
 #include "efa.h"
 
-/* Reading a register takes a while if it is not answered, and keeps others from reading. */
+/* Reading a register takes a while if it times out, and blocks all other register reads. */
 #define READ_PERIODS	2
 
 static u32 ring_caps(u32 depth)
@@ -31,7 +31,7 @@ static void announce_rings(struct efa_dev *dev)
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, 0);
 }
 
-/* From now on it may reach memory: it has forgotten everything from before (halt_adapter()). */
+/* From now on the adapter may access memory; halt_adapter() has cleared its previous state. */
 static int let_begin(struct efa_dev *dev)
 {
 	u32 sts = efa_reg_read(dev, EFA_REG_DEV_STS);
@@ -49,19 +49,19 @@ static int let_begin(struct efa_dev *dev)
 }
 
 /*
- * Makes the adapter stop and forget everything. Bus mastering is off afterwards unless that
- * succeeded. That alone does not make it safe to free memory: what the adapter has not
- * forgotten would become active again when bus mastering is enabled, by another driver or by
- * this one at its next probe.
+ * Makes the adapter stop and discard all state. Bus mastering is off afterwards unless that
+ * succeeded. Turning it off does not make it safe to free memory: any state that the adapter has
+ * kept would become active again when bus mastering is enabled, by another driver or by this one at
+ * its next probe.
  *
- * Returns whether it is known that it has forgotten everything: it confirmed the request, its
- * function was reset, or there is no function.
+ * Returns whether the adapter is known to have discarded all state: it confirmed the request, its
+ * function was reset, or the function is absent.
  */
 static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 {
 	int ret;
 
-	/* It may have been off, as the adapter did not confirm the last request. */
+	/* Bus mastering may be off if the adapter did not confirm the last request. */
 	efa_hw_request_reset(dev, reason);
 	ret = eadm_adapter_set_master(&dev->adapter);
 	if (!ret)
@@ -73,7 +73,9 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 		return true;
 	if (!eadm_function_reset(&dev->adapter.fn))
 		return false;
-	/* It has to be able to answer when it is started again, and has forgotten where. */
+	/*
+	 * The adapter must be able to respond when it is started again, and has lost the address.
+	 */
 	eadm_adapter_set_master(&dev->adapter);
 	efa_hw_tell_resp(dev);
 	return true;
@@ -81,10 +83,10 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 
 /**
  * efa_start() - bring the adapter into service for the first time
- * @dev: the device, which has forgotten everything from before
+ * @dev: the device, whose state from before was discarded
  *
  * Context: process.
- * Return: 0 or -errno; efa_stop() undoes it in any case.
+ * Return: 0 or -errno; the caller must call efa_stop() in either case.
  */
 int efa_start(struct efa_dev *dev)
 {
@@ -136,9 +138,9 @@ static int start_again(struct eadm_adapter *ad)
 
 /**
  * efa_stop() - take the adapter out of service
- * @ad: the adapter, of which probe may not be complete
+ * @ad: the adapter; probe may be incomplete
  *
- * Memory that it may still know of is not freed afterwards.
+ * Memory that the adapter may still access is not freed afterwards.
  *
  * Context: process.
  */
@@ -210,7 +212,7 @@ static void died(struct eadm_adapter *ad, struct eadm_object *obj)
 		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
 }
 
-/* The port is up as long as there is service. */
+/* The port is up as long as the adapter is in service. */
 static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 {
 	if (ad->halted != was_halted)

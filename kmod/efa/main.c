@@ -46,7 +46,7 @@ static int pci_start(struct eadm_adapter *ad)
 	return eadm_pci_start(ad, EFA_BAR_MASK, EFA_REGS_BAR);
 }
 
-/* Its number is known only after reading the adapter's attributes. */
+/* The BAR number is known only after reading the adapter's attributes. */
 static int claim_db_bar(struct efa_dev *dev)
 {
 	u16 bar = le16_to_cpu(dev->caps.device.db_bar);
@@ -66,10 +66,10 @@ static int claim_db_bar(struct efa_dev *dev)
 }
 
 /*
- * A driver that leaves by kexec or in a crash does not stop the adapter. Its queues and
- * memory regions would write to memory that has another owner by now: so the first thing
- * is to request a reset. Bus mastering is enabled only then, as the adapter confirms that
- * in memory; if it does not, it may still write there.
+ * A driver stopped by kexec or a crash does not stop the adapter. Its queues and memory regions
+ * would write to memory that has a new owner by now, so the first step is to request a reset. Bus
+ * mastering is enabled only afterwards, because the adapter confirms the reset in memory; if it
+ * does not confirm, it may still write there.
  */
 static int end_former_life(struct eadm_adapter *ad)
 {
@@ -82,13 +82,13 @@ static int end_former_life(struct eadm_adapter *ad)
 		return ret;
 	efa_hw_request_reset(dev, EFA_RESET_NORMAL);
 	pci_set_master(dev->pdev);
-	/* Reads how long a reset may take. */
+	/* Reads the reset timeout. */
 	efa_hw_read_caps(dev, &dma_bits);
 	ret = efa_hw_await_reset(dev);
 	if (ret) {
 		ad->memory.leaking = true;
 		dev_err(&dev->pdev->dev, "the adapter cannot be reset: %d\n", ret);
-		/* It may still be starting. */
+		/* The adapter may still be starting. */
 		ret = ret == -ETIME ? -EPROBE_DEFER : ret;
 		goto err_hw;
 	}
@@ -117,7 +117,7 @@ static void hw_leave(struct eadm_adapter *ad)
 		efa_mem_leak(dev);
 }
 
-/* One vector for the admin queue and asynchronous events; the others for completions. */
+/* One vector for the admin queue and asynchronous events; the rest for completions. */
 static int vectors_alloc(struct eadm_adapter *ad)
 {
 	return eadm_vectors_alloc(ad, 1, min_t(u32, num_online_cpus(), EFA_MAX_EQS) + 1);
@@ -143,7 +143,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ end_former_life, hw_leave },
 	{ vectors_alloc, eadm_vectors_free },
-	/* Memory and queues of the driver, none of which the adapter knows yet. */
+	/* Memory and queues of the driver, none of which is known to the adapter yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ efa_aq_init, efa_aq_free },
 	{ efa_aenq_init, efa_eqs_free },

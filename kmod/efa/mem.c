@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that the adapter accesses: rings of the driver and of processes, pinned memory,
- * and what is left of objects whose destruction the adapter did not confirm.
+ * Memory that the adapter accesses: rings of the driver and of processes, pinned memory, and
+ * remains of objects whose destruction the adapter did not confirm.
  */
 
 #include <linux/dma-mapping.h>
@@ -13,14 +13,14 @@
  * efa_mem_ring() - add a zeroed ring for a process to map
  * @dev: the device
  * @mem: memory of the object
- * @size: bytes, which are rounded up to whole pages
+ * @size: size in bytes, rounded up to whole pages
  * @dir: DMA direction of the ring
  *
- * The adapter needs one contiguous range. The pages are refcounted individually, so that
- * pages that are still mapped when the ring is freed stay until they are unmapped.
+ * The adapter needs one contiguous range. The pages are refcounted individually, so that pages that
+ * are still mapped when the ring is freed stay until they are unmapped.
  *
  * Context: process.
- * Return: 0 or -ENOMEM; freed by efa_mem_free() in any case.
+ * Return: 0 or -ENOMEM; the caller must call efa_mem_free() in either case.
  */
 int efa_mem_ring(struct efa_dev *dev, struct efa_mem *mem, size_t size,
 		 enum dma_data_direction dir)
@@ -62,12 +62,12 @@ static size_t mem_size(const struct efa_mem *mem)
 }
 
 /**
- * efa_orphan_alloc() - begin a record of memory
+ * efa_orphan_alloc() - allocate a record of memory
  *
- * This must not fail: memory that may not be freed must be recorded.
+ * This must not fail: memory that must not be freed has to be recorded.
  *
  * Context: process.
- * Return: the record, with a reference.
+ * Return: the record, with one reference.
  */
 struct efa_orphan *efa_orphan_alloc(void)
 {
@@ -81,7 +81,7 @@ struct efa_orphan *efa_orphan_alloc(void)
  * efa_orphan_put() - drop a reference to a record
  * @orphan: the record, or NULL
  *
- * Context: any; the memory stays as it is.
+ * Context: any; the memory itself is not affected.
  */
 void efa_orphan_put(struct efa_orphan *orphan)
 {
@@ -104,12 +104,12 @@ static bool keep(struct efa_dev *dev, const struct efa_mem *mem)
 }
 
 /**
- * efa_mem_retire() - an object is gone; free its memory if that is safe
+ * efa_mem_retire() - free an object's memory if that is safe
  * @dev: the device
  * @mem: the memory
- * @done: the adapter confirmed that it is done with it, or never learned of it
+ * @done: the adapter has confirmed that it is done with the memory, or never received it
  *
- * Memory the adapter may still know of is kept until the late answer to a lost command
+ * Memory that the adapter may still access is kept until the late completion of a lost command
  * releases it, or a reset is confirmed.
  *
  * Context: process.
@@ -136,7 +136,7 @@ void efa_orphan_free(struct eadm_adapter *ad, struct eadm_orphan *kept)
 }
 
 /**
- * efa_mem_leak() - leak all memory that the adapter may know of
+ * efa_mem_leak() - leak all memory that the adapter may still access
  * @dev: the device, about to be freed
  *
  * Context: process.

@@ -16,16 +16,16 @@ struct eadm_adapter;
 struct efa_dev;
 
 /**
- * struct efa_mem - all memory of one object that the adapter knows of
- * @epoch: the adapter's epoch when the adapter learned of it
- * @umem: memory of a process
- * @ring: a ring that a process maps, contiguous and in whole pages; pages still mapped
- *	when the ring is freed are freed when the process unmaps them
+ * struct efa_mem - all memory of one object that the adapter accesses
+ * @epoch: the adapter's epoch when it received the addresses
+ * @umem: pinned memory of a process
+ * @ring: a ring that a process maps, contiguous and in whole pages; pages still mapped when the
+ *	ring is freed are freed when the process unmaps them
  * @ring_size: size of @ring in bytes, 0 = none
- * @ring_dma: its address
- * @dir: of the ring
- * @orphan: NULL, or what the late answer to a lost command leads to, referenced: it may
- *	release the memory
+ * @ring_dma: DMA address of @ring
+ * @dir: DMA direction of @ring
+ * @orphan: NULL, or a referenced record by which the late completion of a lost command may release
+ *	the memory
  */
 struct efa_mem {
 	u32 epoch;
@@ -38,12 +38,13 @@ struct efa_mem {
 };
 
 /**
- * struct efa_orphan - memory whose object is gone without confirmation by the adapter
- * @kept: as the core keeps it
- * @refs: references, of the object or the adapter's list, and of the slot of a lost command
+ * struct efa_orphan - memory whose object was destroyed without confirmation by the adapter
+ * @kept: the core's part
+ * @refs: references held by the object or the adapter's list, and by the slot of a lost command
  * @mem: the memory
  *
- * It begins with the lost command of an object, and becomes an orphan with the object's end.
+ * The record is created for the lost command of an object, and becomes an orphan when the object is
+ * destroyed.
  */
 struct efa_orphan {
 	struct eadm_orphan kept;
@@ -52,9 +53,9 @@ struct efa_orphan {
 };
 
 /**
- * struct efa_chunk - a part of a list that is not contiguous (hw 6.3)
- * @va: EFA_CHUNK_SIZE bytes
- * @dma: their address
+ * struct efa_chunk - part of a non-contiguous list (hw 6.3)
+ * @va: memory of EFA_CHUNK_SIZE bytes
+ * @dma: DMA address of @va
  */
 struct efa_chunk {
 	__le64 *va;
@@ -64,12 +65,12 @@ struct efa_chunk {
 /**
  * struct efa_list - memory that the adapter reads for a command: usually a list of pages
  * @link: in one of the admin queue's lists
- * @va: its contents
- * @size: bytes
- * @dma: its address, if contiguous
- * @nr_chunks: 0 if contiguous
- * @chunks: chunks that list its pages
- * @payload: addresses of these pages, EFA_CHUNK_SIZE each
+ * @va: contents of the list
+ * @size: size in bytes
+ * @dma: DMA address of the list, if contiguous
+ * @nr_chunks: number of chunks, 0 if contiguous
+ * @chunks: chunks that list the pages
+ * @payload: addresses of the pages, EFA_CHUNK_SIZE bytes each
  */
 struct efa_list {
 	struct list_head link;

@@ -3,10 +3,10 @@
  * Mappings of processes (hw 12.7): doorbells and send queues in device memory (core/maps.c),
  * rings in host memory.
  *
- * A send queue is taken from all processes before the QP is destroyed: its place in device
- * memory is that of the next QP, of any process. The same is done with doorbells that have no
- * queue any more. After a reset the adapter reassigns both. Rings stay mapped: their pages
- * are the process's until it unmaps them.
+ * A send queue is unmapped from all processes before the QP is destroyed, because the next QP, of
+ * any process, may use the same device memory. The same is done with doorbells that no queue uses
+ * any more. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to the
+ * process until it unmaps them.
  */
 
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 
 /**
  * struct ring_map - a ring in host memory that a process may map
- * @map: has the offset; without device memory
+ * @map: entry for the mmap offset, without device memory
  * @ring: the ring
  */
 struct ring_map {
@@ -30,8 +30,8 @@ static struct ring_map *to_ring_map(struct eadm_map *map)
 }
 
 /*
- * The adapter is not trusted about where users may write: it has to be inside the BAR,
- * and not where the registers are.
+ * The adapter is not trusted to choose where users may write: the range has to be inside the BAR
+ * and must not contain registers.
  */
 static struct eadm_map *map_bar(struct efa_ctx *ctx, bool llq, u8 bar, u32 offset, u32 bytes)
 {
@@ -55,14 +55,14 @@ static phys_addr_t db_page(struct efa_dev *dev, u32 offset)
 }
 
 /**
- * efa_mmap_db() - let a process map a doorbell
- * @ctx: its context
- * @offset: in the BAR of doorbells
+ * efa_mmap_db() - allow a process to map a doorbell
+ * @ctx: context of the process
+ * @offset: offset in the doorbell BAR
  *
- * Doorbells in one page have one entry.
+ * Doorbells in one page share an entry.
  *
  * Context: process.
- * Return: the entry, for efa_mmap_put_db(), or NULL.
+ * Return: the entry to pass to efa_mmap_put_db(), or NULL.
  */
 struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
 {
@@ -83,7 +83,7 @@ struct eadm_map *efa_mmap_db(struct efa_ctx *ctx, u32 offset)
 
 /**
  * efa_mmap_put_db() - undo efa_mmap_db()
- * @ctx: its context
+ * @ctx: context of the process
  * @entry: the entry, or NULL
  *
  * Context: process.
@@ -104,10 +104,10 @@ void efa_mmap_put_db(struct efa_ctx *ctx, struct eadm_map *entry)
 }
 
 /**
- * efa_mmap_llq() - let a process map a send queue
- * @ctx: its context
- * @offset: in BAR 2
- * @bytes: of it
+ * efa_mmap_llq() - allow a process to map a send queue
+ * @ctx: context of the process
+ * @offset: offset in BAR 2
+ * @bytes: size of the send queue
  *
  * Context: process.
  * Return: the entry, or NULL.
@@ -118,8 +118,7 @@ struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
 }
 
 /*
- * Takes references to each page, as a process may be mapping them while the
- * queue is destroyed.
+ * References each page, as a process may be mapping the pages while the queue is destroyed.
  */
 static void get_ring(struct ring_map *ring)
 {
@@ -140,12 +139,12 @@ static void put_ring(struct ring_map *ring)
 }
 
 /**
- * efa_mmap_ring() - let a process map a ring
- * @ctx: its context
+ * efa_mmap_ring() - allow a process to map a ring
+ * @ctx: context of the process
  * @mem: memory with the ring
  *
  * Context: process.
- * Return: the entry, to be removed before the memory is freed, or NULL.
+ * Return: the entry, which must be removed before the memory is freed, or NULL.
  */
 struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 {
@@ -153,7 +152,7 @@ struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 
 	if (!ring)
 		return NULL;
-	/* A process can map it as soon as it is inserted. */
+	/* A process can map the entry as soon as it is inserted. */
 	ring->ring = mem->ring;
 	if (rdma_user_mmap_entry_insert(&ctx->base.ibctx, &ring->map.entry, mem->ring_size)) {
 		kfree(ring);
@@ -163,7 +162,7 @@ struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 	return &ring->map;
 }
 
-/* The last user of an entry is gone. */
+/* Called when the last reference to an entry is dropped. */
 static void free_entry(struct rdma_user_mmap_entry *entry)
 {
 	struct eadm_map *map = to_eadm_map(entry);
@@ -180,7 +179,7 @@ static int mmap_bar(struct efa_ctx *ctx, struct vm_area_struct *vma, struct eadm
 {
 	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
 
-	/* A touch would find a dummy page: say so, as long as the process can take it. */
+	/* The process would only see a dummy page; fail while an error can still be returned. */
 	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return -EIO;
 	return eadm_map_mmap(map, vma,
@@ -188,7 +187,7 @@ static int mmap_bar(struct efa_ctx *ctx, struct vm_area_struct *vma, struct eadm
 						    pgprot_noncached(vma->vm_page_prot));
 }
 
-/* The process then holds references to the pages, whatever becomes of the queue. */
+/* The VMA holds references to the pages, independent of the queue's lifetime. */
 static int mmap_ring(struct vm_area_struct *vma, struct ring_map *ring)
 {
 	struct page *page = virt_to_page(ring->ring);
@@ -197,7 +196,7 @@ static int mmap_ring(struct vm_area_struct *vma, struct ring_map *ring)
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	/* There is nothing behind the ring. */
+	/* The ring must not be extended by mremap(). */
 	vm_flags_set(vma, VM_DONTEXPAND);
 	for (i = 0; i < ring->map.entry.npages; i++) {
 		ret = vm_insert_page(vma, vma->vm_start + i * PAGE_SIZE, page + i);

@@ -25,7 +25,7 @@ static int check(const struct efa_dev *dev, u64 length, u64 virt, int access)
  * efa_check_mr() - &eadm_adapter_ops.check_mr
  * @ad: the adapter
  * @length: bytes
- * @virt: address in work requests
+ * @virt: address used in work requests
  * @access: verbs access flags
  * @udata: the provider's request
  */
@@ -102,7 +102,7 @@ static bool end(struct efa_dev *dev, struct efa_mr *mr)
 	return !ret;
 }
 
-/* Registers it in the adapter; on an error, retires the memory. */
+/* Registers the MR in the adapter; retires the memory on error. */
 static int begin(struct efa_dev *dev, struct efa_mr *mr)
 {
 	struct efa_list *list = NULL;
@@ -140,10 +140,10 @@ err:
 /**
  * efa_reg_mr() - &eadm_adapter_ops.reg_mr
  * @ibpd: the PD
- * @umem: pinned memory, owned from now on, also on failure
- * @dmabuf: it is that of another device
+ * @umem: pinned memory; ownership is taken, also on failure
+ * @dmabuf: the memory belongs to another device
  * @length: bytes
- * @virt: address in work requests
+ * @virt: address used in work requests
  * @access: verbs access flags
  * @udata: leads to the process's context
  */

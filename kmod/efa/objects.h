@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Objects of the verbs: contexts, PDs, AHs, MRs, CQs, QPs; all belong to processes. */
+/* Verbs objects: contexts, PDs, AHs, MRs, CQs, QPs; all belong to processes. */
 #ifndef EFA_OBJECTS_H
 #define EFA_OBJECTS_H
 
@@ -15,45 +15,45 @@
 
 /**
  * struct efa_ctx - a user context
- * @base: as in any family
- * @uar_obj: in dev->uars, by the tag
- * @uar: tag of its doorbells
- * @db_lock: guards @db and its users
- * @db: a page of doorbells; usually all of a context are in one page
+ * @base: common part of all families
+ * @uar_obj: entry in dev->uars, by @uar
+ * @uar: tag of the doorbells
+ * @db_lock: protects @db and its users
+ * @db: a page of doorbells; usually one page contains all doorbells of a context
  */
 struct efa_ctx {
 	struct eadm_ctx base;
 	struct eadm_object uar_obj;
 	u16 uar;
-	struct mutex db_lock;	/* db */
+	struct mutex db_lock;	/* protects db */
 	struct eadm_map *db;
 };
 
 /**
  * struct efa_pd - a protection domain
- * @base: as in any family
- * @ah_lock: guards @ahs; held while a command for one of them is in flight
- * @ahs: struct efa_ah_entry by address
+ * @base: common part of all families
+ * @ah_lock: protects @ahs; held while a command for one of the AHs is in flight
+ * @ahs: struct efa_ah_entry, sorted by address
  */
 struct efa_pd {
 	struct eadm_pd base;
-	struct mutex ah_lock;	/* ahs */
+	struct mutex ah_lock;	/* protects ahs */
 	struct rb_root ahs;
 };
 
 /**
- * struct efa_ah_entry - an AH in the adapter; there is one for an address in a PD
- * @obj: in dev->ahs
+ * struct efa_ah_entry - an AH in the adapter, one per address and PD
+ * @obj: entry in dev->ahs
  * @node: in @pd->ahs
  * @pd: its PD
  * @gid: the address
- * @ahn: its number inside the PD
- * @id: its number in dev->ahs
- * @refs: address handles of the process; under the PD's ah_lock
- * @owner: the process that created the first one
+ * @ahn: number in the PD
+ * @id: number in dev->ahs
+ * @refs: number of address handles of the process; under the PD's ah_lock
+ * @owner: the process that created the first address handle
  *
- * Adapters differ in how they treat a second AH for an address: so this one is created
- * once and destroyed once.
+ * Adapters differ in how they treat a second AH for the same address, so each AH is created and
+ * destroyed only once.
  */
 struct efa_ah_entry {
 	struct eadm_object obj;
@@ -74,16 +74,16 @@ struct efa_ah {
 /**
  * struct efa_mr - a memory region
  * @ibmr: the core's part
- * @obj: in dev->adapter.mrs
+ * @obj: entry in dev->adapter.mrs
  * @ctx: owner
- * @mrn: its number, which reveals nothing about the keys
- * @dmabuf: memory of another device
+ * @mrn: number of the MR, which reveals nothing about the keys
+ * @dmabuf: the memory belongs to another device
  * @access: verbs access flags
  * @iova: start address
  * @length: bytes
  * @page_shift: log2 of the adapter's page size
- * @pages: how many
- * @ic_valid: EFA_MR_IC_*: which of these are known
+ * @pages: number of pages
+ * @ic_valid: EFA_MR_IC_*: which of the following are known
  * @recv_ic: interconnect that receives use
  * @read_ic: interconnect that RDMA reads use
  * @rdma_recv_ic: interconnect that received RDMA uses
@@ -110,20 +110,20 @@ struct efa_mr {
 /**
  * struct efa_cq - a completion queue
  * @ibcq: the core's part
- * @obj: in dev->adapter.cqs
+ * @obj: entry in dev->adapter.cqs
  * @ctx: owner
- * @cqn: its number
- * @depth: entries of a part
+ * @cqn: number of the CQ
+ * @depth: number of entries in a sub-CQ
  * @entry_size: bytes
- * @eq: where its events go, NULL: there are none
- * @src_addr: entries have addresses of senders without an AH
- * @db: offset of its doorbell in the BAR of doorbells
- * @has_db: it has one
+ * @eq: event queue of the CQ, NULL if it has none
+ * @src_addr: entries contain addresses of senders without an AH
+ * @db: offset of the doorbell in the doorbell BAR
+ * @has_db: the CQ has a doorbell
  * @mem: memory
  * @ring_entry: mapping entry for the process
  * @db_entry: likewise
- * @events: completion events delivered
- * @last_event: local_clock(), 0 = none yet
+ * @events: number of completion events delivered
+ * @last_event: local_clock() of the last event, 0 = none yet
  */
 struct efa_cq {
 	struct ib_cq ibcq;
@@ -146,32 +146,31 @@ struct efa_cq {
 /**
  * struct efa_qp - a queue pair
  * @ibqp: the core's part
- * @obj: in dev->adapter.qps
+ * @obj: entry in dev->adapter.qps
  * @ctx: owner
- * @qpn: its number
- * @handle: its number in commands
+ * @qpn: number of the QP
+ * @handle: number of the QP in commands
  * @type: enum efa_qp_type
  * @flags: EFA_CREATE_QP_*
  * @sl: service level
- * @cap: as asked for
- * @signal_all: likewise, for queries; the adapter completes all requests
- * @sq_bytes: of the send queue, in device memory
- * @rq_bytes: of the receive queue, 0 = none
- * @send_sub_cq: part of the CQ of send completions
- * @recv_sub_cq: part of the CQ of receive completions
- * @sq_db: offset in the BAR of doorbells
- * @rq_db: likewise
- * @llq: offset in BAR 2
- * @state_lock: serialises changes of state; guards what follows
- * @state: as the adapter knows it; read with READ_ONCE() elsewhere, all of
- *	these
+ * @cap: capabilities as requested
+ * @signal_all: sq_sig_type as requested, for queries; the adapter completes all requests
+ * @sq_bytes: size of the send queue in device memory
+ * @rq_bytes: size of the receive queue, 0 = none
+ * @send_sub_cq: sub-CQ of send completions
+ * @recv_sub_cq: sub-CQ of receive completions
+ * @sq_db: offset of the send doorbell in the doorbell BAR
+ * @rq_db: offset of the receive doorbell in the doorbell BAR
+ * @llq: offset of the send queue in BAR 2
+ * @state_lock: serialises state changes; protects the members from @state to @rnr_retry
+ * @state: state in the adapter; read with READ_ONCE() elsewhere, as are the members below
  * @state_since: local_clock() of the last change
  * @qkey: as last set
  * @psn: likewise
  * @rnr_retry: likewise
  * @events: number of asynchronous events; written by recovery only
  * @mem: memory
- * @sq_db_entry: mapping entry for the process, as the rest
+ * @sq_db_entry: mapping entry for the process, as are the following members
  */
 struct efa_qp {
 	struct ib_qp ibqp;
@@ -191,7 +190,7 @@ struct efa_qp {
 	u32 sq_db;
 	u32 rq_db;
 	u32 llq;
-	struct mutex state_lock;	/* changes of state */
+	struct mutex state_lock;	/* serialises state changes */
 	enum ib_qp_state state;
 	u64 state_since;
 	u32 qkey;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that a command refers to. Lists that are not physically contiguous are described
- * by chunks (hw 6.3): each has the addresses of EFA_CHUNK_PTRS pages of the list, and the
- * location of the next chunk.
+ * Memory that a command refers to. Lists that are not physically contiguous are described by chunks
+ * (hw 6.3): each contains the addresses of EFA_CHUNK_PTRS pages of the list, and the location of
+ * the next chunk.
  */
 
 #include <linux/dma-mapping.h>
@@ -14,10 +14,10 @@
 
 /**
  * efa_list_alloc() - allocate a zeroed list
- * @size: bytes
+ * @size: size in bytes
  *
  * Context: process.
- * Return: the list, to be filled and mapped, or NULL.
+ * Return: the list, which the caller fills and maps, or NULL.
  */
 struct efa_list *efa_list_alloc(size_t size)
 {
@@ -40,7 +40,7 @@ static u32 nr_payloads(const struct efa_list *list)
 	return DIV_ROUND_UP(list->size, EFA_CHUNK_SIZE);
 }
 
-/* Maps the pages of the list, of which only the last may be partly used. */
+/* Maps the pages of the list; only the last page may be partly used. */
 static int map_payload(struct efa_dev *dev, struct efa_list *list)
 {
 	struct device *dma = &dev->pdev->dev;
@@ -68,7 +68,7 @@ static u32 chunk_ptrs(const struct efa_list *list, u32 chunk)
 	return min_t(u32, nr_payloads(list) - chunk * EFA_CHUNK_PTRS, EFA_CHUNK_PTRS);
 }
 
-/* A short chunk, too, has room for the next chunk's descriptor behind its addresses. */
+/* A short chunk also has room for the next chunk's descriptor after its addresses. */
 static u32 chunk_len(const struct efa_list *list, u32 chunk)
 {
 	return chunk_ptrs(list, chunk) * sizeof(__le64) + sizeof(struct efa_ctrl_buf);
@@ -120,7 +120,7 @@ static int map_chunks(struct efa_dev *dev, struct efa_list *list)
  * @list: the list, filled
  *
  * Context: process.
- * Return: 0 or -ENOMEM; efa_list_free() has to follow in any case.
+ * Return: 0 or -ENOMEM; the caller must call efa_list_free() in either case.
  */
 int efa_list_map(struct efa_dev *dev, struct efa_list *list)
 {
@@ -137,8 +137,8 @@ int efa_list_map(struct efa_dev *dev, struct efa_list *list)
 /**
  * efa_list_ctrl() - describe a list in a command
  * @list: the list, mapped
- * @ctrl: set to its location
- * @flags: flags of the command; the kind of list is added
+ * @ctrl: set to the location of the list
+ * @flags: flags of the command, to which the kind of list is added
  */
 void efa_list_ctrl(const struct efa_list *list, struct efa_ctrl_buf *ctrl, u8 *flags)
 {
@@ -154,7 +154,7 @@ void efa_list_ctrl(const struct efa_list *list, struct efa_ctrl_buf *ctrl, u8 *f
 /**
  * efa_list_free() - free a list
  * @dev: the device
- * @list: the list, mapped or not; NULL is none
+ * @list: the list, mapped or not, or NULL
  *
  * Context: process; the adapter no longer reads it.
  */

@@ -79,7 +79,7 @@ static int compare_gid(const void *gid, const struct rb_node *node)
 		      sizeof_field(struct efa_ah_entry, gid));
 }
 
-/* Finds the entry of an address, or where to insert it. */
+/* Finds the entry of an address, or the place to insert it. */
 static struct efa_ah_entry *find_entry(struct efa_pd *pd, const u8 *gid,
 				       struct rb_node **parent, struct rb_node ***link)
 {
@@ -112,8 +112,8 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 }
 
 /*
- * An adapter may number AHs inside each PD (hw 10). The first one of a number has it here,
- * too, and those of other PDs have numbers that no adapter assigns.
+ * An adapter may number AHs separately in each PD (hw 10). The first AH with a number keeps it in
+ * dev->ahs; AHs of other PDs get numbers that no adapter assigns.
  */
 static int publish_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 {
@@ -182,7 +182,9 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 		return;
 	}
 	rb_erase(&entry->node, &pd->ahs);
-	/* Under the lock, before a new AH is created for the address: it might be the same one. */
+	/*
+	 * Done under the lock: a new AH for the same address might be the same AH in the adapter.
+	 */
 	end_entry(dev, entry);
 	mutex_unlock(&pd->ah_lock);
 	eadm_table_remove(&dev->ahs, entry->id, &entry->obj);
@@ -194,7 +196,7 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
  * efa_create_ah() - verb: create an address handle
  * @ibah: the address handle
  * @attr: the address
- * @udata: gets its number
+ * @udata: the response with the AH's number
  *
  * Context: process.
  * Return: 0 or -errno.

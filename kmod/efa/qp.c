@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs, which all belong to processes (hw 7, 12.6). */
+/* Queue pairs; all belong to processes (hw 7, 12.6). */
 
 #include <rdma/uverbs_ioctl.h>
 
 #include "abi.h"
 #include "efa.h"
 
-/* Producer counters of receive queues have 16 bits. */
+/* Producer counters of receive queues are 16 bits wide. */
 #define MAX_RQ_BYTES	((U16_MAX + 1) * EFA_RQE_SIZE)
 
 static int check_limits(const struct efa_dev *dev, const struct ib_qp_cap *cap)
@@ -110,7 +110,7 @@ static int offer(struct efa_qp *qp, struct ib_udata *udata)
 	return eadm_udata_write(udata, &resp, sizeof(resp));
 }
 
-/* Creates it in the adapter; on an error, retires the memory. */
+/* Creates the QP in the adapter; retires the memory on error. */
 static int begin(struct efa_dev *dev, struct efa_qp *qp, struct ib_udata *udata)
 {
 	bool done = true;
@@ -137,12 +137,12 @@ err_mem:
 
 /**
  * efa_create_qp() - verb: create a QP
- * @ibqp: the QP; device, PD, CQs and type are set
+ * @ibqp: the QP, with device, PD, CQs and type set
  * @attr: its attributes
- * @udata: sizes of its rings, and the response with what it may map
+ * @udata: sizes of the rings, and the response with the ranges that the process may map
  *
  * Context: process.
- * Return: 0 or -errno; -EOPNOTSUPP for the kernel.
+ * Return: 0 or -errno; -EOPNOTSUPP for kernel callers.
  */
 int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_udata *udata)
 {
@@ -204,7 +204,7 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct efa_qp *qp = to_efa_qp(ibqp);
 	bool done;
 
-	/* The next QP may get the place of its send queue: no process may write there any more. */
+	/* The next QP may reuse this device memory, so no process may write to it any more. */
 	remove_entries(qp);
 	done = end(dev, qp);
 	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);

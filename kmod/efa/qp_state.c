@@ -11,7 +11,7 @@
 #define QUERYABLE	(IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY |	\
 			 IB_QP_SQ_PSN | IB_QP_CAP | IB_QP_RNR_RETRY)
 
-/* What a state change of an SRD QP requires and allows; for UD the core checks that. */
+/* Requirements and permissions of a state change of SRD QPs; for UD the RDMA core checks them. */
 struct step {
 	bool valid;
 	int required;
@@ -200,7 +200,7 @@ static enum ib_qp_state ib_state(u32 raw)
 	return IB_QPS_ERR;
 }
 
-/* Asks the adapter; a QP that it has forgotten is in the error state. */
+/* Queries the adapter; a QP that it has lost is in the error state. */
 static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
 {
 	struct efa_resp_query_qp resp = {};
@@ -231,9 +231,9 @@ static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_at
 }
 
 /*
- * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that
- * must not cost commands, nor wait for an adapter that does not answer. It may do so while the
- * QP is destroyed, too, when its number in commands may already belong to another QP.
+ * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that must
+ * neither cost commands nor wait for an adapter that does not respond. It may also run while the QP
+ * is destroyed, when its handle may already belong to another QP.
  */
 static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init_attr)

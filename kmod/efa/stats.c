@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters for "rdma statistic", under the names that the in-tree driver uses (hw 14). */
+/* Counters for "rdma statistic", named as in the in-tree driver (hw 14). */
 
 #include "efa.h"
 #include "efa_classes.h"
@@ -20,7 +20,7 @@ static const struct rdma_stat_desc device_descs[] = {
 	{ .name = "mmap_err" },
 };
 
-/* The counters of RDMA writes come last, as not all adapters have them. */
+/* The RDMA write counters come last because some adapters lack them. */
 static const struct rdma_stat_desc port_descs[] = {
 	{ .name = "tx_bytes" },
 	{ .name = "tx_pkts" },
@@ -46,7 +46,7 @@ static const struct rdma_stat_desc port_descs[] = {
 	{ .name = "rdma_write_recv_bytes" },
 };
 
-/* Which statistics type has which entry of the list above. */
+/* Maps entries of the list above to statistics types. */
 static const struct {
 	u8 type;
 	u8 count;
@@ -128,19 +128,19 @@ static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, co
 	else
 		device_values(dev, stats->value);
 	/*
-	 * The core reads them once when it registers the device, and any other error fails
-	 * that.
+	 * The core reads the counters once when it registers the device, and any other error would
+	 * fail the registration.
 	 */
 	if (ret == -EINVAL)
 		return -EOPNOTSUPP;
 	return ret ? ret : stats->num_counters;
 }
 
-/* ---- cached answers of the adapter (core/recent.c) ------------------------- */
+/* ---- cached responses of the adapter (core/recent.c) ------------------------ */
 
 /*
- * Registers are read one at a time, and recovery reads them, too. An adapter that does not
- * answer holds it up by all tries of a read: this is several times as long.
+ * Registers are read one at a time, also by recovery. If the adapter does not respond, all attempts
+ * of a read delay recovery: cached values live several times as long as that delay.
  */
 #define REGS_LIFE	HZ
 
@@ -160,7 +160,7 @@ static int ask_regs(struct eadm_adapter *ad, void *answer)
 }
 
 /**
- * efa_recent_init() - begin without answers
+ * efa_recent_init() - initialise empty caches
  * @dev: the device
  */
 void efa_recent_init(struct efa_dev *dev)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counters: the adapter's, and the driver's own. */
+/* Counters of the adapter and of the driver. */
 #ifndef EFA_STATS_H
 #define EFA_STATS_H
 
@@ -11,20 +11,20 @@
 
 struct efa_dev;
 
-/* Registers of 32 bits, by their offset. */
+/* 32-bit registers, indexed by their offset. */
 #define EFA_REGS_COUNT	(EFA_REGS_SIZE / sizeof(u32))
 
-/* Values by enum efa_stats_type. */
+/* Values indexed by enum efa_stats_type. */
 struct efa_stats {
 	u64 value[EFA_STATS_TYPES][EFA_STATS_VALUES];
 };
 
 /**
- * struct efa_recent - answers of the adapter that are cached
- * @stats: its counters
- * @last_stats: the last answer
- * @regs: registers that may be read, by offset; the others are 0
- * @last_regs: the last answer
+ * struct efa_recent - cached responses of the adapter
+ * @stats: cache of the counters
+ * @last_stats: the last response
+ * @regs: cache of the readable registers, by offset; all other elements are 0
+ * @last_regs: the last response
  */
 struct efa_recent {
 	struct eadm_recent stats;

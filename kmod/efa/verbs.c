@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs of the device and its port; those of objects are with the objects. There are no verbs for
- * kernel consumers, so the core does not offer the device to them.
+ * Verbs of the device and its port; verbs of objects are in the objects' files. There are no verbs
+ * for kernel consumers, so the core does not offer the device to them.
  */
 
 #include <rdma/rdma_netlink.h>
@@ -10,7 +10,7 @@
 #include "efa.h"
 
 #define DEFAULT_PKEY	0xffff
-#define DEFAULT_SPEED	100	/* Gbit/s, of adapters that do not report it */
+#define DEFAULT_SPEED	100	/* Gbit/s, for adapters that do not report it */
 
 /* By speed in Gbit/s, the highest first (hw 13). */
 static const struct {
@@ -202,7 +202,7 @@ err:
 	return -EMSGSIZE;
 }
 
-/* Verbs whose signature differs between kernels. */
+/* Verbs whose signature differs between kernel versions. */
 #define COMPAT_DRIVER(name)	efa_##name
 #define COMPAT_AH
 #ifdef EFA_P2P
@@ -238,7 +238,7 @@ static const struct ib_device_ops efa_ops = {
 
 /**
  * efa_verbs_init() - fill in the RDMA device before it is registered
- * @dev: the device; capabilities are known
+ * @dev: the device, whose capabilities have been read
  *
  * Context: process.
  */

@@ -54,7 +54,7 @@ static void *ah_next(struct eadm_diag_dev *dd, u64 *id)
 	return eadm_table_next(&diag_to_dev(dd)->ahs, id);
 }
 
-/* The core does not track AHs. */
+/* The RDMA core does not track AHs. */
 static struct pid *ah_owner(void *obj)
 {
 	return container_of(obj, struct efa_ah_entry, obj)->owner;

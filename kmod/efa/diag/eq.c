@@ -21,7 +21,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_eq *s = snap;
 	struct efa_eq *eq = container_of(obj, struct efa_eq, base);
 
-	/* May sleep. */
+	/* pci_irq_vector() may sleep. */
 	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
 	SNAP_SET(s, pending, efa_eq_pending(eq));
 	spin_lock_irq(&eq->base.lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the tables of objects and of settings. Each object is filled by a file of
- * its own, or by the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and
+ * Diagnostic provider: the tables of objects and of settings. Each kind of object is filled in by
+ * its own file or by the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and
  * the device's name and index.
  */
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Diagnostic provider: queue pairs. Only the process and the adapter know their indices. */
+/* Diagnostic provider: queue pairs. Their indices are known only to the process and the adapter. */
 
 #include "diag.h"
 
-/* The adapter's numbers are those of verbs. */
+/* The adapter numbers states as verbs do. */
 static_assert((int)EFA_QPS_RESET == EADM_QP_STATE_RESET);
 static_assert((int)EFA_QPS_ERR == EADM_QP_STATE_ERR);
 

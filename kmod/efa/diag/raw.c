@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: bytes of rings, and registers. The bytes are not interpreted here.
- * Send queues are in device memory, which is never read.
+ * Diagnostic provider: bytes of rings, and registers. The kernel does not interpret the bytes. Send
+ * queues are in device memory, which is never read.
  */
 #include <linux/nospec.h>
 
@@ -80,8 +80,8 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ri
 /**
  * efa_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
  * @ad: the adapter
- * @r: which queue; on return, what is known of it
- * @bytes: where its bytes are
+ * @r: the requested queue; on return, its description
+ * @bytes: set to the location of its bytes
  */
 int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
@@ -108,17 +108,17 @@ int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm
 }
 
 /**
- * efa_diag_regs() - read the registers that may be read
+ * efa_diag_regs() - read the registers that are safe to read
  * @dd: the device
- * @regs: where to put them
- * @max: how many fit
+ * @regs: destination of the values
+ * @max: number of elements in @regs
  *
- * Each register is read by a request that the adapter answers in memory, at most once in
- * a second (stats.c).
+ * Each register is read by a request to which the adapter responds in memory, at most once per
+ * second (stats.c).
  *
  * Context: process.
- * Return: how many there are; -ENODEV; -EAGAIN while the function is being reset; -EINTR;
- * -EIO when it does not answer.
+ * Return: number of registers; -ENODEV; -EAGAIN while the function is being reset; -EINTR; -EIO if
+ * the adapter does not respond.
  */
 int efa_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
