@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the user provider and the driver exchange, ABI version 1 (hw 9.2). */
+/* ABI between the userspace provider and the driver, version 1 (hw 9.2). */
 #ifndef ERDMA_ABI_H
 #define ERDMA_ABI_H
 
@@ -26,7 +26,7 @@ enum erdma_sdb_type {
 
 /* Used by both CREATE_CQ and CREATE_QP. */
 struct erdma_ureq_create_queue {
-	__aligned_u64 dbrec_va;	/* QP: SQ record, RQ record behind it */
+	__aligned_u64 dbrec_va;	/* QP: SQ record, followed by the RQ record */
 	__aligned_u64 buf_va;
 	__u32 buf_len;
 	__u32 rsvd;
@@ -41,7 +41,7 @@ struct erdma_uresp_create_qp {
 	__u32 qpn;
 	__u32 sq_depth;		/* 32-byte building blocks */
 	__u32 rq_depth;
-	__u32 rq_offset;	/* bytes into the buffer */
+	__u32 rq_offset;	/* offset in the buffer, in bytes */
 };
 
 static_assert(sizeof(struct erdma_uresp_alloc_ctx) == 40);

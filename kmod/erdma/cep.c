@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Endpoints: their lifetime, numbers, states, and the events noted for their
- * worker. What they do is in cm.c.
+ * Endpoints: lifetime, numbers, states, and the events recorded for their worker. The connection
+ * logic is in cm.c.
  */
 #include <linux/slab.h>
 
@@ -36,7 +36,7 @@ void erdma_cep_get(struct erdma_cep *cep)
  * erdma_cep_put() - drop a reference to an endpoint
  * @cep: the endpoint
  *
- * Context: any but hard interrupt.
+ * Context: any except hard interrupt.
  */
 void erdma_cep_put(struct erdma_cep *cep)
 {
@@ -46,10 +46,10 @@ void erdma_cep_put(struct erdma_cep *cep)
 /**
  * erdma_cep_find() - find the endpoint with the lowest number from @id on
  * @cm: the connection manager
- * @id: where to begin; on return the number of the endpoint found
+ * @id: lowest number; on return the number of the endpoint found
  *
- * Context: any but hard interrupt.
- * Return: the endpoint, referenced, or NULL when there are no more.
+ * Context: any except hard interrupt.
+ * Return: the endpoint, referenced, or NULL if there are no more.
  */
 struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 {
@@ -58,8 +58,7 @@ struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 
 	xa_lock(&cm->ceps);
 	/*
-	 * An endpoint whose last reference was dropped waits for this lock
-	 * before it is freed.
+	 * An endpoint whose last reference was dropped waits for this lock before it is freed.
 	 */
 	cep = xa_find(&cm->ceps, &index, ULONG_MAX, XA_PRESENT);
 	while (cep && !kref_get_unless_zero(&cep->ref))
@@ -70,11 +69,11 @@ struct erdma_cep *erdma_cep_find(struct erdma_cm *cm, u64 *id)
 }
 
 /**
- * erdma_cep_note() - leave an event to an endpoint's worker
+ * erdma_cep_note() - record an event for an endpoint's worker
  * @cep: the endpoint; the caller holds a reference
- * @event: what happened
+ * @event: the event
  *
- * Context: any but hard interrupt.
+ * Context: any except hard interrupt.
  */
 void erdma_cep_note(struct erdma_cep *cep, enum erdma_cep_event event)
 {
@@ -95,9 +94,9 @@ static const char *const names[] = {
 };
 
 /**
- * erdma_cep_set_state() - enter another state
+ * erdma_cep_set_state() - change the state of an endpoint
  * @cep: the endpoint, locked
- * @state: the state
+ * @state: new state
  *
  * Context: process.
  */
@@ -115,7 +114,7 @@ void erdma_cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
 }
 
 /**
- * erdma_cep_start_timer() - note ERDMA_CEP_EV_TIMEOUT after a time
+ * erdma_cep_start_timer() - record ERDMA_CEP_EV_TIMEOUT after a delay
  * @cep: the endpoint
  * @delay: jiffies from now; replaces a timer that is already running
  *
@@ -151,9 +150,9 @@ static void cep_timer(struct work_struct *work)
 /**
  * erdma_cep_new() - create an endpoint
  * @dev: the device
- * @state: its first state
- * @owner: process, or NULL
- * @work: handles the noted events, and drops a reference
+ * @state: initial state
+ * @owner: the process, or NULL
+ * @work: handles recorded events, and drops a reference
  *
  * Context: process.
  * Return: the endpoint, with its creator's reference, or NULL.

@@ -2,16 +2,15 @@
 /*
  * Connection set-up and teardown over kernel TCP sockets (hw 10).
  *
- * Everything a socket or a timer reports is only noted in cep->events and
- * handled by the device's ordered workqueue; callers from the iWARP CM take
- * the endpoint's lock and act at once. A QP that leaves RTS by itself notes
- * the same way, so that no QP lock is ever held around a cep lock.
+ * Events reported by sockets and timers are only recorded in cep->events and handled by the
+ * device's ordered workqueue; calls from the iWARP CM take the endpoint's lock and act at once. A
+ * QP that leaves RTS by itself is recorded in the same way, so that no QP lock is ever held around
+ * a cep lock.
  *
- * These hold references to an endpoint: its creator (dropped by cep_close()),
- * the socket (dropped when its callbacks are restored), queued work and timer
- * (one each), a QP between RTS and stop. The consumer of a CONNECT_REQUEST has
- * only the endpoint's number until it accepts, as the iWARP CM silently drops
- * requests when their listener goes.
+ * References to an endpoint are held by its creator (dropped by cep_close()), the socket (dropped
+ * when its callbacks are restored), queued work and the timer (one each), and a QP between RTS and
+ * stop. Until the consumer of a CONNECT_REQUEST accepts, it has only the endpoint's number, because
+ * the iWARP CM silently drops requests when their listener is destroyed.
  */
 #include <linux/bitfield.h>
 #include <linux/tcp.h>
@@ -21,10 +20,10 @@
 #include "erdma.h"
 
 #define CONNECT_TIMEOUT		(10 * HZ)
-/* The peer's consumer decides when to reply; it may have a thousand others to answer. */
+/* The peer's consumer decides when to reply; it may have many other requests to process. */
 #define REPLY_TIMEOUT		(60 * HZ)
 #define REQUEST_TIMEOUT		(20 * HZ)
-/* How often to check a request that the consumer has not answered. */
+/* How often to check a request that the consumer has not accepted or rejected. */
 #define ORPHAN_PERIOD		(15 * HZ)
 #define MAX_PRIVATE		255	/* its length is passed in 8 bits */
 
@@ -35,16 +34,16 @@ static struct pid *caller(void)
 	return current->flags & PF_KTHREAD ? NULL : task_tgid(current);
 }
 
-/* A peer may send 256 bytes (hw 10.3), but a consumer can be given only 255. */
+/* A peer may send 256 bytes (hw 10.3), but only 255 can be passed to a consumer. */
 static u8 private_len(const struct erdma_cep *cep)
 {
 	return min_t(size_t, cep->rx.got - sizeof(cep->rx.hdr), MAX_PRIVATE);
 }
 
 /*
- * The iWARP CM may lack the memory for private data. It must see a reply all
- * the same, as a connection without one cannot be destroyed: so it gets a
- * failed one, and the caller must then fail the connection.
+ * The iWARP CM may fail to allocate memory for private data. It must see a reply anyway, because a
+ * connection without a reply cannot be destroyed: so a failed reply is reported, and the caller
+ * must then fail the connection.
  */
 static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
 {
@@ -92,8 +91,8 @@ static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
 }
 
 /*
- * The callback needs no reference to the endpoint: cep_close() detaches it
- * before the endpoint can be freed.
+ * The callback needs no reference to the endpoint: cep_close() detaches it before the endpoint can
+ * be freed.
  */
 static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
 {
@@ -128,7 +127,7 @@ static void cep_drop_id(struct erdma_cep *cep)
 	id->rem_ref(id);
 }
 
-/* Takes a child off its listener's list of children that were not announced yet. */
+/* Removes a child from its listener's list of children that were not announced yet. */
 static void cep_unlist(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
@@ -159,8 +158,8 @@ static void cep_leave_listener(struct erdma_cep *cep)
 }
 
 /*
- * Closes an endpoint in any state; idempotent. This drops the creator's
- * reference, so the caller must hold another one.
+ * Closes an endpoint in any state; idempotent. Drops the creator's reference, so the caller must
+ * hold another reference.
  */
 static void cep_close(struct erdma_cep *cep)
 {
@@ -191,8 +190,8 @@ static u8 agree_cc(struct erdma_cep *cep)
 }
 
 /*
- * Hands the connection to the adapter. @ahead: bytes the kernel will still
- * send on the stream.
+ * Hands the connection to the adapter. @ahead: number of bytes that the kernel will still send on
+ * the stream.
  */
 static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
 {
@@ -276,7 +275,7 @@ static void cep_read_reply(struct erdma_cep *cep)
 	atomic64_inc(&cep->dev->cm.connects);
 }
 
-/* Announces the request to the listener's consumer; true when that has accepted the event. */
+/* Announces the request to the listener's consumer. Returns whether the event was accepted. */
 static bool cep_announce(struct erdma_cep *cep)
 {
 	struct erdma_cep *listener = cep->listener;
@@ -344,7 +343,7 @@ static void cep_add_child(struct erdma_cep *listener, struct socket *sock,
 	listener->npending++;
 	erdma_cep_start_timer(cep, REQUEST_TIMEOUT);
 	erdma_sock_attach(cep, sock, inherited);
-	/* Catch up with what happened before our callbacks were installed. */
+	/* Catch up with events from before our callbacks were installed. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	erdma_cep_note(cep, ERDMA_CEP_EV_DATA);
 }
@@ -379,7 +378,7 @@ static void cep_peer_closed(struct erdma_cep *cep, int err)
 		cep_close(cep);
 		return;
 	case ERDMA_CEP_RECVD_REQUEST:
-		/* A later accept or reject will not find it. */
+		/* A later accept or reject will not find the endpoint. */
 	case ERDMA_CEP_AWAIT_REQUEST:
 		cep_close(cep);
 		return;
@@ -423,10 +422,9 @@ static void cep_timed_out(struct erdma_cep *cep)
 		break;
 	case ERDMA_CEP_RECVD_REQUEST:
 		/*
-		 * When a listener is destroyed, the iWARP CM silently drops
-		 * requests that it has not delivered yet, and the peer would
-		 * wait in vain. A consumer that did get this one has had time
-		 * to answer.
+		 * When a listener is destroyed, the iWARP CM silently drops requests that it has
+		 * not delivered yet, and the peer would wait in vain. If this request was
+		 * delivered, the consumer has had time to respond.
 		 */
 		if (READ_ONCE(cep->listener->state) == ERDMA_CEP_CLOSED)
 			cep_close(cep);
@@ -458,7 +456,7 @@ static void cep_serve_listener(struct erdma_cep *cep)
 
 static void cep_handle(struct erdma_cep *cep)
 {
-	/* One that was announced meanwhile belongs to the consumer, see cep_timed_out(). */
+	/* A child announced in the meantime belongs to the consumer, see cep_timed_out(). */
 	if (test_and_clear_bit(ERDMA_CEP_EV_ABORT, &cep->events) &&
 	    cep->state == ERDMA_CEP_AWAIT_REQUEST)
 		cep_close(cep);
@@ -547,7 +545,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
-/* The endpoint of a request as announced, referenced; NULL if it has been closed. */
+/* The endpoint of an announced request, referenced; NULL if it has been closed. */
 static struct erdma_cep *cep_asking(struct iw_cm_id *id)
 {
 	u64 asked = (uintptr_t)id->provider_data, found = asked;
@@ -561,8 +559,8 @@ static struct erdma_cep *cep_asking(struct iw_cm_id *id)
 }
 
 /*
- * Replaces the consumer's handler until the iWARP CM has processed ESTABLISHED.
- * When it is called the id is established, and the waiting accept may return.
+ * Replaces the consumer's handler until the iWARP CM has processed ESTABLISHED. When this is
+ * called, the ID is established and the waiting accept may return.
  */
 static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 {
@@ -576,16 +574,15 @@ static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 }
 
 /*
- * While ESTABLISHED is queued, the iWARP CM still treats the id as not
- * answered. A second accept then makes it lose its reference to the first QP; a
- * failing accept, or a reject, sets the id idle, and ESTABLISHED finding it
- * idle is a BUG(). A process can do all of that (see docs/iwcm-accept.md). The
- * RDMA CM holds the id's mutex while a process accepts or rejects, so that no
- * other call gets in before the accept returns. Hence the accept waits until
- * ESTABLISHED has been processed.
+ * While ESTABLISHED is queued, the iWARP CM still treats the ID as neither accepted nor rejected. A
+ * second accept then makes it lose its reference to the first QP; a failing accept, or a reject,
+ * sets the ID idle, and ESTABLISHED hits a BUG() if the ID is idle. A process can do all of that
+ * (see docs/iwcm-accept.md). The RDMA CM holds the ID's mutex while a process accepts or rejects,
+ * so no other call can start before the accept returns. Hence the accept waits until ESTABLISHED
+ * has been processed.
  *
- * Kernel consumers answer a request once; they may do so on the iWARP CM's own
- * workqueue, where waiting for an event would deadlock.
+ * Kernel consumers accept or reject a request once; they may do so on the iWARP CM's own workqueue,
+ * where waiting for an event would deadlock.
  */
 static bool hold_back_accept(struct erdma_cep *cep)
 {
@@ -600,7 +597,7 @@ static bool hold_back_accept(struct erdma_cep *cep)
 	return true;
 }
 
-/* The QP is in RTS before the reply leaves (hw 10.4). */
+/* The QP is in RTS before the reply is sent (hw 10.4). */
 static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 {
 	struct erdma_dev *dev = to_erdma_dev(id->device);
@@ -644,7 +641,7 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	/* The iWARP CM has preallocated memory for this event. */
 	if (WARN_ON_ONCE(cep_upcall(cep, IW_CM_EVENT_ESTABLISHED, 0)))
 		wait = false;
-	/* Catch up with a close by the peer that was not noticed yet. */
+	/* Catch up with a close by the peer that was not detected yet. */
 	erdma_cep_note(cep, ERDMA_CEP_EV_STATE);
 	goto out;
 close:
@@ -723,10 +720,10 @@ static int iw_destroy_listen(struct iw_cm_id *id)
 }
 
 /**
- * erdma_cm_addresses_changed() - the network interface got or lost an address
+ * erdma_cm_addresses_changed() - handle an added or removed address of the network interface
  * @cm: the connection manager
  *
- * Context: any but hard interrupt.
+ * Context: any except hard interrupt.
  */
 void erdma_cm_addresses_changed(struct erdma_cm *cm)
 {
@@ -769,7 +766,7 @@ void erdma_cm_exit(struct eadm_adapter *ad)
 	struct erdma_cep *cep;
 	u64 id;
 
-	/* What is left are requests that the iWARP CM dropped, see cep_timed_out(). */
+	/* Only requests that the iWARP CM dropped remain, see cep_timed_out(). */
 	for (id = 0; (cep = erdma_cep_find(cm, &id)); id++) {
 		mutex_lock(&cep->lock);
 		cep_close(cep);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * iWARP connection manager: an endpoint (cep) owns one kernel TCP socket, on
- * which it connects and exchanges the MPA frames. The connection is then handed
- * to the adapter, and the socket only watches for the peer's close (hw 10). A
- * listening endpoint may own several.
+ * iWARP connection manager: an endpoint (cep) owns one kernel TCP socket, on which it connects and
+ * exchanges the MPA frames. The connection is then handed over to the adapter, and the socket only
+ * detects the peer's close (hw 10). A listening endpoint may own several sockets.
  */
 #ifndef ERDMA_CM_H
 #define ERDMA_CM_H
@@ -24,13 +23,13 @@ struct eadm_adapter;
 struct erdma_dev;
 struct erdma_qp;
 
-/* As cep-state in the specification. */
+/* Same order as cep-state in the specification. */
 enum erdma_cep_state {
 	ERDMA_CEP_LISTENING,
 	ERDMA_CEP_CONNECTING,		/* active: TCP handshake */
 	ERDMA_CEP_AWAIT_REPLY,		/* active: MPA request sent */
 	ERDMA_CEP_AWAIT_REQUEST,	/* passive: accepted by TCP */
-	ERDMA_CEP_RECVD_REQUEST,	/* passive: the consumer decides */
+	ERDMA_CEP_RECVD_REQUEST,	/* passive: waiting for the consumer */
 	ERDMA_CEP_CONNECTED,
 	ERDMA_CEP_CLOSED,
 	ERDMA_CEP_STATES
@@ -43,11 +42,11 @@ enum erdma_cep_event {
 	ERDMA_CEP_EV_ACCEPT,
 	ERDMA_CEP_EV_TIMEOUT,
 	ERDMA_CEP_EV_QP_STOPPED,
-	ERDMA_CEP_EV_ABORT,		/* the listener went away */
+	ERDMA_CEP_EV_ABORT,		/* the listener was destroyed */
 	ERDMA_CEP_EV_ADDRESSES,		/* the interface's addresses changed */
 };
 
-/* The socket's callbacks that ours have replaced. */
+/* Callbacks of the socket that were replaced. */
 struct erdma_sk_callbacks {
 	void (*state_change)(struct sock *sk);
 	void (*data_ready)(struct sock *sk);
@@ -58,15 +57,14 @@ struct erdma_sk_callbacks {
  * struct erdma_cep - a connection endpoint
  * @ref: one for its creator until it is closed, one for the socket callbacks,
  *	one for each queued work
- * @lock: guards everything below up to @rx. Order: a child's lock before its
- *	listener's, both before a QP's state lock
- * @view: held briefly, inside @lock, while changing what diagnosis reads
- *	besides @state: diagnosis must not wait for @lock, which is held during
- *	commands
- * @owner: process that began to listen or to connect, for a child that of its
- *	listener; NULL for a kernel thread. Set before the endpoint can be found
+ * @lock: protects all members below up to @rx. Order: a child's lock before its listener's, both
+ *	before a QP's state lock
+ * @view: held briefly, inside @lock, to change the members other than @state that diagnosis reads:
+ *	diagnosis must not wait for @lock, which is held during commands
+ * @owner: process that started to listen or to connect; a child has its listener's owner. NULL for
+ *	a kernel thread. Set before the endpoint can be found
  * @state: written under @lock, read anywhere
- * @events: bits of enum erdma_cep_event not handled by the worker yet
+ * @events: bits of enum erdma_cep_event that the worker has not handled yet
  */
 struct erdma_cep {
 	struct kref ref;
@@ -92,12 +90,12 @@ struct erdma_cep {
 	u32 remote_cookie;
 	u8 cc;
 
-	struct erdma_cep *listener;	/* a child's until it is answered, referenced */
+	struct erdma_cep *listener;	/* of a child, referenced until accepted or rejected */
 	struct list_head pending;	/* children not announced to the consumer yet */
 	u32 npending;			/* on @pending of a listener */
 	u32 backlog;
 	struct list_head lsocks;	/* a listener's sockets, see listener.c */
-	bool any_addr;			/* it listens on all addresses ... */
+	bool any_addr;			/* listens on all addresses ... */
 	u64 net_cookie;			/* ... in this network namespace */
 
 	struct {
@@ -108,16 +106,16 @@ struct erdma_cep {
 	u8 tx_pdata[ERDMA_MPA_MAX_PRIVATE];
 	u16 tx_len;
 
-	/* Of an accept by a process, see hold_back_accept(). */
+	/* For an accept by a process, see hold_back_accept(). */
 	struct completion established;
 	iw_cm_handler cm_handler;
 };
 
 /**
  * struct erdma_cm - connection management of one device
- * @wq: ordered, so that events of one connection cannot overtake each other
- * @ceps: all endpoints, for diagnosis; its lock also guards lookups by id
- * @count: endpoints by state
+ * @wq: ordered, so that events of a connection are handled in order
+ * @ceps: all endpoints, for diagnosis; its lock also protects lookups by id
+ * @count: number of endpoints by state
  */
 struct erdma_cm {
 	struct workqueue_struct *wq;

@@ -2,8 +2,8 @@
 /*
  * One typed function for each command (hw 4).
  *
- * All may sleep and return what eadm_cmd_exec() returns; a refusal is -EIO. Request fields that
- * are not set here are zero.
+ * All functions may sleep and return the result of eadm_cmd_exec(); a refused command returns -EIO.
+ * Request fields that are not set here are zero.
  */
 
 #include <linux/bitfield.h>
@@ -18,9 +18,9 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 }
 
 /*
- * Binds a command to the epoch of its object: it fails if a reset comes while
- * its issuer waits. Recovery relies on this: no command for an object from
- * before the reset is in flight when the queue is back.
+ * Binds a command to the epoch of its object: it fails if a reset happens while its issuer waits.
+ * Recovery relies on this: no command for an object from before the reset is in flight when the
+ * queue is back in service.
  */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
@@ -36,7 +36,7 @@ static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 /**
  * erdma_cmd_query_device() - read the capability words
  * @dev: the device
- * @caps: both of them
+ * @caps: set to both words
  */
 int erdma_cmd_query_device(struct erdma_dev *dev, u64 caps[2])
 {
@@ -53,7 +53,7 @@ int erdma_cmd_query_device(struct erdma_dev *dev, u64 caps[2])
 /**
  * erdma_cmd_query_fw() - read the firmware version
  * @dev: the device
- * @version: as the adapter gives it
+ * @version: set to the version in the adapter's format
  */
 int erdma_cmd_query_fw(struct erdma_dev *dev, u64 *version)
 {
@@ -89,7 +89,7 @@ int erdma_cmd_create_eq(struct erdma_dev *dev, const struct erdma_eq *eq)
 }
 
 /**
- * erdma_cmd_destroy_eq() - make the adapter forget a CEQ
+ * erdma_cmd_destroy_eq() - destroy a CEQ in the adapter
  * @dev: the device
  * @eq: the CEQ
  */
@@ -122,7 +122,7 @@ int erdma_cmd_conf_device(struct erdma_dev *dev)
 /**
  * erdma_cmd_conf_mtu() - set the MTU of the network interface
  * @dev: the device
- * @mtu: bytes
+ * @mtu: the MTU in bytes
  */
 int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
 {
@@ -134,9 +134,9 @@ int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
 }
 
 /**
- * erdma_cmd_set_retrans_num() - limit retransmissions
+ * erdma_cmd_set_retrans_num() - set the limit of retransmissions
  * @dev: the device
- * @num: times, at least 1
+ * @num: number of retransmissions, at least 1
  */
 int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num)
 {
@@ -148,9 +148,9 @@ int erdma_cmd_set_retrans_num(struct erdma_dev *dev, u8 num)
 }
 
 /**
- * erdma_cmd_set_delayed_ack() - delay acknowledgments
+ * erdma_cmd_set_delayed_ack() - set the delay of acknowledgments
  * @dev: the device
- * @count: number of packets to wait for
+ * @count: number of packets after which to acknowledge
  */
 int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
 {
@@ -166,7 +166,7 @@ int erdma_cmd_set_delayed_ack(struct erdma_dev *dev, u8 count)
  * erdma_cmd_create_cq() - create a CQ
  * @dev: the device
  * @cq: the CQ
- * @epoch: as for eadm_object_init()
+ * @epoch: see eadm_object_init()
  */
 int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -202,8 +202,8 @@ int erdma_cmd_create_cq(struct erdma_dev *dev, const struct erdma_cq *cq, u32 ep
 }
 
 /*
- * Retries once when the command that ends an object is lost: the object's
- * memory cannot be freed before the adapter has confirmed it.
+ * Retries once if the command that ends an object is lost: the object's memory cannot be freed
+ * before the adapter has confirmed the command.
  */
 static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
 {
@@ -215,8 +215,8 @@ static int exec_again(struct erdma_dev *dev, struct erdma_cmd *cmd)
 /**
  * erdma_cmd_destroy_cq() - destroy a CQ
  * @dev: the device
- * @cqn: its number
- * @epoch: dev->adapter.epoch when the adapter learned of it
+ * @cqn: number of the CQ
+ * @epoch: dev->adapter.epoch when the CQ was created
  */
 int erdma_cmd_destroy_cq(struct erdma_dev *dev, u32 cqn, u32 epoch)
 {
@@ -247,7 +247,7 @@ static __le32 qp_mtt(const struct erdma_area *area)
  * erdma_cmd_create_qp() - create a QP
  * @dev: the device
  * @qp: the QP
- * @cookie: cookie to pass on to the peer's adapter
+ * @cookie: set to the cookie to send to the peer's adapter
  */
 int erdma_cmd_create_qp(struct erdma_dev *dev, const struct erdma_qp *qp, u32 *cookie)
 {
@@ -313,8 +313,8 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, const struct erdma_qp *qp)
  * @state: new state
  * @rts: the connection, for a change to RTS
  *
- * A change that ends service is repeated if the command was lost: consumers
- * rely on it, and free the memory that the adapter uses.
+ * A change that takes the QP out of service is repeated if the command was lost: consumers rely on
+ * it, and free the memory that the adapter uses.
  */
 int erdma_cmd_modify_qp(struct erdma_dev *dev, const struct erdma_qp *qp,
 			enum erdma_qp_state state, const struct erdma_rts *rts)
@@ -364,7 +364,7 @@ int erdma_cmd_reflush(struct erdma_dev *dev, const struct erdma_qp *qp, u16 sq_p
 /**
  * erdma_cmd_reg_mr() - register an MR
  * @dev: the device
- * @mr: the MR; without a PD it gets a PD number that no QP has
+ * @mr: the MR; without a PD it gets a PD number that no QP uses
  */
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -373,7 +373,7 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 	struct erdma_cmd cmd;
 	u32 cfg0, cfg2, pdn;
 
-	/* PDs are counted from 1. */
+	/* The adapter counts PDs from 1. */
 	pdn = mr->ibmr.pd ? to_eadm_pd(mr->ibmr.pd)->pdn : 0;
 	cmd_init_rdma(&cmd, ERDMA_CMD_REG_MR, reg_mr);
 	cmd_bind(&cmd, mr->obj.epoch);
@@ -413,7 +413,7 @@ int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
  * erdma_cmd_dereg_mr() - deregister an MR
  * @dev: the device
  * @lkey: its current key
- * @epoch: dev->adapter.epoch when the adapter learned of it
+ * @epoch: dev->adapter.epoch when the MR was registered
  */
 int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 {
@@ -428,11 +428,11 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
 }
 
 /**
- * erdma_cmd_alloc_db() - get doorbell pages for a user context
+ * erdma_cmd_alloc_db() - allocate doorbell pages for a user context
  * @dev: the device
- * @ctx: the context; gets what the adapter answers, and the epoch of that
+ * @ctx: the context; set to the response and its epoch
  *
- * They depend on nothing that a reset ends: after one they are allocated again.
+ * Doorbells do not depend on objects that a reset ends: they are allocated again afterwards.
  */
 int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
@@ -470,7 +470,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 	return erdma_cmdq_exec(dev, &cmd);
 }
 
-/* Commands whose answer goes to host memory (hw 4.13). */
+/* Commands whose response is written to host memory (hw 4.13). */
 static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *dst,
 		 size_t size, u8 *syndrome)
 {
@@ -495,7 +495,7 @@ static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *
 		else
 			ret = -EINVAL;
 	}
-	/* After a timeout the buffer belongs to the command queue. */
+	/* After a timeout the command queue owns the buffer. */
 	if (cmd.buf)
 		dma_pool_free(dev->resp_pool, cmd.buf, cmd.buf_dma);
 	return ret;
@@ -504,7 +504,7 @@ static int query(struct erdma_dev *dev, u8 sub_mod, u8 opcode, u32 index, void *
 /**
  * erdma_cmd_get_stats() - read the port's counters
  * @ad: the adapter
- * @answer: u64 for each counter, in the order of hw 11
+ * @answer: a u64 for each counter, in the order of hw 11
  */
 int erdma_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 {
@@ -527,9 +527,9 @@ int erdma_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 /**
  * erdma_cmd_query_qpc() - read the adapter's context of a QP
  * @dev: the device
- * @qpn: its number, 0 for the command queue
+ * @qpn: number of the QP, 0 for the command queue
  * @qpc: the context
- * @syndrome: of the answer; may be NULL
+ * @syndrome: syndrome of the completion; may be NULL
  */
 int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u8 *syndrome)
 {
@@ -539,9 +539,9 @@ int erdma_cmd_query_qpc(struct erdma_dev *dev, u32 qpn, struct erdma_qpc *qpc, u
 /**
  * erdma_cmd_query_cqc() - read the adapter's context of a CQ
  * @dev: the device
- * @cqn: its number, 0 for the command queue
+ * @cqn: number of the CQ, 0 for the command queue
  * @cqc: the context
- * @syndrome: of the answer; may be NULL
+ * @syndrome: syndrome of the completion; may be NULL
  */
 int erdma_cmd_query_cqc(struct erdma_dev *dev, u32 cqn, struct erdma_cqc *cqc, u8 *syndrome)
 {

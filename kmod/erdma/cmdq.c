@@ -2,9 +2,9 @@
 /*
  * Command queue (hw 3): slots, completions, timeouts.
  *
- * The cookie of a command is its slot in the ring, so that a completion (which
- * names the slot) leads to the waiting command through driver memory alone;
- * what is read back from memory that the adapter can write to is never trusted.
+ * The cookie of a command is its slot in the ring, so that the waiting command is found from a
+ * completion, which names the slot, using driver memory alone; the driver never trusts data read
+ * back from memory that the adapter can write to.
  */
 
 #include <linux/bitfield.h>
@@ -13,11 +13,11 @@
 #include "erdma.h"
 #include "erdma_classes.h"
 
-/* How long an issuer polls: most commands are answered faster. */
+/* How long an issuer polls: most commands complete faster. */
 #define SPIN_NS		(100 * NSEC_PER_USEC)
 #define LOOK_MS		1000
 
-/* Of recovery's own commands: service must be back within a second. */
+/* Timeout of commands issued by recovery: the adapter must be in service again within a second. */
 #define RECOVERY_TIMEOUT_MS	300
 
 static struct erdma_cmdq_slot *slot_of(struct erdma_cmdq *q, u16 index)
@@ -50,7 +50,7 @@ static void ring_sq_doorbell(struct erdma_dev *dev)
 	writeq(db, dev->adapter.bar + ERDMA_REG_CMDQ_SQ_DB);
 }
 
-/* A slot that still expects a late answer takes commands that nothing waits for. */
+/* A slot that still expects a late completion is used only for commands without a waiter. */
 static void submit(struct eadm_adapter *ad, struct eadm_cmd *base, bool polled)
 {
 	struct erdma_cmd *cmd = container_of(base, struct erdma_cmd, base);
@@ -76,8 +76,8 @@ static void submit(struct eadm_adapter *ad, struct eadm_cmd *base, bool polled)
 }
 
 /*
- * Answers come in order, so the slot's previous request was read if a later one
- * was answered.
+ * Completions arrive in order, so the slot's previous request has been read if a later command has
+ * completed.
  */
 static bool was_read(const struct erdma_cmdq *q, const struct erdma_cmdq_slot *slot)
 {
@@ -95,10 +95,9 @@ static void give_up_filler(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, 
 }
 
 /*
- * Skips slots that still expect a late answer, by issuing filler commands
- * there: an answer in such a slot could not be distinguished from the late one,
- * so it must not matter. A filler may get lost as well; the next one takes its
- * place.
+ * Skips slots that still expect a late completion, by issuing filler commands in them: a completion
+ * in such a slot could not be distinguished from the late one, so it must not matter. A filler may
+ * be lost as well; the next filler replaces it.
  */
 static bool has_room(struct eadm_adapter *ad)
 {
@@ -122,7 +121,7 @@ static bool has_room(struct eadm_adapter *ad)
 	}
 }
 
-/* Handles the answer to the command in a slot. */
+/* Handles the completion of the command in a slot. */
 static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			 const u64 *resp, u64 now)
 {
@@ -137,14 +136,14 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	advance_ci(q);
 }
 
-/* Handles an answer for a slot whose command was given up. */
+/* Handles a completion for a slot whose command was given up. */
 static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			  const u64 *resp, u64 now)
 {
 	struct eadm_commands *cmds = &dev->adapter.cmds;
 
 	if (--slot->pending) {
-		/* The late answer itself, or that of a filler issued over it. */
+		/* Either the late completion itself, or that of a filler issued over it. */
 		if (slot->filler)
 			eadm_recorder_done(&cmds->rec, slot->base.seq, now, 0, syndrome, resp,
 					   ERDMA_CMD_RESPONSE * sizeof(*resp));
@@ -171,8 +170,8 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 	int i;
 
 	/*
-	 * Adapters report either the free-running index or the masked one; a
-	 * free-running index from another lap than the slot's is an old answer.
+	 * Adapters report either the free-running index or the masked one; a free-running index
+	 * from a different lap than the slot's is an old completion.
 	 */
 	if (!slot->pending || index > U16_MAX || index % ERDMA_CMDQ_SLOT_WQEBB ||
 	    (index != slot->index && index >= ERDMA_CMDQ_DEPTH && !slot->base.lost)) {
@@ -227,7 +226,7 @@ static void process(struct eadm_adapter *ad)
 		wake_up(&dev->adapter.wait);
 }
 
-/* Requests an event for the next answer. */
+/* Requests an event for the next completion. */
 static void arm(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -246,7 +245,7 @@ static void arm(struct eadm_adapter *ad)
  * erdma_cmdq_event() - consume command events and completions
  * @ad: the adapter
  *
- * The command queue's part of the interrupt handler.
+ * Command queue part of the interrupt handler.
  *
  * Context: any.
  */
@@ -278,7 +277,7 @@ static void note_missed(struct eadm_adapter *ad)
 	arm(ad);
 }
 
-/* An event may have been requested already, for another issuer. */
+/* Another issuer may have requested an event already. */
 static void ask_for_event(struct eadm_adapter *ad)
 {
 	if (!adapter_to_erdma(ad)->cmdq.armed)
@@ -298,10 +297,10 @@ static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 }
 
 /**
- * erdma_cmdq_watch() - give up fillers that got no answer
+ * erdma_cmdq_watch() - give up fillers that did not complete
  * @dev: the device
  *
- * They have no waiter that could time out.
+ * Fillers have no waiter that could time out.
  *
  * Context: process.
  */
@@ -323,13 +322,13 @@ void erdma_cmdq_watch(struct erdma_dev *dev)
 	spin_unlock_irq(&dev->adapter.lock);
 }
 
-/* Keeps a buffer until the adapter is known to no longer write to it. */
+/* Keeps a buffer until the adapter is known to have stopped writing to it. */
 static void park_buf(struct erdma_dev *dev, void *buf, dma_addr_t dma)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&dev->adapter.lock);
-	/* At most one per slot: nothing is submitted while any is parked. */
+	/* At most one per slot: no command is submitted while buffers are parked. */
 	if (!buf || WARN_ON_ONCE(q->nr_parked == ARRAY_SIZE(q->parked)))
 		return;
 	q->parked[q->nr_parked].va = buf;
@@ -337,8 +336,8 @@ static void park_buf(struct erdma_dev *dev, void *buf, dma_addr_t dma)
 }
 
 /**
- * erdma_cmdq_bufs_free() - free the response buffers of commands given up
- * @dev: the device, whose adapter is known to have forgotten them
+ * erdma_cmdq_bufs_free() - free the response buffers of commands that were given up
+ * @dev: the device, whose adapter is known to have discarded them
  *
  * Context: process.
  */
@@ -355,7 +354,7 @@ void erdma_cmdq_bufs_free(struct erdma_dev *dev)
 	spin_unlock_irq(&dev->adapter.lock);
 }
 
-/* Response buffers are parked, see erdma_cmdq_bufs_free(). */
+/* Response buffers are parked; see erdma_cmdq_bufs_free(). */
 static void reset(struct eadm_adapter *ad, int status)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -454,7 +453,7 @@ err:
  * erdma_cmdq_free() - free the command queue
  * @ad: the adapter
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void erdma_cmdq_free(struct eadm_adapter *ad)
 {

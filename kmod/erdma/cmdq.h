@@ -15,17 +15,17 @@ struct erdma_mr;
 struct erdma_qp;
 struct erdma_rts;
 
-#define ERDMA_CMD_RESPONSE	2	/* qwords of an answer (hw 3.4) */
+#define ERDMA_CMD_RESPONSE	2	/* qwords of a response (hw 3.4) */
 #define ERDMA_CMD_SLOT_SIZE	(ERDMA_CMDQ_SLOT_WQEBB * ERDMA_WQEBB_SIZE)
 
 /**
  * struct erdma_cmd - one command, on the stack of its issuer
- * @base: as in any family; the operation is sub-module * 256 + opcode
- * @req: request; all of it is copied into the ring
+ * @base: common part of all families; the operation is sub-module * 256 + opcode
+ * @req: request, copied into the ring as a whole
  * @resp: response qwords
- * @buf: response buffer; a command that is lost or ended by a reset leaves it to
- *	the command queue, which sets this to NULL
- * @buf_dma: its address
+ * @buf: response buffer; if the command is lost or ended by a reset, the command queue takes
+ *	ownership and sets this to NULL
+ * @buf_dma: DMA address of @buf
  */
 struct erdma_cmd {
 	struct eadm_cmd base;
@@ -55,16 +55,15 @@ struct erdma_cmd {
 };
 
 /**
- * struct erdma_cmdq_slot - one slot of the command ring; its number is the
- *	cookie
- * @base: as in any family; while a command is lost here, only commands without an issuer
- *	use it
- * @index: first building block, free-running 16 bits
- * @pending: number of answers that may still come
- * @filler: the newest of these has neither been answered nor given up
- * @lost_seq: number of the lost command
- * @lost_buf: response buffer the adapter may still write to
- * @lost_buf_dma: its address
+ * struct erdma_cmdq_slot - one slot of the command ring; its number is the cookie
+ * @base: common part of all families; while a command is lost here, only commands without an issuer
+ *	use the slot
+ * @index: first building block, free-running, 16 bits
+ * @pending: number of completions that may still arrive
+ * @filler: the newest pending command is a filler, neither completed nor given up
+ * @lost_seq: sequence number of the lost command
+ * @lost_buf: response buffer that the adapter may still write to
+ * @lost_buf_dma: DMA address of @lost_buf
  */
 struct erdma_cmdq_slot {
 	struct eadm_slot base;
@@ -77,22 +76,22 @@ struct erdma_cmdq_slot {
 };
 
 /**
- * struct erdma_cmdq - the command queue; all of it under the adapter's lock
+ * struct erdma_cmdq - the command queue; all members under the adapter's lock
  * @sq: command ring
  * @cq: completion ring
  * @sq_rec: doorbell record of the command ring
  * @cq_rec: doorbell record of the completion ring
- * @sq_pi: producer index in building blocks, free-running 16 bits
- * @sq_ci: building blocks before this one have no waiter any more
- * @answered: first building block of the newest command that was answered
+ * @sq_pi: producer index in building blocks, free-running, 16 bits
+ * @sq_ci: building blocks before this one no longer have a waiter
+ * @answered: first building block of the newest completed command
  * @cq_ci: consumer index of the completion ring
  * @cmdsn: command events seen
  * @armed: an event was requested and has not arrived yet
- * @missed_events: answers found by polling that no event had announced
+ * @missed_events: completions found by polling that no event had announced
  * @last_missed: local_clock() when @missed_events last grew, 0 = never
- * @slots: the slots
+ * @slots: the command slots
  * @parked: response buffers of commands that a reset ended before it was confirmed
- * @nr_parked: how many
+ * @nr_parked: number of @parked
  */
 struct erdma_cmdq {
 	struct eadm_ring sq;

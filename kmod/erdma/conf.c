@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings of the adapter: those that were set are set again after a reset. */
+/* Settings of the adapter: changed settings are restored after a reset. */
 
 #include "erdma.h"
 
 /**
- * erdma_conf_init() - start with the adapter's own settings
- * @dev: the device; capabilities are known
+ * erdma_conf_init() - initialise settings to the adapter's defaults
+ * @dev: the device, whose capabilities have been read
  *
  * Context: process.
  */
@@ -23,13 +23,13 @@ void erdma_conf_init(struct erdma_dev *dev)
 }
 
 /**
- * erdma_conf_restore() - set the adapter's settings again
- * @dev: the device, reset
+ * erdma_conf_restore() - restore the adapter's settings
+ * @dev: the device, after a reset
  *
  * Does not take the lock: its holder may be waiting for the end of recovery.
  *
  * Context: process.
- * Return: 0, also for what the adapter refused, or -errno.
+ * Return: 0, even if the adapter refused a setting, or -errno.
  */
 int erdma_conf_restore(struct erdma_dev *dev)
 {

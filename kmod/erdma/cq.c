@@ -11,7 +11,7 @@
 #define MIN_DEPTH	64
 #define PAGE_SIZES	(SZ_32M | (SZ_32M - SZ_4K))
 
-/* By syndrome (hw 7.2). */
+/* Completion status by syndrome (hw 7.2). */
 static const struct {
 	u8 status;
 	u8 vendor_err;
@@ -68,8 +68,8 @@ static void fill_status(struct ib_wc *wc, u8 syndrome)
 }
 
 /*
- * Removes the request at index from the send queue, with all before it.
- * Returns false when no such request is outstanding.
+ * Removes the request at @index, and all requests before it, from the send queue. Returns false if
+ * no such request is outstanding.
  */
 static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 {
@@ -82,7 +82,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	/* Pairs with the acquire of the poster that writes the next entry here. */
+	/* Pairs with the acquire of the caller that posts the next entry here. */
 	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }
@@ -102,7 +102,7 @@ static bool take_recv(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 	return true;
 }
 
-/* Immediate data is the one little endian word of a CQE. */
+/* Immediate data is the only little-endian word of a CQE. */
 static void fill_recv(struct erdma_dev *dev, struct ib_wc *wc, u8 opcode,
 		      const struct erdma_cqe *cqe)
 {
@@ -132,7 +132,7 @@ static bool is_recv_cq(const struct erdma_cq *cq, const struct erdma_qp *qp)
 	return qp->ibqp.recv_cq == &cq->ibcq;
 }
 
-/* Returns false for an entry that completes nothing. */
+/* Returns false for an entry that completes no request. */
 static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib_wc *wc)
 {
 	u32 hdr = be32_to_cpu(cqe->hdr);
@@ -142,7 +142,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	bool send;
 
 	lockdep_assert_held(&cq->lock);
-	/* A QP being destroyed takes our lock once it can no longer be found here. */
+	/* Destroying a QP takes our lock once the QP can no longer be found here. */
 	kqp = xa_load(&cq->kqps, be32_to_cpu(cqe->qpn));
 	if (!kqp)
 		return false;
@@ -162,7 +162,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	return true;
 }
 
-/* The next request of a QP that the adapter has forgotten, send before receive. */
+/* The next request of a QP that the adapter has lost, send requests first. */
 static bool flush_one(struct erdma_cq *cq, struct erdma_qp *qp, struct ib_wc *wc)
 {
 	const struct erdma_sq *sq = &qp->kqp->sq;
@@ -180,8 +180,7 @@ static bool flush_one(struct erdma_cq *cq, struct erdma_qp *qp, struct ib_wc *wc
 }
 
 /*
- * Completes requests on QPs that the adapter has forgotten. Such QPs can be on
- * dead CQs only.
+ * Completes requests on QPs that the adapter has lost. Such QPs can only use dead CQs.
  */
 static int flush_dead(struct erdma_cq *cq, int num, struct ib_wc *wc)
 {
@@ -240,7 +239,7 @@ static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* Returns 1 if asked for missed events and there is something to poll already. */
+/* Returns 1 if the caller asked for missed events and there are entries to poll already. */
 static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
@@ -267,9 +266,9 @@ static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 }
 
 /**
- * erdma_cq_purge() - forget the completions of a QP that is being destroyed
+ * erdma_cq_purge() - discard the completions of a QP that is being destroyed
  * @cq: a kernel CQ
- * @qpn: number of the QP, which may be given to another soon
+ * @qpn: number of the QP, which may soon be reused
  *
  * On return no poller uses the QP any more.
  *
@@ -300,12 +299,12 @@ static void call_consumer(struct erdma_cq *cq)
 }
 
 /**
- * erdma_cq_requests() - how often a process asked for notification
- * @cq: a process's CQ
- * @db: current value of its doorbell record
+ * erdma_cq_requests() - number of notifications that a process has requested
+ * @cq: the process's CQ
+ * @db: current value of the CQ's doorbell record
  *
- * The record has the lowest 8 bits of a request's number: of more than 256
- * requests between two events some are not seen.
+ * The record contains the lowest 8 bits of a request's number: if there were more than 256 requests
+ * between two events, some are missed.
  *
  * Context: any.
  * Return: the number of requests, modulo 2^32.
@@ -313,23 +312,23 @@ static void call_consumer(struct erdma_cq *cq)
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 {
 	/*
-	 * Pairs with the release in erdma_cq_event(): @event_db is of the same request or a
-	 * later one.
+	 * Pairs with the release in erdma_cq_event(): @event_db is from the same request or a later
+	 * one.
 	 */
 	u32 seen = smp_load_acquire(&cq->requests);
 	u8 more;
 
 	if (!(db & ERDMA_CQ_DB_ARM) || FIELD_GET(ERDMA_CQ_DB_CQN, db) != cq->cqn)
 		return seen;
-	/* The first one has number 0. */
+	/* The first request has number 0. */
 	more = FIELD_GET(ERDMA_CQ_DB_IDX, db) + 1 - seen;
-	/* Another record with the same 8 bits: the number has wrapped around. */
+	/* A different record with the same 8 bits: the number has wrapped around. */
 	if (!more && db != READ_ONCE(cq->event_db))
 		return seen + 256;
 	return seen + more;
 }
 
-/* Each request allows one event. */
+/* Each request permits one event. */
 static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 {
 	s32 extra = (u32)cq->events - requests;
@@ -343,9 +342,9 @@ static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 /**
  * erdma_cq_event() - deliver a completion event
  * @cq: the CQ, referenced
- * @now: recent local_clock()
+ * @now: a recent value of local_clock()
  *
- * Context: softirq, of the CQ's own EQ.
+ * Context: softirq, from the CQ's EQ.
  */
 void erdma_cq_event(struct erdma_cq *cq, u64 now)
 {
@@ -373,11 +372,11 @@ void erdma_cq_event(struct erdma_cq *cq, u64 now)
 }
 
 /**
- * erdma_cq_kick() - make the consumer of a dead kernel CQ poll it
+ * erdma_cq_kick() - prompt the consumer of a dead kernel CQ to poll it
  * @cq: the CQ, referenced
  *
- * The consumer is called from the CQ's EQ, where its events are delivered: so
- * never twice at the same time, whichever of its QPs this is for.
+ * The consumer is called from the CQ's EQ, where its events are delivered, so calls never overlap,
+ * regardless of the QP concerned.
  *
  * Context: any.
  */
@@ -390,13 +389,12 @@ void erdma_cq_kick(struct erdma_cq *cq)
 }
 
 /**
- * erdma_cq_kicked() - deliver what erdma_cq_kick() asked for
+ * erdma_cq_kicked() - deliver the notification requested by erdma_cq_kick()
  * @cq: the CQ, referenced
  *
- * A consumer that did not ask for an event polls by itself, and may not expect
- * one.
+ * A consumer that did not request an event polls by itself, and may not expect one.
  *
- * Context: softirq, of the CQ's own EQ.
+ * Context: softirq, from the CQ's EQ.
  */
 void erdma_cq_kicked(struct erdma_cq *cq)
 {
@@ -451,7 +449,7 @@ static int cq_init(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *
 		goto err;
 	ret = erdma_cmd_create_cq(dev, cq, cq->obj.epoch);
 	if (ret) {
-		/* The effect of a command without an answer is unknown. */
+		/* The effect of a lost command is unknown. */
 		done = ret == -EIO ||
 		       (ret == -ETIMEDOUT && erdma_cq_end(dev, cq, cq->obj.epoch));
 		goto err;
@@ -472,7 +470,7 @@ err:
 	return ret;
 }
 
-/* Resets it to its initial state; false while QPs from before the reset complete through it. */
+/* Resets the CQ to its initial state; fails while QPs from before the reset complete through it. */
 static bool cq_clear(struct erdma_cq *cq)
 {
 	unsigned long flags;
@@ -494,15 +492,15 @@ static bool cq_clear(struct erdma_cq *cq)
 }
 
 /**
- * erdma_cq_revive() - re-create a kernel CQ that the adapter has forgotten
- * @cq: a CQ that a new QP will use; does nothing unless it is dead
+ * erdma_cq_revive() - re-create a kernel CQ that the adapter has lost
+ * @cq: CQ of a new QP; does nothing unless the CQ is dead
  *
- * The RDMA core keeps CQs in a pool until the device is removed, so consumers
- * that come back after a reset get the same ones.
+ * The RDMA core keeps CQs in a pool until the device is removed, so consumers that return after a
+ * reset get the same CQs.
  *
  * Context: process.
- * Return: 0; -EAGAIN while QPs from before the reset use it; -EIO for a
- * process's CQ or without an adapter; or the error of the command.
+ * Return: 0; -EAGAIN while QPs from before the reset use the CQ; -EIO for a CQ of a process or
+ * without an adapter; or the error of the command.
  */
 int erdma_cq_revive(struct erdma_cq *cq)
 {
@@ -524,7 +522,9 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		goto out;
 	cq->mem->kept.epoch = epoch;
 	ret = erdma_cmd_create_cq(dev, cq, epoch);
-	/* The adapter may know of it: then it is not dead, and must be destroyed by a command. */
+	/*
+	 * The adapter may have created the CQ: then it is not dead, and a command must destroy it.
+	 */
 	if (ret == -ETIMEDOUT && !erdma_cq_end(dev, cq, epoch))
 		WRITE_ONCE(cq->obj.epoch, epoch);
 	else if (ret == -EIO)
@@ -533,7 +533,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		goto out;
 	spin_lock_irq(&cq->lock);
 	WRITE_ONCE(cq->obj.epoch, epoch);
-	/* A consumer that asked for an event meanwhile does not ask again. */
+	/* A consumer that requested an event in the meantime does not request it again. */
 	if (cq->armed)
 		notify = cq->solicited ? IB_CQ_SOLICITED : IB_CQ_NEXT_COMP;
 	spin_unlock_irq(&cq->lock);

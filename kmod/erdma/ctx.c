@@ -10,7 +10,7 @@
 #include "abi.h"
 #include "erdma.h"
 
-/* A page of doorbells that processes of the context may map. */
+/* Creates the mapping of a doorbell page for processes of the context. */
 static struct eadm_map *map_create(struct erdma_ctx *ctx, u64 offset)
 {
 	struct erdma_dev *dev = to_erdma_dev(ctx->base.ibctx.device);
@@ -19,8 +19,8 @@ static struct eadm_map *map_create(struct erdma_ctx *ctx, u64 offset)
 }
 
 /*
- * The adapter is not trusted about where users may write. Mappings are whole
- * pages of the CPU's size, which must not begin before the doorbell page.
+ * The adapter is not trusted to choose where users may write. Mappings are whole CPU pages, which
+ * must not begin before the doorbell page.
  */
 static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
 {
@@ -32,8 +32,8 @@ static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
  * erdma_sdbs_init() - split the SQ doorbell space for direct work requests
  * @dev: the device, started
  *
- * First come pages for one context each, then pages whose entries are for one
- * context each; all other contexts share the last page (hw 6.7).
+ * First come pages for one context each, then pages with entries for one context each; all other
+ * contexts share the last page (hw 6.7).
  */
 void erdma_sdbs_init(struct erdma_dev *dev)
 {
@@ -52,7 +52,7 @@ void erdma_sdbs_init(struct erdma_dev *dev)
 	}
 }
 
-/* Where in BAR 0 the context may ring its SQs, with direct work requests if there is room. */
+/* Offset in BAR 0 of the context's SQ doorbells, with direct work requests if there is room. */
 static u64 sdb_get(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	struct erdma_sdbs *sdbs = &dev->sdbs;
@@ -92,12 +92,11 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 
 	if (!(dev->caps.flags & ERDMA_FLAG_EXTEND_DB)) {
 		/*
-		 * The adapter's pages are 4 KiB; a larger page of the CPU's would contain
-		 * registers, too.
+		 * The adapter's pages are 4 KiB; a larger CPU page would contain registers, too.
 		 */
 		if (PAGE_SIZE != ERDMA_HW_PAGE_SIZE)
 			return -EOPNOTSUPP;
-		/* Contexts share the other pages: no isolation. */
+		/* Contexts share the other pages, so they are not isolated from each other. */
 		if (!capable(CAP_SYS_RAWIO))
 			return -EPERM;
 		offset[0] = sdb_get(dev, ctx);
@@ -110,7 +109,7 @@ static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset
 		return ret;
 	ctx->db_allocated = true;
 	ctx->sdb_type = ERDMA_SDB_PAGE;
-	/* Swap trap (hw 4.11): the page named "cdb" takes RQ doorbells. */
+	/* Caution (hw 4.11): the page named "cdb" receives RQ doorbells. */
 	offset[0] = FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages) << PAGE_SHIFT;
 	offset[1] = FIELD_GET(ERDMA_ALLOC_DB_CDB, ctx->db_pages) << PAGE_SHIFT;
 	offset[2] = FIELD_GET(ERDMA_ALLOC_DB_RDB, ctx->db_pages) << PAGE_SHIFT;
@@ -140,7 +139,7 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
  * erdma_ctx_begin() - &eadm_adapter_ops.ctx_begin
  * @ad: the adapter
  * @base: the context
- * @udata: gets its doorbell pages
+ * @udata: the response with the context's doorbell pages
  */
 int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_udata *udata)
 {
@@ -209,7 +208,7 @@ static int map_doorbells(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	entry = rdma_user_mmap_entry_get(ibctx, vma);
 	if (!entry)
 		return -EINVAL;
-	/* A touch would find a dummy page: say so, as long as the process can take it. */
+	/* The process would only see a dummy page; fail while an error can still be returned. */
 	if (!eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		ret = eadm_map_mmap(to_eadm_map(entry), vma, pgprot_device(vma->vm_page_prot));
 	rdma_user_mmap_entry_put(entry);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event queues: rings and their indices (hw 8). What entries mean, and when
- * they are polled for, is in events.c.
+ * Event queues: rings and their indices (hw 8). Interpretation of entries, and polling for them, is
+ * in events.c.
  */
 
 #include <linux/bitfield.h>
@@ -30,7 +30,7 @@ static const void *eq_next(struct erdma_eq *eq)
 		return NULL;
 	/* Read the rest of the entry after its owner bit. */
 	dma_rmb();
-	/* 16 bits, as the adapter compares it. */
+	/* Truncated to 16 bits, as the adapter compares it. */
 	eq->base.ci = (u16)(eq->base.ci + 1);
 	eq->base.events++;
 	eq->base.last_event = local_clock();
@@ -40,10 +40,10 @@ static const void *eq_next(struct erdma_eq *eq)
 /**
  * erdma_eq_take() - consume the next entry of an EQ
  * @eq: the EQ
- * @entry: set to a copy of it
+ * @entry: set to a copy of the entry
  *
  * Context: any.
- * Return: whether there was one.
+ * Return: whether there was an entry.
  */
 bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry)
 {
@@ -59,12 +59,11 @@ bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry)
 }
 
 /**
- * erdma_eq_consume() - consume all entries of an EQ whose contents do not
- * matter
+ * erdma_eq_consume() - consume all entries of an EQ whose contents are irrelevant
  * @eq: the EQ
  *
  * Context: any.
- * Return: how many there were.
+ * Return: number of entries.
  */
 u32 erdma_eq_consume(struct erdma_eq *eq)
 {
@@ -79,7 +78,7 @@ u32 erdma_eq_consume(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_arm() - ask for the next interrupt
+ * erdma_eq_arm() - request the next interrupt
  * @eq: the EQ
  *
  * Context: any.
@@ -117,11 +116,11 @@ u32 erdma_eq_pending(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_interrupt() - note that an interrupt came
+ * erdma_eq_interrupt() - record an interrupt
  * @eq: the EQ
  *
  * Context: hard interrupt.
- * Return: whether there is something to consume.
+ * Return: whether there are entries to consume.
  */
 bool erdma_eq_interrupt(struct erdma_eq *eq)
 {
@@ -135,8 +134,8 @@ bool erdma_eq_interrupt(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_kick_cq() - have the consumer of a CQ called without an event
- * @eq: the CQ's EQ
+ * erdma_eq_kick_cq() - schedule a call of a CQ's consumer without an event
+ * @eq: EQ of the CQ
  * @cq: the CQ, referenced
  *
  * Context: any.
@@ -155,7 +154,7 @@ void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
 }
 
 /**
- * erdma_eq_kicked() - take the next CQ that erdma_eq_kick_cq() was called for
+ * erdma_eq_kicked() - take the next CQ passed to erdma_eq_kick_cq()
  * @eq: the EQ
  *
  * Context: any.
@@ -180,8 +179,8 @@ struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq)
  * @dev: the device
  * @index: EADM number
  * @role: EADM_EQ_ROLE_*
- * @depth: entries
- * @db: register of its doorbell
+ * @depth: number of entries
+ * @db: doorbell register
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -205,7 +204,7 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role,
  * erdma_eq_free() - free an EQ
  * @eq: the EQ
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void erdma_eq_free(struct erdma_eq *eq)
 {
@@ -214,10 +213,10 @@ void erdma_eq_free(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_reset() - empty an EQ that the adapter no longer knows
+ * erdma_eq_reset() - empty an EQ that the adapter no longer uses
  * @eq: the EQ
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void erdma_eq_reset(struct erdma_eq *eq)
 {
@@ -233,7 +232,7 @@ void erdma_eq_reset(struct erdma_eq *eq)
  * erdma_eq_is_stuck() - whether the same entry was pending at the last check
  * @eq: the EQ
  *
- * Counts those without an interrupt.
+ * Also counts lost interrupts.
  *
  * Context: process; called periodically.
  * Return: whether the EQ has to be polled.
@@ -247,7 +246,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	stuck = waiting && eq->base.waiting && eq->looked_at == eq->base.events;
 	eq->base.waiting = waiting;
 	eq->looked_at = eq->base.events;
-	/* On an overloaded CPU the interrupt may have come, but its work may not have run. */
+	/* On an overloaded CPU the interrupt may have been taken while its work has not run yet. */
 	if (stuck && eq->base.interrupts_then == eq->base.interrupts)
 		eadm_eq_suspect(&eq->base);
 	eq->base.interrupts_then = eq->base.interrupts;

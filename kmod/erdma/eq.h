@@ -14,13 +14,13 @@ struct erdma_dev;
 
 /**
  * struct erdma_eq - an event queue
- * @base: as in any family; number 0 is the AEQ, 1 the command EQ, 2.. are CEQs. No doorbell
- *	is rung if it is not live
+ * @base: common part of all families; number 0 is the AEQ, 1 the command EQ, 2.. are CEQs. The
+ *	doorbell is not rung unless the queue is live
  * @rec: doorbell record
  * @db: doorbell register
- * @looked_at: number of events at the last check
- * @kicks: struct erdma_cq whose consumers are to be called without an event; a
- *	CQ in it is referenced
+ * @looked_at: event count at the last check
+ * @kicks: list of struct erdma_cq whose consumers are to be called without an event; each CQ in it
+ *	is referenced
  * @tasklet: consumes a CEQ
  * @work: consumes the AEQ
  */
@@ -36,7 +36,7 @@ struct erdma_eq {
 	};
 };
 
-/* An entry, by the kind of its queue. */
+/* An entry, by type of its queue. */
 union erdma_eqe {
 	struct erdma_aeqe async;
 	struct erdma_ceqe completion;
@@ -56,7 +56,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq);
 void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
 struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq);
 
-/* All of a device: their interrupts, and what entries mean (events.c). */
+/* All event queues of a device: interrupts, and interpretation of entries (events.c). */
 int erdma_eqs_init(struct eadm_adapter *ad);
 void erdma_eqs_free(struct eadm_adapter *ad);
 int erdma_ceqs_start(struct erdma_dev *dev);

@@ -6,7 +6,7 @@
  *
  *   rtnl_lock
  *   erdma_conf.lock
- *   erdma_cep.lock (that of a child before that of its listener)
+ *   erdma_cep.lock (a child's before its listener's)
  *   erdma_qp.state_lock
  *   erdma_ctx.dbpage_lock, eadm_memory.lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
@@ -15,22 +15,23 @@
  *   eadm_table.xa (xa_lock), eadm_eq.lock, eadm_adapter.lock
  *   eadm_adapter.failures
  *
- * Commands sleep: none of the spinlocks may be held when one is issued. The
- * locks of the last lines are taken with interrupts off; the adapter's lock guards
- * the command queue and its flight recorder.
+ * Commands sleep: none of the spinlocks may be held when a command is issued. The locks of the last
+ * lines are taken with interrupts disabled; the adapter's lock protects the command queue and its
+ * flight recorder.
  *
- * Destruction of an object: the driver's destroy callback removes it from its table
- * (eadm_table), waits until the last reference taken there is dropped, and only then
- * returns to the RDMA core, which frees it. References are held by event delivery, by the
- * diagnostic provider and, for QPs, by the connection manager. Posting and polling look
- * up regions under RCU instead: their structure is freed a grace period later.
+ * Destruction of an object: the driver's destroy callback removes it from its table (eadm_table),
+ * waits until the last reference taken through the table is dropped, and only then returns to the
+ * RDMA core, which frees the object. References are held by event delivery, by the diagnostic
+ * provider and, for QPs, by the connection manager. Posting and polling look up regions under RCU
+ * instead: their structure is freed a grace period later.
  *
- * Memory that the adapter may write to is freed only when it is known to be done with it
- * (core/orphan.c): it answered the command that destroys the object, or refused the one that
- * creates it (the @done of erdma_hostmem_retire()), or erdma_hw_halt() saw the reset confirmed,
- * INIT_DONE drop, a function level reset done, or the function gone. An epoch begins with INIT.
- * An orphan keeps the object's number, too; response buffers are parked with the command queue.
- * Bus mastering goes off before an object is called dead, and on only in erdma_hw_start().
+ * Memory that the adapter may write to is freed only when the adapter is known to be done with it
+ * (core/orphan.c): the command that destroys the object has succeeded, or the command that creates
+ * it has failed (the @done of erdma_hostmem_retire()), or erdma_hw_halt() found that the reset was
+ * confirmed, INIT_DONE dropped, a function level reset succeeded, or the function is gone. An epoch
+ * begins with INIT. An orphan keeps the object's number, too; response buffers are parked with the
+ * command queue. Bus mastering is turned off before an object is declared dead, and turned on only
+ * in erdma_hw_start().
  */
 #ifndef ERDMA_H
 #define ERDMA_H
@@ -68,7 +69,7 @@
 #define ERDMA_DRV_NAME		"erdma"
 #define ERDMA_PORT		1
 
-/* How long a reset may take during service, and at probe and removal. */
+/* Timeout of a reset during service, and at probe and removal. */
 #define ERDMA_HALT_MS		1000u
 #define ERDMA_STOP_MS		3000u
 
@@ -79,12 +80,11 @@ struct erdma_dev;
 struct rdma_hw_stats *erdma_alloc_port_stats(struct ib_device *ibdev, compat_port_t port);
 
 /**
- * struct erdma_sdbs - SQ doorbell space of adapters that do not hand out
- * doorbell pages
- * @pages: pages in use by one context each
- * @entries: entries in use by one context each, over all pages of entries
- * @nr_pages: how many there are
- * @nr_entries: how many there are
+ * struct erdma_sdbs - SQ doorbell space of adapters that do not allocate doorbell pages
+ * @pages: pages used by one context each
+ * @entries: entries used by one context each, over all pages of entries
+ * @nr_pages: number of such pages
+ * @nr_entries: number of such entries
  */
 struct erdma_sdbs {
 	struct ida pages;
@@ -105,18 +105,18 @@ void erdma_sdbs_init(struct erdma_dev *dev);
  * @delayed_ack: value set in the adapter, -1 = never set
  */
 struct erdma_conf {
-	struct mutex lock;	/* changes */
+	struct mutex lock;	/* serialises changes */
 	u8 cc;
 	u8 retrans_num;
 	int delayed_ack;
 };
 
 /**
- * struct erdma_recent - answers of the adapter that are cached
+ * struct erdma_recent - cached responses of the adapter
  * @stats: counters of the port
- * @last_stats: the last answer
+ * @last_stats: the last response
  * @ext_attr: extended attributes
- * @last_ext_attr: the last answer
+ * @last_ext_attr: the last response
  */
 struct erdma_recent {
 	struct eadm_recent stats;
@@ -134,17 +134,17 @@ int erdma_conf_restore(struct erdma_dev *dev);
  * struct erdma_caps - capabilities that the adapter reports
  * @flags: ERDMA_FLAG_*
  * @cc: default congestion control
- * @max_qp: QP numbers, 0 included
- * @max_cq: CQ numbers, 0 included
- * @max_mr: MPT indices, 0 included
- * @max_mw: memory windows (none are implemented)
- * @max_send_wr: send requests of a QP
- * @max_recv_wr: receive requests of a QP
- * @max_cqe: entries of a CQ
- * @max_mr_size: bytes
- * @local_dma_key: key of all DMA addresses
+ * @max_qp: limit of QP numbers, which begin at 0
+ * @max_cq: limit of CQ numbers, which begin at 0
+ * @max_mr: limit of MPT indices, which begin at 0
+ * @max_mw: number of memory windows (not implemented)
+ * @max_send_wr: maximum send requests per QP
+ * @max_recv_wr: maximum receive requests per QP
+ * @max_cqe: maximum entries per CQ
+ * @max_mr_size: maximum size of an MR in bytes
+ * @local_dma_key: key that covers all DMA addresses
  * @fw: firmware version
- * @stats: GET_STATS was not refused
+ * @stats: the adapter supports GET_STATS
  */
 struct erdma_caps {
 	u8 flags;
@@ -164,35 +164,34 @@ struct erdma_caps {
 
 /**
  * struct erdma_dev - one adapter
- * @adapter: as in any family
+ * @adapter: common part of all families
  * @pdev: the PCI function
  * @bar_addr: bus address of BAR 0
- * @bar_len: its length
+ * @bar_len: length of BAR 0
  * @caps: capabilities
  * @conf: settings
- * @mac: MAC address the adapter is paired by
- * @nr_ceqs: interrupt vectors for CEQs
+ * @mac: MAC address that identifies the network interface
+ * @nr_ceqs: number of CEQs, one interrupt vector each
  * @dbrec_pool: 8-byte doorbell records
  * @resp_pool: response buffers
  * @cmdq: command queue
- * @cmdq_eq: its event queue
+ * @cmdq_eq: event queue of the command queue
  * @aeq: asynchronous event queue
  * @ceqs: completion event queues
- * @removing: the interface is no longer followed
+ * @removing: changes of the interface are ignored
  * @was_up: the adapter was initialised at the last check
  * @came_up: the adapter reported INIT_DONE in this epoch
- * @netdev: the network interface, set before registration and until after
- *	unregistration
- * @netdev_tracker: of that reference
+ * @netdev: the network interface, set from before registration until after unregistration
+ * @netdev_tracker: tracker of the reference to @netdev
  * @netdev_nb, @inetaddr_nb: notifiers
  * @port_state: last state reported to consumers; under the RTNL
- * @speed_stale: link speed has to be queried again
+ * @speed_stale: the link speed has to be queried again
  * @speed: link speed in verbs terms
  * @width: link width in verbs terms
- * @mtu_changed: an MTU was set, and has to be set again after a reset
+ * @mtu_changed: an MTU was set, and has to be restored after a reset
  * @mtu_work: sets a new MTU in the adapter
  * @sdbs: SQ doorbell space
- * @cm: connections
+ * @cm: connection manager
  */
 struct erdma_dev {
 	struct eadm_adapter adapter;

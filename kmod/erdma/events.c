@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interrupts, and what the entries of event queues mean (hw 8, 1.3). */
+/* Interrupts, and interpretation of event queue entries (hw 8, 1.3). */
 
 #include <linux/bitfield.h>
 
@@ -7,7 +7,7 @@
 #include "erdma_classes.h"
 #include "trace.h"
 
-/* Entries consumed per run; the adapter interrupts again for the rest. */
+/* Entries consumed per run; the adapter raises another interrupt for the rest. */
 #define EQ_BUDGET	16
 
 static void deliver_cq_error(struct erdma_cq *cq)
@@ -24,7 +24,7 @@ static void deliver_cq_error(struct erdma_cq *cq)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 }
 
-/* The first failure is the cause, the others follow from it. */
+/* Only the first failure is recorded, because later failures follow from it. */
 static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
 {
 	if (qp->first_event_time)
@@ -32,7 +32,7 @@ static void note_first(struct erdma_qp *qp, u8 type, u8 syndrome)
 	erdma_failed_qp(qp, type, syndrome);
 	qp->first_event = type;
 	qp->first_syndrome = syndrome;
-	/* Pairs with the acquire of the reader that shows it. */
+	/* Pairs with the acquire of the reader that displays it. */
 	smp_store_release(&qp->first_event_time, local_clock());
 }
 
@@ -115,8 +115,8 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 }
 
 /*
- * All calls of consumers' completion handlers come from here: a tasklet runs on
- * one CPU at a time, and so do the handlers of one CQ, which consumers rely on.
+ * All calls of consumers' completion handlers are made from this tasklet. It runs on one CPU at a
+ * time, so handlers of one CQ never run concurrently, which consumers rely on.
  */
 static void ceq_tasklet(struct tasklet_struct *tasklet)
 {
@@ -191,7 +191,7 @@ err_aeq:
  * erdma_eqs_free() - free all event queues
  * @ad: the adapter
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void erdma_eqs_free(struct eadm_adapter *ad)
 {
@@ -205,7 +205,7 @@ void erdma_eqs_free(struct eadm_adapter *ad)
 }
 
 /**
- * erdma_common_irq_request() - request the interrupt of AEQ and command EQ
+ * erdma_common_irq_request() - request the interrupt of the AEQ and the command EQ
  * @dev: the device
  *
  * Context: process.
@@ -222,13 +222,13 @@ int erdma_common_irq_request(struct erdma_dev *dev)
 	ret = eadm_eq_request(&eq->base, common_irq, dev, cpu);
 	if (ret)
 		return ret;
-	/* The same vector; copied for readers that look at one queue only. */
+	/* Both queues share the vector; the name is copied for readers of a single queue. */
 	memcpy(dev->cmdq_eq.base.irq_name, eq->base.irq_name, sizeof(eq->base.irq_name));
 	return 0;
 }
 
 /**
- * erdma_common_irq_free() - free it
+ * erdma_common_irq_free() - free the interrupt of the AEQ and the command EQ
  * @dev: the device
  *
  * Context: process.
@@ -265,7 +265,7 @@ int erdma_ceqs_create(struct erdma_dev *dev)
  * @dev: the device
  *
  * Context: process.
- * Return: 0 or -errno; erdma_ceqs_stop() has to follow in any case.
+ * Return: 0 or -errno; the caller must call erdma_ceqs_stop() in either case.
  */
 int erdma_ceqs_start(struct erdma_dev *dev)
 {
@@ -312,7 +312,7 @@ void erdma_ceqs_stop(struct erdma_dev *dev)
  * erdma_eqs_reset() - empty all event queues
  * @dev: the device
  *
- * Context: process; the adapter was halted.
+ * Context: process; the adapter is halted.
  */
 void erdma_eqs_reset(struct erdma_dev *dev)
 {
@@ -325,7 +325,7 @@ void erdma_eqs_reset(struct erdma_dev *dev)
 }
 
 /**
- * erdma_eqs_set_live() - note that the adapter knows AEQ and command EQ
+ * erdma_eqs_set_live() - mark the AEQ and the command EQ as used by the adapter
  * @dev: the device
  *
  * Context: process.
@@ -337,10 +337,10 @@ void erdma_eqs_set_live(struct erdma_dev *dev)
 }
 
 /**
- * erdma_eqs_kick() - consume entries that got no interrupt
+ * erdma_eqs_kick() - consume entries whose interrupt was lost
  * @dev: the device
  *
- * Those of the command queue are polled for by the waiters of commands.
+ * Entries of the command EQ are polled for by waiters of commands.
  *
  * Context: process; called periodically.
  */

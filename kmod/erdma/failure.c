@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording of failures (eadm_failures.h). What a consumer asks for is not a
- * failure: stopping a QP, closing or rejecting a connection, querying a context
- * that does not exist; nor is what follows from that.
+ * Recording of failures (eadm_failures.h). Results of a consumer's own request are not failures:
+ * stopping a QP, closing or rejecting a connection, querying a context that does not exist; nor are
+ * their consequences.
  */
 #include <linux/pid.h>
 #include <linux/sched/task.h>
@@ -27,7 +27,7 @@ static void set_connection(struct eadm_failure *what, struct erdma_qp *qp)
 }
 
 /**
- * erdma_failed_qp() - the adapter reported an error of a QP, its first one
+ * erdma_failed_qp() - record the first error that the adapter reported for a QP
  * @qp: the QP, referenced
  * @type: ERDMA_AE_*
  * @syndrome: enum erdma_syndrome
@@ -52,7 +52,7 @@ void erdma_failed_qp(struct erdma_qp *qp, u8 type, u8 syndrome)
 }
 
 /**
- * erdma_failed_with_device() - the adapter has forgotten a QP
+ * erdma_failed_with_device() - record that the adapter has lost a QP
  * @qp: the QP, referenced
  *
  * Context: process.
@@ -72,7 +72,7 @@ void erdma_failed_with_device(struct erdma_qp *qp)
 }
 
 /**
- * erdma_failed_cq() - the adapter reported an error of a CQ
+ * erdma_failed_cq() - record an error that the adapter reported for a CQ
  * @cq: the CQ, referenced
  *
  * Context: process.
@@ -92,14 +92,17 @@ void erdma_failed_cq(struct erdma_cq *cq)
 	eadm_failures_note(&to_erdma_dev(cq->ibcq.device)->adapter.failures, &what);
 }
 
-/* Errors as the kernel's sockets and mpa.c report them. */
+/* Maps errors reported by kernel sockets and mpa.c. */
 static u8 connection_cause(const struct erdma_cep *cep, int status)
 {
 	switch (status) {
 	case -ETIMEDOUT:
 		return EADM_CAUSE_TIMEOUT;
 	case -ECONNREFUSED:
-		/* Later it means that the peer's reply asks for something unsupported. */
+		/*
+		 * After the TCP handshake it means that the peer's reply requests an unsupported
+		 * feature.
+		 */
 		return cep->state == ERDMA_CEP_CONNECTING ? EADM_CAUSE_REFUSED :
 							    EADM_CAUSE_PROTOCOL;
 	case -ECONNRESET:
@@ -138,11 +141,11 @@ static void set_cep_owner(struct eadm_failure *what, const struct erdma_cep *cep
 }
 
 /**
- * erdma_failed_connection() - a connection failed
- * @cep: its endpoint, not closed yet
- * @status: why, as a negative errno
+ * erdma_failed_connection() - record a failed connection
+ * @cep: endpoint of the connection, not closed yet
+ * @status: reason as a negative errno
  *
- * If it was aborted, its QP was stopped: by its consumer, or with a failure
+ * If the connection was aborted, its QP was stopped either by its consumer or with a failure
  * recorded for the QP.
  *
  * Context: process, with the endpoint's lock held.
@@ -161,7 +164,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 	lockdep_assert_held(&cep->lock);
 	if (status == -ECONNABORTED)
 		return;
-	/* The socket does not know the addresses before it is connected. */
+	/* The socket does not have the addresses before it is connected. */
 	if (cep->cm_id && cep->active && local.sin_family != AF_INET)
 		memcpy(&local, &cep->cm_id->m_local_addr, sizeof(local));
 	if (cep->cm_id && cep->active && peer.sin_family != AF_INET)

@@ -29,8 +29,8 @@ static void reg_write_addr(struct erdma_dev *dev, u32 reg_low, u32 reg_high, dma
 }
 
 /**
- * erdma_hw_answers() - whether the adapter answers now, for &eadm_function.answers
- * @fn: its function
+ * erdma_hw_answers() - whether the adapter responds now, for &eadm_function.answers
+ * @fn: PCI function of the adapter
  *
  * Context: any.
  */
@@ -85,12 +85,12 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
 }
 
 /**
- * erdma_hw_start() - hand over the rings and start the adapter
+ * erdma_hw_start() - pass the rings to the adapter and start it
  * @dev: the device; rings are empty
- * @timeout_ms: how long to wait for it
+ * @timeout_ms: start timeout
  *
- * From now on it may reach memory, so it must be known to have forgotten
- * everything from before (erdma_hw_halt()).
+ * From now on the adapter may access memory, so it must be known to have discarded all previous
+ * state (erdma_hw_halt()).
  *
  * Context: process.
  * Return: 0, -ETIMEDOUT or -ENODEV.
@@ -111,15 +111,14 @@ int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 }
 
 /*
- * Requests a reset and returns whether the adapter is known to have done it: it
- * sets RESET_DONE, or INIT_DONE drops. Not all generations set RESET_DONE (hw
- * 2.1).
+ * Requests a reset and returns whether the adapter is known to have performed it: the adapter sets
+ * RESET_DONE, or INIT_DONE drops. Not all generations set RESET_DONE (hw 2.1).
  */
 static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 {
 	u32 before = reg_read(dev, ERDMA_REG_DEV_ST), now;
 	bool was_up = dev->came_up || before & ERDMA_ST_INIT_DONE;
-	/* A RESET_DONE that is older than the current INIT. */
+	/* RESET_DONE was set before the current INIT. */
 	bool old = before & ERDMA_ST_RESET_DONE && before & ERDMA_ST_INIT_DONE;
 	unsigned long deadline;
 	bool down = false;
@@ -135,7 +134,7 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 		if (now & ERDMA_ST_RESET_DONE && !old)
 			return true;
 		if (was_up && !down && !(now & ERDMA_ST_INIT_DONE)) {
-			/* Give it some time to set RESET_DONE before the next request. */
+			/* Give the adapter time to set RESET_DONE before the next request. */
 			down = true;
 			deadline = jiffies + msecs_to_jiffies(SAY_SO_MS);
 		}
@@ -145,18 +144,17 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 }
 
 /**
- * erdma_hw_halt() - make the adapter stop and forget everything
+ * erdma_hw_halt() - stop the adapter and make it discard all state
  * @dev: the device
- * @timeout_ms: how long it may take to confirm that
+ * @timeout_ms: timeout of the confirmation
  *
- * Bus mastering is off afterwards in any case. That alone does not make it safe
- * to free memory: what the adapter has not forgotten would become active again
- * when bus mastering is enabled, by another driver or by this one at its next
- * probe.
+ * Bus mastering is off afterwards in any case. That alone does not make it safe to free memory: any
+ * state that the adapter has kept would become active again when bus mastering is enabled, by
+ * another driver or by this one at its next probe.
  *
  * Context: process.
- * Return: whether it is known that the adapter has forgotten everything: it
- * confirmed the request, its function was reset, or there is no function.
+ * Return: whether the adapter is known to have discarded all state: it confirmed the request, its
+ * function was reset, or the function is absent.
  */
 bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 {
@@ -172,12 +170,11 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 }
 
 /**
- * erdma_hw_end_former_life() - make the adapter forget a previous driver
- * @dev: the device; the adapter knows nothing of it yet
+ * erdma_hw_end_former_life() - make the adapter discard the state of a previous driver
+ * @dev: the device, none of whose memory is known to the adapter yet
  *
- * A driver that leaves by kexec or in a crash does not stop the adapter. Its
- * queues and memory regions would write to memory that has another owner by
- * now.
+ * A driver stopped by kexec or a crash does not stop the adapter. Its queues and memory regions
+ * would write to memory that has a new owner by now.
  *
  * Context: process.
  * Return: 0 or -EBUSY.
@@ -197,7 +194,7 @@ int erdma_hw_end_former_life(struct erdma_dev *dev)
 }
 
 /**
- * erdma_hw_read_mac() - read the MAC address the adapter is paired by
+ * erdma_hw_read_mac() - read the MAC address that identifies the network interface
  * @dev: the device
  */
 void erdma_hw_read_mac(struct erdma_dev *dev)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the core asks of the adapter when a command is lost, or its function is reset. */
+/* Callbacks that the core uses when a command is lost or the function is reset. */
 
 #include "erdma.h"
 
@@ -11,7 +11,7 @@ static int probe(struct eadm_adapter *ad)
 	int ret;
 
 	ret = erdma_cmd_query_fw(adapter_to_erdma(ad), &version);
-	/* A refusal is an answer, too. */
+	/* A refused command shows that the adapter responds, too. */
 	return ret == -EIO ? 0 : ret;
 }
 
@@ -72,7 +72,7 @@ static void died(struct eadm_adapter *ad, struct eadm_object *obj)
 	erdma_qp_died(qp);
 }
 
-/* An adapter that was reset knows nothing of the MTU. */
+/* A reset adapter has lost the MTU. */
 static void recovered(struct eadm_adapter *ad, bool was_reset, bool was_halted)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);

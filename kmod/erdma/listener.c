@@ -2,11 +2,10 @@
 /*
  * The TCP sockets of a listening endpoint.
  *
- * The wildcard address concerns all devices, and each of them listens on the
- * same port (hw 10.2), on the addresses of its own network interface, as they
- * come and go. A single socket bound to the interface would not do: TCP would
- * reply through that interface only, which does not reach a client on another
- * address of this host.
+ * The wildcard address applies to all devices, and each of them listens on the same port (hw 10.2),
+ * on the addresses of its own network interface, following changes of these addresses. A single
+ * socket bound to the interface would not suffice: TCP would reply through that interface only,
+ * which does not reach a client on another address of this host.
  */
 #include <linux/inetdevice.h>
 #include <linux/nsproxy.h>
@@ -21,10 +20,10 @@
 
 /**
  * struct lsock - a listening socket
- * @link: in erdma_cep.lsocks
- * @addr: address it is bound to
- * @sock: NULL if TCP refused
- * @saved: its original callbacks
+ * @link: entry in erdma_cep.lsocks
+ * @addr: address of the socket
+ * @sock: the socket, NULL if TCP refused to listen
+ * @saved: original callbacks of the socket
  */
 struct lsock {
 	struct list_head link;
@@ -153,7 +152,7 @@ static struct net *netdev_net(const struct erdma_cep *cep)
 	return net;
 }
 
-/* Listens on all addresses that allow it; returns the first error. */
+/* Listens on as many addresses as possible; returns the first error. */
 static int listen_on_all(struct erdma_cep *cep)
 {
 	struct net *net = netdev_net(cep);
@@ -176,17 +175,16 @@ static int listen_on_all(struct erdma_cep *cep)
 }
 
 /**
- * erdma_listener_open() - listen by TCP for an endpoint
- * @cep: the endpoint, locked, without sockets, its @backlog set
- * @id: has the address: IPv4, possibly the wildcard, or the IPv6 wildcard
+ * erdma_listener_open() - listen for TCP connections of an endpoint
+ * @cep: the endpoint, locked, without sockets and with its @backlog set
+ * @id: ID with the address: IPv4, possibly the wildcard, or the IPv6 wildcard
  *
- * A device that refuses a wildcard makes listening fail for all devices. So the
- * IPv6 wildcard is accepted: it covers IPv4, too, unless it is IPv6-only; then
- * this does nothing.
+ * A device that refuses a wildcard makes listening fail for all devices, so the IPv6 wildcard is
+ * accepted. Unless it is IPv6-only, it covers IPv4, too; otherwise this function does nothing.
  *
  * Context: process.
- * Return: 0, even if no client can connect, or an error; the sockets are then
- * closed with the endpoint.
+ * Return: 0, even if no client can connect, or an error; the sockets are then closed with the
+ * endpoint.
  */
 int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
 {
@@ -232,12 +230,12 @@ void erdma_listener_follow(struct erdma_cep *cep)
 }
 
 /**
- * erdma_listener_accept() - take a connection that TCP has accepted
+ * erdma_listener_accept() - return a connection that TCP has accepted
  * @cep: the listening endpoint, locked
- * @inherited: set to the callbacks that erdma_sock_attach() takes
+ * @inherited: set to the callbacks to pass to erdma_sock_attach()
  *
  * Context: process.
- * Return: the connection, or NULL when there is none.
+ * Return: the socket of the connection, or NULL if there is none.
  */
 struct socket *erdma_listener_accept(struct erdma_cep *cep,
 				     const struct erdma_sk_callbacks **inherited)
@@ -259,7 +257,7 @@ struct socket *erdma_listener_accept(struct erdma_cep *cep,
  * erdma_listener_close() - stop listening
  * @cep: an endpoint, locked; the caller holds a reference to it
  *
- * Does nothing if it does not listen. Context: process.
+ * Does nothing if the endpoint is not listening. Context: process.
  */
 void erdma_listener_close(struct erdma_cep *cep)
 {

@@ -7,10 +7,10 @@
 #include "eadm_version.h"
 #include "erdma.h"
 
-/* The adapter initialises a lot before it sets INIT_DONE. */
+/* The adapter performs lengthy initialisation before it sets INIT_DONE. */
 #define INIT_TIMEOUT_MS		10000
 
-/* Limits of the request formats and of user providers. */
+/* Limits of the request formats and of userspace providers. */
 #define MAX_RECV_WR_LOG2	15
 #define MAX_CQE_LOG2		20
 #define MAX_QP			BIT(ERDMA_MPT_BITS - 1)
@@ -39,7 +39,7 @@ static int read_caps(struct erdma_dev *dev)
 	caps->max_cqe = BIT(min_t(u32, shift, MAX_CQE_LOG2));
 	shift = FIELD_GET(ERDMA_CAP0_MAX_MR_SIZE, word[0]);
 	caps->max_mr_size = BIT_ULL(min_t(u32, shift, 63));
-	/* Without the second form of REG_MR, lengths have 32 bits (hw 4.9). */
+	/* Without the second form of REG_MR, lengths are 32 bits wide (hw 4.9). */
 	if (!(caps->flags & ERDMA_FLAG_MTT_VA))
 		caps->max_mr_size = min_t(u64, caps->max_mr_size, SZ_2G);
 	shift = FIELD_GET(ERDMA_CAP1_MAX_MW, word[1]);
@@ -50,14 +50,14 @@ static int read_caps(struct erdma_dev *dev)
 		dev_err(&dev->pdev->dev, "the adapter offers no QPs\n");
 		return -EIO;
 	}
-	/* Assumed until the adapter refuses. */
+	/* Assumed until the adapter refuses GET_STATS. */
 	caps->stats = true;
 	caps->max_cq = 2 * caps->max_qp;
 	caps->max_mr = 2 * caps->max_qp;
 	return 0;
 }
 
-/* Tables of objects, and verbs. */
+/* Initialises the object tables and verbs. */
 static int objects_init(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -96,7 +96,7 @@ static int pci_start(struct eadm_adapter *ad)
 		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
 		goto err;
 	}
-	/* The meaning of commands depends on it. */
+	/* The meaning of commands depends on the protocol. */
 	proto = readl(ad->bar + ERDMA_REG_DEV_PROTO);
 	if (proto != ERDMA_PROTO_IWARP) {
 		dev_err(&pdev->dev,
@@ -116,7 +116,7 @@ err:
 
 static int vectors_alloc(struct eadm_adapter *ad)
 {
-	/* One for AEQ and command EQ, and at least one for completions. */
+	/* One vector for the AEQ and the command EQ, and at least one for completions. */
 	int ret = eadm_vectors_alloc(ad, 2, min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS));
 
 	if (!ret)
@@ -151,7 +151,7 @@ static void pools_destroy(struct eadm_adapter *ad)
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
-/* Takes the adapter out of service; memory that it may still know of is not freed afterwards. */
+/* Takes the adapter out of service; memory that it may still access is not freed afterwards. */
 static void adapter_stop(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -209,7 +209,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ vectors_alloc, eadm_vectors_free },
 	{ pools_create, pools_destroy },
-	/* Memory and queues of the driver, none of which the adapter knows yet. */
+	/* Memory and queues of the driver, none of which is known to the adapter yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ erdma_cm_init, erdma_cm_exit },
 	{ erdma_eqs_init, erdma_eqs_free },

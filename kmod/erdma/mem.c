@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory that the adapter accesses: kernel rings, pinned user buffers, doorbell
- * records, and what is left of objects whose destruction the adapter did not
- * confirm.
+ * Memory that the adapter accesses: kernel rings, pinned user buffers, doorbell records, and
+ * remains of objects whose destruction the adapter did not confirm.
  */
 
 #include <linux/dma-mapping.h>
@@ -46,12 +45,12 @@ void erdma_dbrec_free(struct erdma_dev *dev, struct erdma_dbrec *rec)
  * @dev: the device
  * @area: the area, zeroed
  * @va: user address
- * @size: bytes
+ * @size: size in bytes
  * @access: verbs access flags
  * @page_sizes: page sizes that the adapter can translate
- * @max_direct: translation entries the command has room for
+ * @max_direct: maximum number of translation entries in the command
  *
- * Context: process, the owner of the memory.
+ * Context: process; called by the owner of the memory.
  * Return: 0 or -errno; the area is unpinned by erdma_hostmem_free().
  */
 int erdma_area_pin(struct erdma_dev *dev, struct erdma_area *area, u64 va, size_t size,
@@ -89,16 +88,16 @@ static bool dbpage_fits(const struct erdma_dbpage *page)
 }
 
 /**
- * erdma_dbpage_pin() - pin the page with a user's doorbell records
+ * erdma_dbpage_pin() - pin the page that contains a user's doorbell records
  * @ctx: the user context
- * @mem: memory of the object the records are for
+ * @mem: memory of the object that uses the records
  * @va: address of the first record
- * @size: bytes of all its records
- * @ref: set to where they are, valid as long as @mem exists
+ * @size: total size of the records in bytes
+ * @ref: set to the location of the records, valid as long as @mem exists
  *
- * Providers put the records of many objects into one page, so it is shared.
+ * Providers place the records of many objects into one page, so the page is shared.
  *
- * Context: process, the owner of the memory.
+ * Context: process; called by the owner of the memory.
  * Return: 0 or -errno; unpinned by erdma_hostmem_free().
  */
 int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, size_t size,
@@ -134,8 +133,7 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 	refcount_set(&page->refs, 1);
 	page->index = index;
 	/*
-	 * If the slot is taken by another process's page at the same address,
-	 * this one is not shared.
+	 * If another process's page at the same address uses the slot, this page is not shared.
 	 */
 	if (!xa_insert(&ctx->dbpages, index, page, GFP_KERNEL))
 		page->ctx = ctx;
@@ -151,7 +149,7 @@ out:
 	return ret;
 }
 
-/* Prevents new objects from using the page; its context may be freed before it. */
+/* Prevents new objects from using the page; its context may be freed first. */
 static void dbpage_unhash(struct erdma_dbpage *page, struct erdma_ctx *ctx)
 {
 	lockdep_assert_held(&ctx->dbpage_lock);
@@ -165,8 +163,8 @@ static void dbpage_unpin(struct erdma_dbpage *page)
 	struct erdma_ctx *ctx = READ_ONCE(page->ctx);
 
 	/*
-	 * Only objects of its context release a hashed page, and the context
-	 * outlives them; an unhashed page is never hashed again.
+	 * Only objects of its context release a hashed page, and the context outlives them; an
+	 * unhashed page is never hashed again.
 	 */
 	if (ctx) {
 		if (!refcount_dec_and_mutex_lock(&page->refs, &ctx->dbpage_lock))
@@ -182,11 +180,11 @@ static void dbpage_unpin(struct erdma_dbpage *page)
 
 /**
  * erdma_dbref_read() - read a user's doorbell record
- * @ref: where the object's records are
- * @i: which of them
+ * @ref: location of the object's records
+ * @i: index of the record
  *
  * Context: any.
- * Return: the value; the user can set it to anything.
+ * Return: the value, which the user can set to any value.
  */
 u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 {
@@ -200,8 +198,8 @@ u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 
 /**
  * erdma_hostmem_alloc() - allocate an empty description of an object's memory
- * @table: table the object will be in
- * @epoch: that of the object
+ * @table: table of the object
+ * @epoch: epoch of the object
  *
  * Context: process.
  * Return: the description or NULL.
@@ -221,12 +219,12 @@ struct erdma_hostmem *erdma_hostmem_alloc(struct eadm_table *table, u32 epoch)
  * erdma_hostmem_ring() - add a kernel ring and its doorbell record
  * @dev: the device
  * @mem: memory of the object
- * @i: which of its queues
- * @size: bytes
- * @page_shift: the ring is contiguous and is described as one page of this size
+ * @i: index of the object's queue
+ * @size: size in bytes
+ * @page_shift: log2 of the page size; the ring is contiguous and described as one such page
  *
  * Context: process.
- * Return: 0 or -ENOMEM; freed by erdma_hostmem_free() in any case.
+ * Return: 0 or -ENOMEM; the caller must call erdma_hostmem_free() in either case.
  */
 int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 		       size_t size, u8 page_shift)
@@ -249,7 +247,7 @@ int erdma_hostmem_ring(struct erdma_dev *dev, struct erdma_hostmem *mem, int i,
 /**
  * erdma_hostmem_free() - free an object's memory, and its number
  * @dev: the device
- * @mem: the memory; a number of 0 was never reserved
+ * @mem: the memory; its number is 0 if none was reserved
  *
  * Context: process; the adapter no longer uses it.
  */
@@ -291,13 +289,12 @@ static size_t mem_size(const struct erdma_hostmem *mem)
 }
 
 /**
- * erdma_hostmem_retire() - an object is gone; free its memory if that is safe
+ * erdma_hostmem_retire() - free an object's memory if that is safe
  * @dev: the device
  * @mem: the memory
- * @done: the adapter confirmed that it is done with it, or never learned of it
+ * @done: the adapter has confirmed that it is done with the memory, or never received it
  *
- * Memory that the adapter may still know of is kept, with its number, until a
- * reset is confirmed.
+ * Memory that the adapter may still access is kept, with its number, until a reset is confirmed.
  *
  * Context: process.
  */
@@ -319,7 +316,7 @@ void erdma_hostmem_retire(struct erdma_dev *dev, struct erdma_hostmem *mem, bool
 }
 
 /**
- * erdma_mem_leak() - leak all memory that the adapter may know of
+ * erdma_mem_leak() - leak all memory that the adapter may still access
  * @dev: the device, about to be freed
  *
  * Context: process.

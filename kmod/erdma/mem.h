@@ -28,11 +28,11 @@ struct erdma_mtt_table {
 
 /**
  * struct erdma_mtt - translation entries of a buffer
- * @count: entries
- * @level: 0: entries are in @direct; else the number of table levels
- * @page_shift: log2 of what one entry covers
- * @scattered: tables of a page each, in up to three levels (needs
- *	ERDMA_FLAG_MTT_VA), else one contiguous table
+ * @count: number of entries
+ * @level: 0 if the entries are in @direct; otherwise the number of table levels
+ * @page_shift: log2 of the size covered by an entry
+ * @scattered: tables of one page each, in up to three levels (needs ERDMA_FLAG_MTT_VA); otherwise
+ *	one contiguous table
  * @nr_tables: number of @tables
  * @tables: bottom level first, the top table last
  */
@@ -63,7 +63,7 @@ void erdma_mtt_free(struct erdma_dev *dev, struct erdma_mtt *mtt);
  * struct erdma_area - pinned user memory with its translation
  * @umem: the memory
  * @mtt: the translation
- * @offset: of the first byte inside the first page of the translation
+ * @offset: offset of the first byte in the first page of the translation
  */
 struct erdma_area {
 	struct ib_umem *umem;
@@ -73,8 +73,8 @@ struct erdma_area {
 
 /**
  * struct erdma_dbpage - a pinned page of a user's doorbell records
- * @refs: users; under dbpage_lock of @ctx
- * @ctx: context in which it can be found by address, or NULL
+ * @refs: number of users; under dbpage_lock of @ctx
+ * @ctx: context whose objects can find the page by address, or NULL
  * @index: address in pages
  * @umem: the page
  */
@@ -86,12 +86,11 @@ struct erdma_dbpage {
 };
 
 /**
- * struct erdma_dbref - where a user's doorbell records are
+ * struct erdma_dbref - location of a user's doorbell records
  * @page: pinned as long as the object's memory exists
- * @offset: of the first one
+ * @offset: offset of the first record
  *
- * Kept in the object itself, so that reading many objects touches no other
- * memory.
+ * Stored in the object itself, so that reading many objects accesses no other memory.
  */
 struct erdma_dbref {
 	struct page *page;
@@ -99,15 +98,14 @@ struct erdma_dbref {
 };
 
 /**
- * struct erdma_hostmem - all memory of one object that the adapter knows of
- * @kept: as the core keeps it when its object is gone without confirmation by the adapter
+ * struct erdma_hostmem - all memory of one object that the adapter accesses
+ * @kept: the core's part, used if the object is destroyed without confirmation by the adapter
  * @table: table of @id
  * @id: number that stays reserved as long as the memory exists
  * @dbpage: page of the user's doorbell records
- * @area: translations passed to the adapter, for both user and kernel memory
- *	(QP: SQ and RQ)
+ * @area: translations passed to the adapter, for both user and kernel memory (QP: SQ and RQ)
  * @ring: kernel memory
- * @dbrec: doorbell records; without @va they are the user's
+ * @dbrec: doorbell records; if @va is NULL, the records belong to the user
  */
 struct erdma_hostmem {
 	struct eadm_orphan kept;

@@ -10,9 +10,9 @@
 /**
  * erdma_mpa_send() - send a frame with the endpoint's private data
  * @cep: the endpoint
- * @key: what it is, ERDMA_MPA_KEY_*
+ * @key: type of the frame, ERDMA_MPA_KEY_*
  * @bits: flags
- * @cookie: of the sender's QP
+ * @cookie: cookie of the sender's QP
  *
  * Context: process, @cep->lock held.
  * Return: 0 or -errno.
@@ -38,7 +38,7 @@ int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
 	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
 	if (ret < 0)
 		return ret;
-	/* An empty send buffer takes a whole frame, unless the socket is broken. */
+	/* An empty send buffer accepts a whole frame, unless the socket is broken. */
 	return ret == len ? 0 : -ECONNABORTED;
 }
 
@@ -51,14 +51,14 @@ static int sock_recv(struct socket *sock, void *buf, size_t len)
 }
 
 /**
- * erdma_mpa_quiet() - check that the peer has sent nothing more
+ * erdma_mpa_quiet() - check that the peer has sent no further data
  * @cep: the endpoint, whose frame is complete
  *
- * The peer must not send anything before both ends are in RTS: the adapter
- * would start in the middle of the stream (hw 10.3).
+ * The peer must not send data before both ends are in RTS: the adapter would start in the middle of
+ * the stream (hw 10.3).
  *
  * Context: process, @cep->lock held.
- * Return: 0, or -EPROTO when something came.
+ * Return: 0, or -EPROTO if data has arrived.
  */
 int erdma_mpa_quiet(struct erdma_cep *cep)
 {
@@ -71,11 +71,11 @@ int erdma_mpa_quiet(struct erdma_cep *cep)
 /**
  * erdma_mpa_recv() - continue reading the peer's frame
  * @cep: the endpoint
- * @key: what it has to be, ERDMA_MPA_KEY_*
+ * @key: expected type of the frame, ERDMA_MPA_KEY_*
  *
  * Context: process, @cep->lock held.
- * Return: 0 when it is complete; -EAGAIN when more is to come; -EPROTO when it
- * is not a frame of this protocol; -ECONNRESET or another error of the socket.
+ * Return: 0 if the frame is complete; -EAGAIN if it is incomplete; -EPROTO if it is not a frame of
+ * this protocol; -ECONNRESET or another error of the socket.
  */
 int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
 {

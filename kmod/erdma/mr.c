@@ -39,7 +39,7 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	/* The index is public, the key is not: it must not be derivable from the index. */
+	/* The index is public, the key is secret: it must not be derivable from the index. */
 	get_random_bytes(&key, sizeof(key));
 	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;
@@ -55,7 +55,7 @@ err:
 	return ERR_PTR(ret);
 }
 
-/* Undoes mr_alloc() and what was added to the memory. */
+/* Undoes mr_alloc() and later additions to the memory. */
 static struct ib_mr *mr_fail(struct erdma_dev *dev, struct erdma_mr *mr, bool done, int ret)
 {
 	erdma_hostmem_retire(dev, mr->mem, done);
@@ -71,7 +71,7 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	int ret;
 
 	ret = erdma_cmd_reg_mr(dev, mr);
-	/* The effect of a command without an answer is unknown. */
+	/* The effect of a lost command is unknown. */
 	if (ret) {
 		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_mr_end(dev, mr));
 		return mr_fail(dev, mr, done, ret);
@@ -85,7 +85,7 @@ static struct ib_mr *mr_register(struct erdma_dev *dev, struct erdma_mr *mr)
 	return &mr->ibmr;
 }
 
-/* An MR of all DMA addresses. */
+/* Allocates an MR that covers all DMA addresses. */
 static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 {
 	struct erdma_mr *mr = mr_alloc(ibpd, ERDMA_MR_DMA, access, NULL);
@@ -96,7 +96,7 @@ static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 	return mr_register(to_erdma_dev(ibpd->device), mr);
 }
 
-/* An MR for fast registration. */
+/* Allocates an MR for fast registration. */
 static struct ib_mr *alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_num_sg)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibpd->device);
@@ -110,7 +110,7 @@ static struct ib_mr *alloc_mr(struct ib_pd *ibpd, enum ib_mr_type type, u32 max_
 	mr = mr_alloc(ibpd, ERDMA_MR_FRMR, FRMR_ACCESS, NULL);
 	if (IS_ERR(mr))
 		return ERR_CAST(mr);
-	/* Always a table: the work request refers to it. */
+	/* Always use a table, as the work request refers to it. */
 	ret = erdma_mtt_alloc(dev, &mr->mem->area[0].mtt, max_num_sg, PAGE_SHIFT, 0,
 			      scattered(dev));
 	if (ret)
@@ -129,7 +129,7 @@ static int set_page(struct ib_mr *ibmr, u64 addr)
 	return 0;
 }
 
-/* Sets the memory that a fast-registration MR will cover. Returns how many entries were mapped. */
+/* Sets the memory that a fast-registration MR will cover. Returns the number of mapped entries. */
 static int map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 		     unsigned int *sg_offset)
 {
@@ -145,12 +145,11 @@ static int map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 }
 
 /**
- * erdma_mr_invalidated() - note that a fast-registration MR has been
- * invalidated
+ * erdma_mr_invalidated() - record that a fast-registration MR has been invalidated
  * @dev: the device
- * @stag: its key; may not belong to any MR
+ * @stag: key of the MR; may not belong to any MR
  *
- * Called by posting and polling of all queues, so it takes no lock.
+ * Called during posting and polling of all queues, so it takes no lock.
  *
  * Context: any.
  */
@@ -208,10 +207,10 @@ int erdma_check_mr(struct eadm_adapter *ad, u64 length, u64 virt, int access,
 /**
  * erdma_reg_mr() - &eadm_adapter_ops.reg_mr
  * @ibpd: the PD
- * @umem: pinned memory, owned from now on, also on failure
+ * @umem: pinned memory; ownership is taken, also on failure
  * @dmabuf: not used
  * @length: bytes
- * @virt: its address in work requests
+ * @virt: address used in work requests
  * @access: verbs access flags
  * @udata: leads to the process's context
  */

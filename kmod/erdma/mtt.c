@@ -47,7 +47,7 @@ static int tables_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 size)
 	return 0;
 }
 
-/* Each table above the bottom level holds the addresses of lower ones, in order. */
+/* Each table above the bottom level contains the addresses of the next lower level, in order. */
 static void tables_link(struct erdma_mtt *mtt, u32 bottom)
 {
 	u32 below = bottom, first = 0, i;
@@ -76,10 +76,10 @@ static void tables_sync(struct erdma_dev *dev, struct erdma_mtt *mtt, u32 first)
  * erdma_mtt_alloc() - allocate a translation with empty entries
  * @dev: the device
  * @mtt: the translation
- * @count: entries
- * @page_shift: log2 of what one entry covers
- * @max_direct: up to this many entries go into the command itself
- * @scattered: in pages and levels; else in one contiguous table
+ * @count: number of entries
+ * @page_shift: log2 of the size covered by an entry
+ * @max_direct: maximum number of entries in the command itself
+ * @scattered: use pages and levels instead of one contiguous table
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -120,7 +120,7 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 	if (tables_alloc(dev, mtt, PAGE_SIZE))
 		return -ENOMEM;
 	tables_link(mtt, bottom);
-	/* The tables above the bottom level are complete; there may be no later sync. */
+	/* The tables above the bottom level are complete; they may not be synced again. */
 	tables_sync(dev, mtt, bottom);
 	return 0;
 }
@@ -128,10 +128,10 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 /**
  * erdma_mtt_set() - set one entry
  * @mtt: the translation
- * @i: entry
+ * @i: index of the entry
  * @addr: DMA address of the page
  *
- * Context: any; erdma_mtt_sync() before the adapter may use it.
+ * Context: any; call erdma_mtt_sync() before the adapter may use the entry.
  */
 void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 addr)
 {
@@ -146,7 +146,7 @@ void erdma_mtt_set(struct erdma_mtt *mtt, u32 i, u64 addr)
 /**
  * erdma_mtt_get() - read one entry back
  * @mtt: the translation
- * @i: entry
+ * @i: index of the entry
  *
  * Context: any.
  * Return: DMA address of the page.
@@ -173,7 +173,7 @@ void erdma_mtt_sync(struct erdma_dev *dev, struct erdma_mtt *mtt)
 }
 
 /**
- * erdma_mtt_addr() - what a command gives as the address of a buffer
+ * erdma_mtt_addr() - the address that a command uses for a buffer
  * @mtt: the translation
  *
  * Return: the first page's address, or that of the top table.
@@ -190,9 +190,9 @@ u64 erdma_mtt_addr(const struct erdma_mtt *mtt)
  * @dev: the device
  * @mtt: the translation
  * @umem: the memory
- * @page_size: what one entry covers, as ib_umem_find_best_pgsz() found
- * @max_direct: up to this many entries go into the command itself
- * @scattered: in pages and levels; else in one contiguous table
+ * @page_size: size covered by an entry, from ib_umem_find_best_pgsz()
+ * @max_direct: maximum number of entries in the command itself
+ * @scattered: use pages and levels instead of one contiguous table
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -219,7 +219,7 @@ int erdma_mtt_from_umem(struct erdma_dev *dev, struct erdma_mtt *mtt,
 }
 
 /**
- * erdma_mtt_free() - free the tables
+ * erdma_mtt_free() - free the tables of a translation
  * @dev: the device
  * @mtt: the translation
  *

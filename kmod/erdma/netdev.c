@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The network interface of the port (hw 1.5): the one whose permanent address
- * is the adapter's MAC address.
+ * The network interface of the port (hw 1.5): its permanent address is the adapter's MAC address.
  *
- * The RDMA core cannot handle an iWARP port that lost its interface. When the
- * interface is unregistered, the device goes too: the driver is rebound, and
- * its probe waits for the interface to come back. A move to another network
- * namespace changes nothing.
+ * The RDMA core cannot handle an iWARP port that has lost its interface. When the interface is
+ * unregistered, the device is removed, too: the driver is rebound, and its probe waits for the
+ * interface to come back. A move to another network namespace has no effect.
  */
 
 #include <linux/etherdevice.h>
@@ -17,10 +15,10 @@
 
 #include "erdma.h"
 
-/* Outlives all devices, so that it can rebind one. */
+/* Outlives all devices, so that it can rebind a device. */
 static struct workqueue_struct *rebind_wq;
 
-/* @ad is only compared, never dereferenced: it may be gone. */
+/* @ad is only compared, never dereferenced: the adapter may be freed already. */
 struct rebind {
 	struct work_struct work;
 	struct pci_dev *pdev;
@@ -34,9 +32,9 @@ static void rebind_work(struct work_struct *work)
 	bool ours;
 
 	/*
-	 * The adapter may have been bound to another driver meanwhile. One that is bound after
-	 * this test is probed again, without harm: there is no function that tests and detaches
-	 * at once, and unbinding through sysfs has the same gap.
+	 * The device may have been bound to another driver in the meantime. If it is bound after
+	 * this test, it is probed again, which is harmless: no function tests and detaches
+	 * atomically, and unbinding through sysfs has the same gap.
 	 */
 	device_lock(dev);
 	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
@@ -48,7 +46,7 @@ static void rebind_work(struct work_struct *work)
 	kfree(rebind);
 }
 
-/* Until removal is done, core and driver hold a reference to the interface. */
+/* Until removal is complete, the core and the driver hold references to the interface. */
 static void start_rebind(struct erdma_dev *dev)
 {
 	struct rebind *rebind;
@@ -61,7 +59,7 @@ static void start_rebind(struct erdma_dev *dev)
 }
 
 /**
- * erdma_netdev_init() - when the module is loaded
+ * erdma_netdev_init() - initialise when the module is loaded
  *
  * Return: 0 or -ENOMEM.
  */
@@ -72,7 +70,7 @@ int erdma_netdev_init(void)
 }
 
 /**
- * erdma_netdev_exit() - when the module is unloaded; no device is left
+ * erdma_netdev_exit() - clean up when the module is unloaded; no device is left
  */
 void erdma_netdev_exit(void)
 {
@@ -80,7 +78,7 @@ void erdma_netdev_exit(void)
 }
 
 /**
- * erdma_port_state() - port state that follows from the network interface
+ * erdma_port_state() - port state derived from the network interface
  * @dev: the device, registered
  *
  * Context: any.
@@ -95,11 +93,11 @@ enum ib_port_state erdma_port_state(const struct erdma_dev *dev)
 
 /**
  * erdma_netdev_bind() - find the port's network interface
- * @ad: the adapter; its MAC address is known
+ * @ad: the adapter, whose MAC address is known
  *
  * Context: process.
- * Return: 0; -EPROBE_DEFER when there is none (yet); -EINVAL when the address
- * is not valid; or -errno.
+ * Return: 0; -EPROBE_DEFER if there is no such interface yet; -EINVAL if the address is invalid; or
+ * -errno.
  */
 int erdma_netdev_bind(struct eadm_adapter *ad)
 {
@@ -144,7 +142,7 @@ void erdma_netdev_unbind(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
 
-	/* Recovery is over, which may have queued it. */
+	/* Recovery may have queued this work, but has ended. */
 	cancel_work_sync(&dev->mtu_work);
 	ib_device_set_netdev(&dev->adapter.ibdev, NULL, ERDMA_PORT);
 	netdev_put(dev->netdev, &dev->netdev_tracker);
@@ -169,7 +167,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
 	ASSERT_RTNL();
-	/* Unregistering a notifier sends it events as if all interfaces went away. */
+	/* Unregistering a notifier sends it events as if all interfaces were removed. */
 	if (netdev != dev->netdev || READ_ONCE(dev->removing))
 		return NOTIFY_DONE;
 	switch (event) {
@@ -192,7 +190,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 		strscpy(ibdev->iw_ifname, netdev->name, sizeof(ibdev->iw_ifname));
 		break;
 	case NETDEV_UNREGISTER:
-		/* Also sent for a move between namespaces, which the device survives. */
+		/*
+		 * This event is also sent for a move between namespaces, which the device survives.
+		 */
 		if (netdev->reg_state != NETREG_REGISTERED)
 			start_rebind(dev);
 		break;
@@ -214,7 +214,7 @@ static int inetaddr_event(struct notifier_block *nb, unsigned long event, void *
  * erdma_mtu_work() - set the interface's MTU in the adapter
  * @work: dev->mtu_work
  *
- * Not done in the notifier itself, which holds the RTNL.
+ * The notifier itself cannot do this because it holds the RTNL.
  *
  * Context: process.
  */
@@ -230,7 +230,7 @@ void erdma_mtu_work(struct work_struct *work)
 }
 
 /**
- * erdma_netdev_register() - follow the network interface
+ * erdma_netdev_register() - start following the network interface
  * @ad: the adapter, registered
  *
  * Context: process.
@@ -247,7 +247,7 @@ int erdma_netdev_register(struct eadm_adapter *ad)
 		return ret;
 	dev->inetaddr_nb.notifier_call = inetaddr_event;
 	register_inetaddr_notifier(&dev->inetaddr_nb);
-	/* The interface went away before the notifier was registered. */
+	/* The interface was removed before the notifier was registered. */
 	if (!compat_netdev_is_registered(dev->netdev)) {
 		erdma_netdev_unregister(ad);
 		return -EPROBE_DEFER;
@@ -256,7 +256,7 @@ int erdma_netdev_register(struct eadm_adapter *ad)
 }
 
 /**
- * erdma_netdev_unregister() - no longer follow it
+ * erdma_netdev_unregister() - stop following the network interface
  * @ad: the adapter
  *
  * Context: process.

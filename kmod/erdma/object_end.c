@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Destroying objects in the adapter, and making sure that they are gone.
+ * Destruction of objects in the adapter, including proof that they are gone.
  *
- * Memory that the adapter knows of is freed only when the adapter has released
- * it. Usually it confirms that. When it does not, because an answer was lost or
- * it refuses, it is queried for the object; in doubt the memory is kept until a
- * reset is confirmed.
+ * Memory that the adapter accesses is freed only when the adapter has released it. Usually the
+ * adapter confirms that. If it does not, because a command was lost or refused, it is queried for
+ * the object; if in doubt, the memory is kept until a reset is confirmed.
  */
 
 #include <linux/bitfield.h>
@@ -14,10 +13,10 @@
 #include "erdma.h"
 
 /**
- * struct answer - the adapter's answer to a query for the context of a queue
- * @ret: 0; -EIO when it refused; any other error means that it did not answer
- * @syndrome: of a refusal
- * @enabled: the context is of a queue in use
+ * struct answer - the adapter's response to a query for the context of a queue
+ * @ret: 0; -EIO if the query was refused; any other error means that it was lost
+ * @syndrome: syndrome of a refused query
+ * @enabled: the queue of this context is in use
  */
 struct answer {
 	int ret;
@@ -48,10 +47,9 @@ static struct answer ask_cq(struct erdma_dev *dev, u32 cqn)
 }
 
 /*
- * Whether the adapter has no queue with this number. The meaning of a refusal
- * is not known. So the answer has to be the same as for a number that is not in
- * use, while the query for the command queue, which is number 0 and exists, has
- * to succeed.
+ * Whether the adapter has no queue with this number. The meaning of a refusal is not known. So the
+ * response has to be the same as for a number that is not in use, while the query for the command
+ * queue, which is number 0 and exists, has to succeed.
  */
 static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *ask, u32 id)
 {
@@ -73,13 +71,13 @@ static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *as
 	       answer.enabled == unknown.enabled;
 }
 
-/* After -ECANCELED and -ENODEV the adapter cannot be asked, or need not be. */
+/* After -ECANCELED and -ENODEV the adapter cannot be queried, or need not be. */
 static bool can_ask(int ret)
 {
 	return ret == -EIO || ret == -ETIMEDOUT;
 }
 
-/* If so, erdma_hostmem_retire() decides whether memory can be freed, not the adapter. */
+/* Memory of dead objects is released by erdma_hostmem_retire(), not by the adapter. */
 static bool is_dead(const struct erdma_dev *dev, u32 epoch)
 {
 	return READ_ONCE(dev->adapter.gone) || epoch != READ_ONCE(dev->adapter.epoch);
@@ -88,10 +86,10 @@ static bool is_dead(const struct erdma_dev *dev, u32 epoch)
 /**
  * erdma_qp_end() - destroy a QP in the adapter
  * @dev: the device
- * @qp: the QP; the adapter may never have learned of it
+ * @qp: the QP; it may not exist in the adapter
  *
  * Context: process.
- * Return: whether the adapter is known to be done with it.
+ * Return: whether the adapter is known to be done with the QP.
  */
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 {
@@ -114,11 +112,11 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 /**
  * erdma_cq_end() - destroy a CQ in the adapter
  * @dev: the device
- * @cq: the CQ; the adapter may never have learned of it
- * @epoch: dev->adapter.epoch when the adapter learned of it
+ * @cq: the CQ; it may not exist in the adapter
+ * @epoch: dev->adapter.epoch when the CQ was created
  *
  * Context: process.
- * Return: whether the adapter is known to be done with it.
+ * Return: whether the adapter is known to be done with the CQ.
  */
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -139,10 +137,9 @@ bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 }
 
 /*
- * MRs cannot be queried. But if the adapter accepts a new registration under
- * the number, the old one is gone, and deregistering the new one confirms that.
- * Meanwhile the new one allows no access: it is not valid yet, and its PD
- * belongs to no QP.
+ * MRs cannot be queried. But if the adapter accepts a new registration under the number, the old MR
+ * is gone, and deregistering the new one confirms that. The new MR allows no access in the
+ * meantime: it is not valid yet, and its PD belongs to no QP.
  */
 static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -150,7 +147,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 	u32 lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt);
 	bool done;
 
-	/* It covers all memory: only its number is waiting to be freed. */
+	/* The MR covers all memory, so only its number is waiting to be freed. */
 	if (mr->type == ERDMA_MR_DMA)
 		return false;
 	other = kmemdup(mr, sizeof(*mr), GFP_KERNEL);
@@ -167,10 +164,10 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 /**
  * erdma_mr_end() - deregister an MR in the adapter
  * @dev: the device
- * @mr: the MR; the adapter may never have learned of it
+ * @mr: the MR; it may not exist in the adapter
  *
  * Context: process.
- * Return: whether the adapter is known to be done with it.
+ * Return: whether the adapter is known to be done with the MR.
  */
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Protection domains; to the adapter just a number. */
+/* Protection domains, which are only numbers to the adapter. */
 
 #include <rdma/uverbs_ioctl.h>
 

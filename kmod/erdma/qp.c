@@ -88,7 +88,7 @@ static int qp_init(struct erdma_dev *dev, struct erdma_qp *qp,
 		goto err;
 	ret = erdma_cmd_create_qp(dev, qp, &qp->cookie);
 	if (ret) {
-		/* The effect of a command without an answer is unknown. */
+		/* The effect of a lost command is unknown. */
 		done = ret == -EIO || (ret == -ETIMEDOUT && erdma_qp_end(dev, qp));
 		goto err_kqp;
 	}
@@ -132,8 +132,8 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 		goto err;
 	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	/*
-	 * The adapter has no QPs that lack a queue: a queue of the smallest size stands for
-	 * none.
+	 * The adapter has no QPs that lack a queue, so an absent queue is created with the smallest
+	 * size.
 	 */
 	qp->sq_depth = roundup_pow_of_two(max(attr->cap.max_send_wr, 1u) *
 					  ERDMA_MAX_SQEBB_PER_WQE);
@@ -173,8 +173,8 @@ err:
 }
 
 /*
- * Returns whether the QP is neither connected nor about to be: then there is
- * nothing to stop, and it can no longer be connected.
+ * Returns whether the QP is neither connected nor about to be: then it need not be stopped, and can
+ * no longer be connected.
  */
 static bool was_never_used(struct erdma_qp *qp)
 {
@@ -202,10 +202,10 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 	bool done;
 
-	/* It does not matter if the adapter refuses: the destruction is what counts. */
+	/* A refusal by the adapter is ignored because the QP is destroyed anyway. */
 	if (!was_never_used(qp))
 		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	/* The work would name a QP that the adapter no longer knows. */
+	/* Otherwise the work would name a QP that no longer exists in the adapter. */
 	if (qp->kqp)
 		cancel_delayed_work_sync(&qp->kqp->reflush);
 	done = erdma_qp_end(dev, qp);
@@ -222,7 +222,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* rts: NULL when the connection has ended. */
+/* @rts: NULL if the connection has ended. */
 static void set_connection(struct erdma_qp *qp, const struct erdma_rts *rts)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -269,7 +269,7 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 			return -EIO;
 	} else {
 		ret = erdma_cmd_modify_qp(dev, qp, state, rts);
-		/* An adapter that has forgotten the QP has stopped it, too. */
+		/* If the adapter has lost the QP, the QP is stopped as well. */
 		if (ret && (state <= ERDMA_QPS_RTS || !eadm_object_is_dead(ad, &qp->obj)))
 			return ret;
 	}
@@ -278,8 +278,8 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 }
 
 /*
- * The table of hw 6.8, except for the change to RTS, which needs a connection.
- * Sets *closed when the connection manager has to be notified.
+ * Implements the table of hw 6.8, except for the change to RTS, which needs a connection. Sets
+ * *closed if the connection manager has to be notified.
  */
 static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *closed)
 {
@@ -296,7 +296,7 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 			*closed = true;
 			return change_state(qp, state, NULL);
 		}
-		/* The adapter is not involved in these two. */
+		/* These two changes do not involve the adapter. */
 		if (state == ERDMA_QPS_IDLE || state == ERDMA_QPS_RTR)
 			set_state(qp, state);
 		return 0;
@@ -324,7 +324,7 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 	}
 }
 
-/* Called with the lock held: otherwise the endpoint might be freed before it is notified. */
+/* Called with the lock held, as the endpoint might otherwise be freed before it is notified. */
 static void tell_cm(struct erdma_qp *qp)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -352,12 +352,11 @@ static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
  * @qp: the QP, referenced
  * @state: ERDMA_QPS_CLOSING, ERDMA_QPS_TERMINATE or ERDMA_QPS_ERROR
  *
- * Notifies the connection manager when this ends a connection (see
- * erdma_qp_attach_cm()).
+ * Notifies the connection manager if this ends a connection (see erdma_qp_attach_cm()).
  *
  * Context: process.
- * Return: 0 or -errno; after ERDMA_QPS_ERROR the connection manager is detached
- * even if the adapter refused.
+ * Return: 0 or -errno; after ERDMA_QPS_ERROR the connection manager is detached even if the adapter
+ * refused.
  */
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 {
@@ -367,9 +366,8 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 }
 
 /*
- * Stops a QP of which it is unknown whether the adapter has it in RTS. If it
- * cannot be stopped now, it is out of service in any case, in a state from
- * which destruction will stop it.
+ * Stops a QP if it is unknown whether the adapter has it in RTS. If it cannot be stopped now, it is
+ * still out of service, in a state from which destruction will stop it.
  */
 static void stop_unsure(struct erdma_qp *qp)
 {
@@ -384,8 +382,8 @@ static void stop_unsure(struct erdma_qp *qp)
  * @rts: the connection
  *
  * Context: process.
- * Return: 0; -EINVAL in a state other than IDLE and RTR; or the error of the
- * command. After -ETIMEDOUT the QP is stopped.
+ * Return: 0; -EINVAL in a state other than IDLE and RTR; or the error of the command. After
+ * -ETIMEDOUT the QP is stopped.
  */
 int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 {
@@ -404,15 +402,15 @@ int erdma_qp_modify_to_rts(struct erdma_qp *qp, const struct erdma_rts *rts)
 }
 
 /**
- * erdma_qp_attach_cm() - get notified when a QP's connection ends
+ * erdma_qp_attach_cm() - request notification when a QP's connection ends
  * @qp: the QP, referenced for as long as it is attached
- * @closed: called once, in process context and with the QP's state lock held,
- *	when the QP leaves RTS or goes to ERROR before that, dies with the
- *	adapter, or is destroyed; never after erdma_qp_detach_cm()
- * @cm_data: its argument
+ * @closed: called once, in process context and with the QP's state lock held, when the QP leaves
+ *	RTS or enters ERROR before that, is lost with the adapter's state, or is destroyed; never
+ *	called after erdma_qp_detach_cm()
+ * @cm_data: argument of @closed
  *
  * Context: process.
- * Return: 0; -EINVAL in a state other than IDLE and RTR; -EBUSY when attached.
+ * Return: 0; -EINVAL in a state other than IDLE and RTR; -EBUSY if already attached.
  */
 int erdma_qp_attach_cm(struct erdma_qp *qp,
 		       void (*closed)(struct erdma_qp *qp, void *cm_data), void *cm_data)
@@ -433,7 +431,7 @@ int erdma_qp_attach_cm(struct erdma_qp *qp,
 }
 
 /**
- * erdma_qp_detach_cm() - stop being notified
+ * erdma_qp_detach_cm() - cancel the notification
  * @qp: the QP, referenced
  *
  * Context: process.
@@ -449,7 +447,7 @@ void erdma_qp_detach_cm(struct erdma_qp *qp)
 /**
  * erdma_qp_get() - find a QP and reference it
  * @dev: the device
- * @qpn: its number
+ * @qpn: number of the QP
  *
  * Context: any.
  * Return: the QP or NULL; release it with eadm_object_put(&qp->obj).
@@ -464,7 +462,7 @@ struct erdma_qp *erdma_qp_get(struct erdma_dev *dev, u32 qpn)
 /**
  * erdma_qp_event() - deliver an asynchronous event
  * @qp: the QP, referenced
- * @type: what happened
+ * @type: type of the event
  *
  * Context: process.
  */
@@ -482,7 +480,7 @@ void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
 }
 
 /**
- * erdma_qp_died() - the adapter has forgotten a QP
+ * erdma_qp_died() - notify the owner of a QP that the adapter has lost it
  * @qp: the QP, referenced
  *
  * Context: process.
@@ -490,7 +488,7 @@ void erdma_qp_event(struct erdma_qp *qp, enum ib_event_type type)
 void erdma_qp_died(struct erdma_qp *qp)
 {
 	erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	/* If the QP was in ERROR already, the change of state did not flush. */
+	/* If the QP was in ERROR already, the state change did not flush its requests. */
 	if (qp->kqp)
 		erdma_kqp_reflush(qp);
 	erdma_qp_event(qp, IB_EVENT_QP_FATAL);
@@ -530,7 +528,7 @@ enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp)
 	}
 }
 
-/* Only the state matters to the adapter. */
+/* The adapter depends only on the state. */
 static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
@@ -541,8 +539,8 @@ static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, stru
 }
 
 /*
- * Resource tracking may ask while and after the QP is destroyed, until its memory is freed: this
- * uses nothing that destruction frees.
+ * Resource tracking may query the QP during and after its destruction, until its memory is freed:
+ * this function uses nothing that destruction frees.
  */
 static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init_attr)
@@ -550,7 +548,7 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 
-	/* Callers copy all of it, also to processes. */
+	/* Callers copy the whole structure, also to processes. */
 	memset(attr, 0, sizeof(*attr));
 	memset(init_attr, 0, sizeof(*init_attr));
 	attr->qp_state = erdma_qp_ib_state(qp);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An endpoint's TCP socket: connecting, addresses, and its callbacks, which
- * only note events for the endpoint's worker (see cm.c).
+ * TCP socket of an endpoint: connecting, addresses, and its callbacks, which only record events for
+ * the endpoint's worker (see cm.c).
  */
 #include <linux/tcp.h>
 #include <net/tcp.h>
@@ -33,14 +33,14 @@ static void sk_got_data(struct sock *sk)
 
 /**
  * erdma_sock_hook() - install callbacks that report to an endpoint
- * @sk: the socket, which takes a reference of the endpoint
+ * @sk: the socket, which takes a reference to the endpoint
  * @cep: the endpoint
  * @saved: set to the callbacks that erdma_sock_release() restores
- * @inherited: NULL, or for a child of a listener the listener's original
- *	callbacks: the child has inherited ours, and after sock_release() TCP
- *	may keep using it for a while without us
+ * @inherited: NULL, or for a child of a listener the listener's original callbacks: the child has
+ *	inherited ours, and after sock_release() TCP may keep using the socket for a while without
+ *	us
  *
- * Context: process; @cep is locked, or not visible to others yet.
+ * Context: process; @cep is locked, or not visible yet.
  */
 void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_callbacks *saved,
 		     const struct erdma_sk_callbacks *inherited)
@@ -54,7 +54,7 @@ void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_cal
 		saved->data_ready = sk->sk_data_ready;
 		saved->error_report = sk->sk_error_report;
 	}
-	/* Without NOCOPY a child would point to the listener unreferenced. */
+	/* Without NOCOPY a child would contain an unreferenced pointer to the listener. */
 	sk->sk_user_data = NULL;
 	__rcu_assign_sk_user_data_with_flags(sk, cep, SK_USER_DATA_NOCOPY);
 	sk->sk_state_change = sk_state_changed;
@@ -64,12 +64,12 @@ void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_cal
 }
 
 /**
- * erdma_sock_attach() - give an endpoint its socket
- * @cep: the endpoint, which gets events from now on
- * @sock: belongs to the endpoint from now on
+ * erdma_sock_attach() - attach a socket to an endpoint
+ * @cep: the endpoint, which receives events from now on
+ * @sock: the socket, owned by the endpoint from now on
  * @inherited: see erdma_sock_hook()
  *
- * Context: process; @cep is locked, or not visible to others yet.
+ * Context: process; @cep is locked, or not visible yet.
  */
 void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 		       const struct erdma_sk_callbacks *inherited)
@@ -79,12 +79,11 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 }
 
 /**
- * erdma_sock_release() - release a socket with our callbacks
+ * erdma_sock_release() - release a socket that has our callbacks
  * @sock: the socket, no longer owned by an endpoint
- * @saved: the original callbacks: its own, or those of the listener that
- *	accepted it
+ * @saved: the original callbacks: those of the socket, or of the listener that accepted it
  *
- * TCP may keep using it for a while.
+ * TCP may keep using the socket for a while.
  *
  * Context: process.
  */
@@ -123,10 +122,10 @@ void erdma_sock_detach(struct erdma_cep *cep)
  * erdma_sock_names() - read the addresses of a connection
  * @cep: the endpoint, locked, with a socket
  *
- * The local address is kept even if the peer's is not known.
+ * The local address is kept even if the peer's address is not known.
  *
  * Context: process.
- * Return: 0 when both are known, otherwise TCP's error, usually -ENOTCONN.
+ * Return: 0 if both are known, otherwise TCP's error, usually -ENOTCONN.
  */
 int erdma_sock_names(struct erdma_cep *cep)
 {
@@ -155,7 +154,7 @@ static int sock_open(struct socket **sock)
 	return ret;
 }
 
-/* @any_port: let TCP choose a port that is free for this peer. */
+/* @any_port: allow TCP to choose a port that is free for this peer. */
 static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_port)
 {
 	struct sockaddr_in from = *(struct sockaddr_in *)&id->m_local_addr;
@@ -179,17 +178,16 @@ static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_
 }
 
 /**
- * erdma_sock_connect() - begin to connect an endpoint by TCP
+ * erdma_sock_connect() - start a TCP connection of an endpoint
  * @cep: the endpoint, locked, without a socket
- * @id: has the addresses, IPv4 both
+ * @id: ID with both addresses, which must be IPv4
  *
- * A port of the ephemeral range was chosen by the RDMA CM, which does not know
- * which ports TCP uses, or still keeps after a connection to the same peer: if
- * it is taken, TCP chooses another one.
+ * The RDMA CM chose a port from the ephemeral range, without knowing which ports TCP uses, or still
+ * reserves after a connection to the same peer: if the port is in use, TCP chooses another port.
  *
  * Context: process.
- * Return: 0 when TCP will report the outcome, or an error; the socket is then
- * detached when the endpoint is closed.
+ * Return: 0 if TCP will report the outcome, or an error; the socket is then detached when the
+ * endpoint is closed.
  */
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 {

@@ -3,7 +3,7 @@
 
 #include "erdma.h"
 
-/* In the order of the adapter (hw 11). */
+/* In the order used by the adapter (hw 11). */
 static const struct rdma_stat_desc descs[ERDMA_STATS_COUNT] = {
 	{ .name = "tx_reqs_cnt" },
 	{ .name = "tx_packets_cnt" },
@@ -40,8 +40,8 @@ static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, co
 		return 0;
 	ret = eadm_recent_read(&to_erdma_dev(ibdev)->recent.stats, stats->value, eadm_may_ask());
 	/*
-	 * The core reads them once when it registers the device, and any other error fails
-	 * that.
+	 * The core reads the counters once when it registers the device, and any other error would
+	 * fail the registration.
 	 */
 	if (ret == -EIO)
 		return -EOPNOTSUPP;

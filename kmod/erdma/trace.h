@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Tracepoints; the flight recorder shows the same without any setup. */
+/* Tracepoints; the flight recorder shows the same data without any setup. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM erdma
 

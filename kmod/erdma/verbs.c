@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Verbs of the device and its port; those of objects are with the objects. */
+/* Verbs of the device and its port; verbs of objects are in the objects' files. */
 
 #include <linux/bitfield.h>
 #include <linux/capability.h>
@@ -23,13 +23,13 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
-	/* As the provider decodes it for display. */
+	/* In the format that the provider decodes for display. */
 	attr->fw_ver = FIELD_GET(ERDMA_FW_MAJOR, (u64)caps->fw) << 32 |
 		       FIELD_GET(ERDMA_FW_MEDIUM, caps->fw) << 16 |
 		       FIELD_GET(ERDMA_FW_MINOR, caps->fw);
 	attr->sys_image_guid = ibdev->node_guid;
 	attr->max_mr_size = caps->max_mr_size;
-	/* Page sizes of the adapter's translations. */
+	/* Page sizes supported by the adapter's translations. */
 	attr->page_size_cap = 0x7ffff000;
 	attr->vendor_id = dev->pdev->vendor;
 	attr->vendor_part_id = dev->pdev->device;
@@ -54,7 +54,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return 0;
 }
 
-/* Queries the interface only after a change, as that needs the RTNL. */
+/* Queries the interface only after a change, because the query needs the RTNL. */
 static void update_speed(struct erdma_dev *dev)
 {
 	u16 speed;
@@ -98,7 +98,7 @@ static int get_port_immutable(struct ib_device *ibdev, compat_port_t port,
 	return 0;
 }
 
-/* iWARP: the interface's address, the rest zero. */
+/* iWARP: the interface's address, padded with zeros. */
 static int query_gid(struct ib_device *ibdev, compat_port_t port, int index, union ib_gid *gid)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
@@ -176,8 +176,8 @@ err:
 }
 
 /*
- * The adapter's raw contexts contain memory addresses, but the RDMA core
- * requires CAP_NET_ADMIN only.
+ * The adapter's raw contexts contain memory addresses, but the RDMA core requires only
+ * CAP_NET_ADMIN.
  */
 static bool may_see_contexts(void)
 {
@@ -206,7 +206,7 @@ static int fill_res_cq_entry_raw(struct sk_buff *msg, struct ib_cq *ibcq)
 	return ret ? ret : nla_put(msg, RDMA_NLDEV_ATTR_RES_RAW, sizeof(cqc), &cqc);
 }
 
-/* Not used by kernels without this verb. */
+/* Unused on kernels without this verb. */
 static __maybe_unused const struct cpumask *
 erdma_get_vector_affinity(struct ib_device *ibdev, int vector)
 {
@@ -215,7 +215,7 @@ erdma_get_vector_affinity(struct ib_device *ibdev, int vector)
 	return vector < 0 || vector >= dev->nr_ceqs ? NULL : &dev->ceqs[vector].base.affinity;
 }
 
-/* Verbs whose signature differs between kernels. */
+/* Verbs whose signature differs between kernel versions. */
 #define COMPAT_DRIVER(name)	erdma_##name
 #define COMPAT_DMABUF
 #define COMPAT_PORT_STATS
@@ -248,7 +248,7 @@ static const struct ib_device_ops erdma_ops = {
 
 /**
  * erdma_verbs_init() - fill in the RDMA device before it is registered
- * @dev: the device; capabilities and MAC address are known
+ * @dev: the device, whose capabilities and MAC address have been read
  *
  * Context: process.
  */
@@ -268,7 +268,7 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
-	/* We listen on TCP sockets: a port that iwpmd had reserved would be in use. */
+	/* The driver listens on TCP sockets: a port reserved by iwpmd would be in use. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->local_dma_lkey = dev->caps.local_dma_key;
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->mac);

@@ -15,15 +15,15 @@
 
 /**
  * struct erdma_ctx - a user context
- * @base: as in any family
- * @db_pages: answer to ALLOC_DB, valid with @db_allocated
- * @db_allocated: doorbell pages were handed out by the adapter
- * @sdb_type: its share of the SQ doorbell space, enum erdma_sdb_type
- * @sdb_index: which page, or which entry in all pages of entries
+ * @base: common part of all families
+ * @db_pages: response to ALLOC_DB, valid if @db_allocated
+ * @db_allocated: the adapter allocated the doorbell pages
+ * @sdb_type: kind of SQ doorbell space, enum erdma_sdb_type
+ * @sdb_index: number of the page, or of the entry across all pages of entries
  * @sdb: SQ doorbell page
  * @rdb: RQ doorbell page
  * @cdb: CQ doorbell page
- * @dbpage_lock: guards @dbpages and the pages in it
+ * @dbpage_lock: protects @dbpages and the pages in it
  * @dbpages: struct erdma_dbpage by user address in pages
  */
 struct erdma_ctx {
@@ -35,24 +35,24 @@ struct erdma_ctx {
 	struct eadm_map *sdb;
 	struct eadm_map *rdb;
 	struct eadm_map *cdb;
-	struct mutex dbpage_lock;	/* dbpages */
+	struct mutex dbpage_lock;	/* protects dbpages */
 	struct xarray dbpages;
 };
 
 /**
  * struct erdma_mr - a memory region
  * @ibmr: the core's part
- * @obj: in dev->adapter.mrs
+ * @obj: entry in dev->adapter.mrs
  * @ctx: owner, NULL for the kernel
- * @mpt: its number: bits 31:8 of the keys
+ * @mpt: number of the MR: bits 31:8 of the keys
  * @type: enum erdma_mr_type
  * @valid: accesses are allowed, as far as the driver knows
  * @access: verbs access flags
  * @iova: start address
  * @length: bytes
- * @filled: entries set by map_mr_sg
- * @mem: memory; its first area has the translation
- * @rcu: frees it after lookups by erdma_mr_invalidated()
+ * @filled: number of entries set by map_mr_sg
+ * @mem: memory; its first area contains the translation
+ * @rcu: used to free the MR after lookups by erdma_mr_invalidated()
  */
 struct erdma_mr {
 	struct ib_mr ibmr;
@@ -72,31 +72,29 @@ struct erdma_mr {
 /**
  * struct erdma_cq - a completion queue
  * @ibcq: the core's part
- * @obj: in dev->adapter.cqs
+ * @obj: entry in dev->adapter.cqs
  * @ctx: owner, NULL for the kernel
- * @cqn: its number
- * @depth: entries
+ * @cqn: number of the CQ
+ * @depth: number of entries
  * @vector: completion vector
  * @mem: memory
- * @db: a user CQ's doorbell record
+ * @db: doorbell record of a user CQ
  * @events: completion events delivered
  * @errors: asynchronous error events
- * @last_event: local_clock(), 0 = none yet
- * @event_db: a user's doorbell record at the last event: that request has been served
- * @requests: a user's requests for notification up to @event_db, see
- *	erdma_cq_requests()
+ * @last_event: local_clock() of the last event, 0 = none yet
+ * @event_db: doorbell record of a user CQ at the last event, which served that request
+ * @requests: notification requests of a user CQ up to @event_db, see erdma_cq_requests()
  * @extra: largest excess of events over requests so far
  * @last_extra: local_clock() when @extra last grew, 0 = never
  * @revival: serialises erdma_cq_revive(), taken before @lock
- * @lock: guards what follows (kernel CQs only) and the CI of their queues
+ * @lock: protects the following members (kernel CQs only) and the CI of their queues
  * @ci: consumer index
  * @notify_count: requests for notification
  * @cmdsn: completion events seen, modulo 4
  * @armed: a notification was requested and has not arrived yet
- * @solicited: for a solicited completion only
+ * @solicited: the request is for solicited completions only
  * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
- * @kick: entry in its EQ's list of CQs to call the consumers of; under the EQ's
- *	lock
+ * @kick: entry in the EQ's list of CQs whose consumers are to be called; under the EQ's lock
  *
  * @events to @last_extra are written by event delivery of one EQ only and read with READ_ONCE().
  */
@@ -116,8 +114,8 @@ struct erdma_cq {
 	u32 requests;
 	s32 extra;
 	u64 last_extra;
-	struct mutex revival;	/* re-creation */
-	spinlock_t lock;	/* what follows */
+	struct mutex revival;	/* serialises re-creation */
+	spinlock_t lock;	/* protects the following members */
 	u32 ci;
 	u32 notify_count;
 	u32 cmdsn;
@@ -127,7 +125,7 @@ struct erdma_cq {
 	struct list_head kick;
 };
 
-/* A posted send request; index is that of its first building block. */
+/* A posted send request; its index is that of its first building block. */
 struct erdma_swr {
 	u64 wr_id;
 	u8 opcode;		/* enum erdma_opcode */
@@ -149,13 +147,13 @@ struct erdma_rq {
 };
 
 /**
- * struct erdma_kqp - the part of a QP that only kernel consumers need
+ * struct erdma_kqp - the part of a QP used only by kernel consumers
  * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
- * @last_post: get_jiffies_64(), 0 = never: a clock that is cheap to read
- * @last_comp: the same
- * @reflush: makes the adapter flush requests posted after it began to flush
+ * @last_post: get_jiffies_64() of the last post, 0 = never: this clock is cheap to read
+ * @last_comp: get_jiffies_64() of the last completion, 0 = never
+ * @reflush: makes the adapter flush requests that were posted after it began to flush
  */
 struct erdma_kqp {
 	struct erdma_qp *qp;
@@ -167,7 +165,7 @@ struct erdma_kqp {
 };
 
 /**
- * struct erdma_rts - what the adapter has to know about a connection
+ * struct erdma_rts - parameters of a connection that the adapter needs
  * @remote_cookie: cookie of the peer's QP
  * @cc: congestion control
  * @sip: local address
@@ -191,32 +189,31 @@ struct erdma_rts {
 /**
  * struct erdma_qp - a queue pair
  * @ibqp: the core's part
- * @obj: in dev->adapter.qps
+ * @obj: entry in dev->adapter.qps
  * @ctx: owner, NULL for the kernel
- * @qpn: its number
+ * @qpn: number of the QP
  * @sq_depth: send queue size in building blocks
  * @rq_depth: receive queue size
- * @signal_all: every send request asks for a completion; for user QPs the
- *	provider handles it
+ * @signal_all: every send request generates a completion; for user QPs the provider handles it
  * @cookie: returned by the adapter at creation, passed to the peer
  * @mem: memory
- * @db: a user QP's doorbell records
- * @state_lock: serialises changes of state, which may take as long as a
- *	command; guards @state, @cm_closed and @cm_data
+ * @db: doorbell records of a user QP
+ * @state_lock: serialises state changes, which may take as long as a command; protects @state,
+ *	@cm_closed and @cm_data
  * @state: enum erdma_qp_state; read with READ_ONCE() elsewhere
  * @state_since: local_clock() of the last change
- * @conn_lock: guards the connection, innermost; written with @state_lock held too
+ * @conn_lock: protects the connection, innermost; @state_lock must also be held to write it
  * @connected: @conn is valid
  * @conn: the connection
- * @cm_closed: called once when the QP leaves RTS or is stopped before, with
- *	state_lock held; must not sleep on anything that waits for the QP
+ * @cm_closed: called once when the QP leaves RTS or is stopped before, with @state_lock held; must
+ *	not sleep on anything that waits for the QP
  * @cm_data: argument of @cm_closed
  * @events: number of asynchronous events
- * @first_event: ERDMA_AE_* of the first one the adapter raised; stable, like
+ * @first_event: ERDMA_AE_* of the first event that the adapter raised; stable, like
  *	@first_syndrome, once @first_event_time is set
  * @first_syndrome: enum erdma_syndrome
- * @first_event_time: local_clock(), 0 = none yet; written with release, read
- *	with acquire
+ * @first_event_time: local_clock() of that event, 0 = none yet; written with release, read with
+ *	acquire
  * @kqp: NULL for user QPs
  */
 struct erdma_qp {
@@ -230,10 +227,10 @@ struct erdma_qp {
 	u32 cookie;
 	struct erdma_hostmem *mem;
 	struct erdma_dbref db;
-	struct mutex state_lock;	/* changes of state */
+	struct mutex state_lock;	/* serialises state changes */
 	enum erdma_qp_state state;
 	u64 state_since;
-	spinlock_t conn_lock;		/* connected, conn */
+	spinlock_t conn_lock;		/* protects connected, conn */
 	bool connected;
 	struct erdma_rts conn;
 	void (*cm_closed)(struct erdma_qp *qp, void *cm_data);
@@ -284,7 +281,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp);
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch);
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr);
 
-/* Verbs of objects, and those for the connection manager of the RDMA core. */
+/* Verbs of objects, and those used by the RDMA core's connection manager. */
 extern const struct ib_device_ops erdma_pd_ops;
 extern const struct ib_device_ops erdma_cq_ops;
 extern const struct ib_device_ops erdma_qp_ops;

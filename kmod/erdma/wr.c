@@ -9,7 +9,7 @@
 #include "erdma.h"
 
 #define WQE_SIZE	(ERDMA_MAX_SQEBB_PER_WQE * ERDMA_WQEBB_SIZE)
-/* The adapter may miss what is posted while it begins to flush. */
+/* The adapter may miss requests that are posted when it begins to flush. */
 #define REFLUSH_DELAY	usecs_to_jiffies(100)
 
 /* A WQE under construction; copied into the ring block by block. */
@@ -52,7 +52,7 @@ static void set_sge(struct erdma_sge *dst, u64 addr, u32 length, u32 key)
 	dst->key = cpu_to_le32(key);
 }
 
-/* Payload behind the fixed part: inline data or SGEs. */
+/* Payload after the fixed part: inline data or SGEs. */
 static int set_payload(struct wqe *wqe, const struct ib_send_wr *wr, u8 offset, __le32 *length)
 {
 	struct erdma_sge *sgl = (struct erdma_sge *)(wqe->raw + offset);
@@ -105,8 +105,8 @@ static int make_write(struct wqe *wqe, const struct ib_send_wr *wr)
 }
 
 /*
- * The kernel's read/write API identifies the sink by the key that it had before
- * its registration, one request earlier on the same queue.
+ * The kernel's read/write API identifies the sink by the key it had before its registration, one
+ * request earlier on the same queue.
  */
 static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 {
@@ -117,7 +117,7 @@ static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 	return stag;
 }
 
-/* The sink is in the fixed part, the remote source is the SGE. */
+/* The fixed part contains the sink, the SGE contains the remote source. */
 static int make_read(struct erdma_dev *dev, struct wqe *wqe, const struct ib_send_wr *wr)
 {
 	struct ib_sge none = {}, *sink = wr->num_sge ? wr->sg_list : &none;
@@ -188,8 +188,8 @@ static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 		wqe->len = sizeof(wqe->reg_mr) + ERDMA_MR_INLINE_MTT * sizeof(__le64);
 	}
 	/*
-	 * To consumers the registration takes effect when it is posted, as
-	 * requests execute in order.
+	 * For consumers the registration takes effect when it is posted, as requests execute in
+	 * order.
 	 */
 	mr->access = reg_wr(wr)->access;
 	mr->iova = mr->ibmr.iova;
@@ -273,7 +273,7 @@ static int post_one_send(struct erdma_qp *qp, const struct ib_send_wr *wr)
 		return ret;
 	blocks = DIV_ROUND_UP(wqe.len, ERDMA_WQEBB_SIZE);
 
-	/* Any block may be the last one of the ring. */
+	/* Any block may be the last one in the ring. */
 	for (i = 0; i < blocks; i++)
 		memcpy(ring + ((pi + i) & mask) * ERDMA_WQEBB_SIZE,
 		       wqe.raw + i * ERDMA_WQEBB_SIZE, ERDMA_WQEBB_SIZE);
@@ -301,10 +301,10 @@ static bool stopped(const struct erdma_qp *qp)
 }
 
 /**
- * erdma_kqp_reflush() - flush requests that were posted too late
+ * erdma_kqp_reflush() - schedule a flush of requests posted after flushing began
  * @qp: a kernel QP in a stop state
  *
- * Requests posted meanwhile do not postpone it.
+ * Requests posted in the meantime do not postpone the flush.
  *
  * Context: any.
  */
@@ -366,7 +366,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	lockdep_assert_held(&rq->lock);
 	if (wr->num_sge > ERDMA_MAX_RECV_SGE)
 		return -EINVAL;
-	/* As for the SQ. */
+	/* As in post_send(). */
 	if ((u16)(pi - smp_load_acquire(&rq->ci)) >= qp->rq_depth)
 		return -ENOMEM;
 	rqe = &ring[pi & (qp->rq_depth - 1)];
@@ -432,14 +432,13 @@ static void reflush_work(struct work_struct *work)
 	if (!eadm_object_is_dead(&dev->adapter, &qp->obj)) {
 		ret = erdma_cmd_reflush(dev, qp, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi));
 		/*
-		 * If the command got no answer, a consumer may wait for these completions
-		 * forever.
+		 * If the command was lost, a consumer may wait for these completions forever.
 		 */
 		if (ret && ret != -EIO)
 			erdma_kqp_reflush(qp);
 		return;
 	}
-	/* For an adapter that has forgotten the QP, the driver flushes. */
+	/* If the adapter has lost the QP, the driver completes its requests. */
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.send_cq));
 	erdma_cq_kick(to_erdma_cq(qp->ibqp.recv_cq));
 }
@@ -452,7 +451,7 @@ static void unlink_cq(struct erdma_cq *cq, struct erdma_qp *qp)
 }
 
 /**
- * erdma_kqp_init() - make the part of a QP that kernel consumers need
+ * erdma_kqp_init() - initialise the part of a QP used by kernel consumers
  * @qp: the QP
  * @attr: its attributes
  *
@@ -497,7 +496,7 @@ err:
 
 /**
  * erdma_kqp_free() - undo erdma_kqp_init()
- * @qp: the QP; cannot be found by number any more
+ * @qp: the QP, which can no longer be found by number
  *
  * Context: process.
  */

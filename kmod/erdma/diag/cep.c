@@ -8,16 +8,16 @@
 /**
  * struct cep_row - a consistent snapshot of an endpoint
  * @cep: the endpoint, referenced
- * @qp: its QP, referenced, or NULL
+ * @qp: QP of the endpoint, referenced, or NULL
  * @state: enum erdma_cep_state
  * @role: EADM_CEP_ROLE_*
- * @listener: listener where it awaits an answer, 0 = none
- * @local: local address; no family: not known yet
- * @peer: the peer's
+ * @listener: number of the listener until the request is accepted or rejected, 0 = none
+ * @local: local address; the family is 0 until the address is known
+ * @peer: address of the peer
  * @remote_cookie: cookie of the peer's QP
  * @cc: congestion control
- * @backlog: of a listener
- * @pending: of a listener
+ * @backlog: backlog of a listener
+ * @pending: pending connections of a listener
  */
 struct cep_row {
 	struct erdma_cep *cep;
@@ -33,7 +33,7 @@ struct cep_row {
 	u32 pending;
 };
 
-/* An endpoint that was just created may not be completely set up yet. */
+/* A newly created endpoint may not be completely set up yet. */
 static u32 role_of(const struct erdma_cep *cep, enum erdma_cep_state state)
 {
 	if (state == ERDMA_CEP_LISTENING || READ_ONCE(cep->backlog))
@@ -168,8 +168,7 @@ void erdma_diag_count_ceps(struct erdma_dev *dev, struct eadm_snap_dev *s)
 }
 
 /**
- * erdma_diag_count_connections() - count what connection management has done so
- * far
+ * erdma_diag_count_connections() - fill in the counters of connection management
  * @dev: the device
  * @s: snapshot of the counters
  */

@@ -24,7 +24,7 @@ static void fill_cmdq_hw(struct erdma_dev *dev, struct eadm_snap_cmdq *s)
 	struct erdma_cqc cqc;
 	int ret;
 
-	/* Number 0 is the command queue's QP and CQ. */
+	/* QP 0 and CQ 0 belong to the command queue. */
 	ret = erdma_diag_may_query(dev, NULL);
 	if (!ret)
 		ret = erdma_cmd_query_qpc(dev, 0, &qpc, NULL);

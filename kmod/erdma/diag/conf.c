@@ -73,7 +73,7 @@ static void fill(struct eadm_adapter *ad, u32 id, struct eadm_snap_conf *s,
 	}
 }
 
-/* Sets one in the adapter, and notes it for the time after a reset (conf.c). */
+/* Changes a setting in the adapter, and records it for restoring after a reset (conf.c). */
 static int set(struct erdma_dev *dev, u32 id, u32 value)
 {
 	struct erdma_conf *conf = &dev->conf;
@@ -106,7 +106,7 @@ static int apply(struct eadm_adapter *ad, u32 id, u32 value)
 	ret = set(dev, id, value);
 	if (id == EADM_CONF_PARAM_DELAYED_ACK)
 		eadm_recent_forget(&dev->recent.ext_attr);
-	/* This is how the adapter refuses an unknown setting. */
+	/* The adapter rejects an unknown setting with this error. */
 	return ret == -EIO ? -EOPNOTSUPP : ret;
 }
 

@@ -15,14 +15,14 @@ static void fill_kernel(struct erdma_cq *cq, struct eadm_snap_cq *s)
 	spin_unlock_irq(&cq->lock);
 }
 
-/* All that is known of a process's CQ is its last request for notification. */
+/* For a process's CQ only the last notification request is known. */
 static void fill_user(struct erdma_cq *cq, struct eadm_snap_cq *s)
 {
 	u64 db = erdma_dbref_read(&cq->db, 0);
 	bool armed;
 
 	SNAP_SET(s, ctxn, cq->ctx->base.ctxn);
-	/* Uverbs keeps the channel's queue there. */
+	/* Uverbs stores the completion channel here. */
 	SNAP_SET(s, channel, !!cq->ibcq.cq_context);
 	if (!(db & ERDMA_CQ_DB_ARM)) {
 		SNAP_SET(s, armed, 0);

@@ -29,7 +29,7 @@ static void fill_hw(struct erdma_dev *dev, struct erdma_eq *eq, struct eadm_snap
 	SNAP_SET(o, hw_dbrec, le64_to_cpu(c.dbrec));
 }
 
-/* Issuers of commands notice lost events. */
+/* Issuers of commands detect lost events. */
 static void fill_missed(const struct erdma_cmdq *q, struct eadm_snap_eq *s)
 {
 	u64 last = READ_ONCE(q->last_missed);
@@ -46,7 +46,7 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	struct eadm_snap_eq *s = snap;
 	struct erdma_eq *eq = container_of(obj, struct erdma_eq, base);
 
-	/* May sleep. */
+	/* pci_irq_vector() may sleep. */
 	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
 	SNAP_SET(s, pending, erdma_eq_pending(eq));
 	spin_lock_irq(&eq->base.lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: the table of objects. Each object has its own file, or is filled by
- * the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's
- * name and index.
+ * Diagnostic provider: the table of objects. Each kind of object is filled in by its own file or by
+ * the core; the companion adds owners (pid, comm, cgroup-id, netns, res-id), and the device's name
+ * and index.
  */
 
 #include "diag.h"

@@ -21,7 +21,7 @@ static void fill_kernel(struct erdma_qp *qp, struct eadm_snap_qp *s)
 		SNAP_SET(s, last_comp_age, diag_age_coarse(comp));
 }
 
-/* A process passes its producer indices to the adapter only, in its doorbell records. */
+/* A process passes its producer indices directly to the adapter, in its doorbell records. */
 static void fill_user(struct erdma_qp *qp, struct eadm_snap_qp *s)
 {
 	SNAP_SET(s, sq_pi, FIELD_GET(ERDMA_SQ_DB_PI, erdma_dbref_read(&qp->db, 0)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: bytes of rings, of the adapter's contexts and of
- * registers. The bytes are not interpreted here.
+ * Diagnostic provider: bytes of rings, of the adapter's contexts and of registers. The kernel does
+ * not interpret the bytes.
  */
 #include <linux/bitfield.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
@@ -10,9 +10,9 @@
 #include "erdma_classes.h"
 
 /**
- * erdma_diag_may_query() - whether the adapter can be asked for a context
+ * erdma_diag_may_query() - whether the adapter can be queried for a context
  * @dev: the device
- * @obj: the object, or NULL for those that also exist after a reset
+ * @obj: the object, or NULL for contexts that also exist after a reset
  *
  * Return: 0 or -errno for hw-error.
  */
@@ -37,7 +37,7 @@ static void set_hw(struct eadm_diag_ring *r, u32 pi, u32 ci)
 	r->valid |= EADM_DIAG_RING_HW_PI | EADM_DIAG_RING_HW_CI;
 }
 
-/* Number 0 of QPs and CQs is the command queue's. */
+/* QP 0 and CQ 0 belong to the command queue. */
 static int ask_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 qpn, bool rq)
 {
 	const struct erdma_qpc_queue *q;
@@ -75,10 +75,10 @@ static int ask_eq(struct erdma_dev *dev, struct eadm_diag_ring *r, u32 index)
 }
 
 /**
- * erdma_ask_ring() - ask the adapter for its indices, for &eadm_adapter_ops.ask_ring
+ * erdma_ask_ring() - query the adapter for indices of a queue, for &eadm_adapter_ops.ask_ring
  * @ad: the adapter
  * @r: the queue
- * @obj: what has the queue, or NULL
+ * @obj: owner of the queue, or NULL
  */
 int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, const struct eadm_object *obj)
 {
@@ -120,7 +120,7 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 	r->user = !kqp;
 	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
 	if (!kqp) {
-		/* A process passes its producer index to the adapter only. */
+		/* A process passes its producer index directly to the adapter. */
 		db = erdma_dbref_read(&qp->db, rq);
 		r->sw_pi = rq ? FIELD_GET(ERDMA_RQ_DB_PI, db) : FIELD_GET(ERDMA_SQ_DB_PI, db);
 		r->valid |= EADM_DIAG_RING_SW_PI;
@@ -153,7 +153,7 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 		r->valid |= EADM_DIAG_RING_SW_CI;
 		return 0;
 	}
-	/* The index at the last request for notification. */
+	/* The index at the last notification request. */
 	db = erdma_dbref_read(&cq->db, 0);
 	if (db & ERDMA_CQ_DB_ARM && FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		r->sw_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
@@ -188,8 +188,8 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ead
 /**
  * erdma_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
  * @ad: the adapter
- * @r: which queue; on return, what is known of it
- * @bytes: where its bytes are
+ * @r: the requested queue; on return, its description
+ * @bytes: set to the location of its bytes
  */
 int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 		    struct eadm_ring_bytes *bytes)
@@ -216,7 +216,7 @@ int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 	}
 }
 
-/* The reference keeps a QP or CQ alive while the adapter is asked about it. */
+/* The reference keeps a QP or CQ alive during the query. */
 static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
 {
 	struct eadm_adapter *ad = &dev->adapter;
@@ -240,11 +240,11 @@ static int query_object(struct erdma_dev *dev, u8 kind, u32 id, void *buf)
  * erdma_diag_context() - read the adapter's context of a queue
  * @dd: the device
  * @kind: EADM_RAW_KIND_QPC, _CQC or _EQC
- * @id: number of the queue, 0 of QPs and CQs is the command queue
- * @buf: where to put it, ERDMA_CONTEXT_MAX bytes
+ * @id: number of the queue; number 0 of QPs and CQs is the command queue
+ * @buf: destination, ERDMA_CONTEXT_MAX bytes
  *
  * Context: process; issues a command.
- * Return: its length, or -errno.
+ * Return: size of the context, or -errno.
  */
 int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 {
@@ -270,13 +270,13 @@ int erdma_diag_context(struct eadm_diag_dev *dd, u8 kind, u32 id, void *buf)
 }
 
 /**
- * erdma_diag_regs() - read the registers that may be read
+ * erdma_diag_regs() - read the registers that are safe to read
  * @dd: the device
- * @regs: where to put them
- * @max: how many fit
+ * @regs: destination of the values
+ * @max: number of elements in @regs
  *
  * Context: process.
- * Return: how many there are; -ENODEV; -EAGAIN while the function is being reset.
+ * Return: number of registers; -ENODEV; -EAGAIN while the function is being reset.
  */
 int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 max)
 {
@@ -299,6 +299,6 @@ int erdma_diag_regs(struct eadm_diag_dev *dd, struct eadm_diag_reg *regs, u32 ma
 			};
 		n++;
 	}
-	/* What was read meanwhile are ones. */
+	/* Registers read during a reset return all ones. */
 	return eadm_function_is_resetting(&dev->adapter.fn) ? -EAGAIN : n;
 }
