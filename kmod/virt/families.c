@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All families: one line each. */
+/* All families, one line each. */
 #include "core/vdev.h"
 #include "efa/family.h"
 #include "erdma/family.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What config space, registers and knobs currently allow the device to do.
- * Nothing here depends on a part of the model.
+ * Whether config space, registers and knobs currently allow the device to work. Independent of the
+ * parts of the model.
  */
 #include "vdev.h"
 
 /**
- * vdev_config_word() - two bytes of config space
+ * vdev_config_word() - read two bytes of config space
  * @vdev: adapter
  * @where: offset
  *
@@ -19,7 +19,7 @@ u16 vdev_config_word(const struct vdev *vdev, int where)
 }
 
 /**
- * vdev_is_master() - may the function access memory, and send interrupts?
+ * vdev_is_master() - may the function access memory and send interrupts?
  * @vdev: adapter
  *
  * Context: any.
@@ -33,11 +33,11 @@ bool vdev_is_master(const struct vdev *vdev)
  * vdev_may_access() - may driver memory be accessed?
  * @vdev: adapter
  *
- * The driver may reset the device and free its memory at any time without
- * waiting for an answer; it writes the request to a register first. As long as
- * the request is there (a fault may remove it), no access is allowed.
+ * The driver may reset the device and free its memory at any time without waiting for a response;
+ * it writes the request to a register first. As long as the request is there (a fault may remove
+ * it), no access is allowed.
  *
- * Context: any; only vdev_dma_begin() makes sure that the answer stays true.
+ * Context: any; the result is only guaranteed to stay valid within vdev_dma_begin().
  */
 bool vdev_may_access(const struct vdev *vdev)
 {
@@ -45,7 +45,7 @@ bool vdev_may_access(const struct vdev *vdev)
 }
 
 /**
- * vdev_is_stalled() - does a fault keep the device from working for a while?
+ * vdev_is_stalled() - does a fault keep the device from working temporarily?
  * @vdev: adapter
  *
  * Context: any.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Plugging an adapter in and pulling it out.
+ * Plugging and unplugging of adapters.
  */
 #include <linux/idr.h>
 
@@ -27,8 +27,7 @@ static int domain_alloc(void)
  * vdev_plug() - add the adapter to a bus, where a driver may bind to it
  * @vdev: unplugged adapter
  *
- * Context: may sleep, for as long as a driver's probe takes; @vdev->plug_lock
- * held.
+ * Context: may sleep as long as a driver's probe; @vdev->plug_lock held.
  * Return: 0 or a negative error.
  */
 int vdev_plug(struct vdev *vdev)
@@ -71,10 +70,9 @@ free_domain:
 /**
  * vdev_unplug() - remove the adapter from its bus
  * @vdev: plugged adapter
- * @surprise: the device dies first, otherwise the driver can still talk to it
+ * @surprise: kill the device first; otherwise the driver can still communicate with it
  *
- * Context: may sleep, for as long as a driver's removal takes; @vdev->plug_lock
- * held.
+ * Context: may sleep as long as a driver's removal; @vdev->plug_lock held.
  */
 void vdev_unplug(struct vdev *vdev, bool surprise)
 {

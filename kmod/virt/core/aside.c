@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind an adapter's BARs, on kernels that cannot map RAM for devices (arm64):
- * a range that the kernel was kept from using, by "mem=" or a reserved no-map node in the
- * device tree, and that is given in the module's parameter. It is divided into slots.
+ * The memory behind an adapter's BARs, on kernels that cannot map RAM for devices (arm64): a range
+ * that is excluded from the kernel's memory by "mem=" or a reserved no-map node in the device tree,
+ * and passed as a module parameter. It is divided into slots.
  *
- * Models map it as normal memory, allowing any alignment, drivers as device memory: both
- * mappings are uncached.
+ * Models map this memory as normal memory, which allows any alignment, and drivers map it as device
+ * memory: both mappings are uncached.
  */
 #include <linux/bitmap.h>
 #include <linux/io.h>
@@ -17,7 +17,7 @@
 
 #include "vdev.h"
 
-/* Room for all BARs of an adapter. */
+/* Space for all BARs of an adapter. */
 #define SLOT_SIZE	SZ_4M
 #define MAX_SLOTS	(VDEV_DOMAIN_LAST - VDEV_DOMAIN_FIRST + 1)
 
@@ -27,16 +27,15 @@ MODULE_PARM_DESC(window, "physical address of memory reserved from the kernel, a
 
 static unsigned int windows;
 module_param(windows, uint, 0444);
-MODULE_PARM_DESC(windows, "number of adapters that fit into it, 4 MiB each (default: 0, hot-plug disabled)");
+MODULE_PARM_DESC(windows, "number of adapters that fit into the window, 4 MiB each (default: 0, hot-plug disabled)");
 
-/* Guards the map of slots. */
+/* Protects the map of slots. */
 static DEFINE_MUTEX(slot_lock);
 static DECLARE_BITMAP(slots, MAX_SLOTS);
 
 /**
  * vdev_memory_get() - get the memory for a window
- * @vdev: adapter that is arranged; its @window and @window_virt are zeroed memory
- *	  afterwards
+ * @vdev: adapter with arranged BARs; on return @window and @window_virt refer to zeroed memory
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
@@ -47,7 +46,7 @@ int vdev_memory_get(struct vdev *vdev)
 	unsigned int slot;
 
 	if (!window || !n || window % SLOT_SIZE) {
-		pr_err(VDEV_MODULE ": parameters window and windows name no memory for adapters\n");
+		pr_err(VDEV_MODULE ": no memory for adapters: invalid parameters window and windows\n");
 		return -ENXIO;
 	}
 	if (region_intersects(window, (size_t)n * SLOT_SIZE, IORESOURCE_SYSTEM_RAM,
@@ -76,7 +75,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter; the memory has no other mapping any more
+ * @vdev: adapter, whose memory has no other mapping any more
  *
  * Context: may sleep.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * PCI: each adapter is the only function behind a host bridge in a separate
- * domain, so that adapters come and go independently.
+ * PCI: each adapter is the only function behind a host bridge in a separate domain, so that
+ * adapters can be added and removed independently.
  */
 #include <linux/pci.h>
 
@@ -27,7 +27,7 @@ static void set32(struct vdev *vdev, int where, u32 value, u32 wmask)
 	set16(vdev, where + 2, value >> 16, wmask >> 16);
 }
 
-/* The BARs hold their addresses from the start, as if firmware had set them. */
+/* The BARs contain their addresses from the start, as if firmware had set them. */
 static void set_bars(struct vdev *vdev)
 {
 	const struct vdev_bar *bar = vdev->family->function->bar;
@@ -191,7 +191,7 @@ static struct notifier_block notifier = {
 };
 
 /**
- * vdev_bus_init() - prepare for adapters
+ * vdev_bus_init() - register the bus notifier
  *
  * Return: 0 or a negative error.
  */
@@ -246,8 +246,8 @@ int vdev_bus_add(struct vdev *vdev)
 }
 
 /**
- * vdev_bus_scan() - let the PCI core find the function, and a driver bind to it
- * @vdev: adapter with a bus and a running model: probing needs its answers
+ * vdev_bus_scan() - let the PCI core find the function and bind a driver
+ * @vdev: adapter with a bus and a running model, whose responses probing needs
  *
  * Context: may sleep.
  */
@@ -261,8 +261,8 @@ void vdev_bus_scan(struct vdev *vdev)
 
 /**
  * vdev_bus_remove() - remove the function and the host bridge
- * @vdev: adapter; its model keeps running or is dead, depending on what the
- *	driver is to find
+ * @vdev: adapter; its model keeps running or is dead, depending on the state that the driver is to
+ *	see
  *
  * Context: may sleep.
  */
@@ -280,8 +280,8 @@ void vdev_bus_remove(struct vdev *vdev)
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
 	/*
-	 * Drops the reference of pci_create_root_bus(): removing the bus removes the bridge,
-	 * but not this.
+	 * Drops the reference of pci_create_root_bus(): removing the bus removes the bridge, but
+	 * does not drop this reference.
 	 */
 	put_device(bridge);
 }

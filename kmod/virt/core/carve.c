@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind an adapter's BARs: pages of RAM, on kernels that can change how RAM
- * is mapped.
+ * The memory behind an adapter's BARs: pages of RAM, on kernels that can change the mapping of RAM.
  *
- * A driver requests its BARs from iomem_resource, where all memory is a busy "System RAM"
- * entry. So the pages are cut out of that entry: it keeps the part below, and a new entry
- * (a piece) covers the part above. Freeing closes the hole again, in whatever order
- * adapters are removed.
+ * A driver requests its BARs from iomem_resource, where all memory is a busy "System RAM" entry. So
+ * the pages are cut out of that entry: it keeps the part below, and a new entry (a piece) covers
+ * the part above. Freeing closes the hole again, regardless of the order in which adapters are
+ * removed.
  */
 #include <linux/ioport.h>
 #include <linux/mm.h>
@@ -16,16 +15,16 @@
 #include "vdev.h"
 
 /*
- * Entry that we add to the memory map. Each hole comes with one: cutting may
- * need it for the part above, closing for the hole itself.
+ * Entry that we add to the memory map. Each hole has one: cutting may need it for the part above,
+ * closing for the hole itself.
  */
 struct vdev_piece {
 	struct list_head link;
 	struct resource res;
-	struct resource *origin;	/* the firmware's entry it belongs to */
+	struct resource *origin;	/* the firmware's entry that contains it */
 };
 
-/* Guards the lists and our changes of iomem_resource. */
+/* Protects the lists and our changes of iomem_resource. */
 static DEFINE_MUTEX(map_lock);
 static LIST_HEAD(used);		/* in the map */
 static LIST_HEAD(spare);
@@ -75,9 +74,9 @@ static void piece_remove(struct vdev_piece *piece)
 }
 
 /*
- * Changes the range of @res. If it has children outside of the new range, it
- * has to be removed, which hands the children to the parent, and re-inserted,
- * which takes back those inside the new range.
+ * Changes the range of @res. If it has children outside the new range, it has to be removed, which
+ * moves its children to the parent, and re-inserted, which takes back the children inside the new
+ * range.
  */
 static int resize(struct resource *res, resource_size_t start,
 		  resource_size_t end)
@@ -97,7 +96,7 @@ static int resize(struct resource *res, resource_size_t start,
 	return insert_resource(&iomem_resource, res);
 }
 
-/* Cuts a range out of the memory map; returns the entry it belonged to. */
+/* Cuts a range out of the memory map; returns the entry that contained it. */
 static struct resource *cut(resource_size_t start, resource_size_t end)
 {
 	struct resource *res, *origin;
@@ -131,7 +130,7 @@ static struct resource *cut(resource_size_t start, resource_size_t end)
 	return ret ? ERR_PTR(ret) : origin;
 }
 
-/* Closes a hole: merges the adjacent entries that were one before. */
+/* Closes a hole: merges the adjacent entries that were originally one. */
 static int mend(struct resource *origin, resource_size_t start,
 		resource_size_t end)
 {
@@ -175,7 +174,7 @@ static void set_reserved(struct vdev *vdev, bool reserved)
 	}
 }
 
-/* Sets the same memory type as a driver's mapping of the BARs, or that of RAM again. */
+/* Sets the memory type of a driver's BAR mapping, or restores that of RAM. */
 static void set_types(struct vdev *vdev, bool in_use)
 {
 	const struct vdev_bar *bar = vdev->family->function->bar;
@@ -215,8 +214,8 @@ static int cut_out(struct vdev *vdev, struct vdev_piece *piece)
 
 /**
  * vdev_memory_get() - get the memory for a window
- * @vdev: adapter that is arranged; its @window and @window_virt are zeroed memory
- *	  afterwards, mapped as each BAR's kind says
+ * @vdev: adapter with arranged BARs; on return @window and @window_virt refer to zeroed memory,
+ *	  mapped according to each BAR's kind
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
@@ -250,7 +249,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter; the memory has no other mapping any more
+ * @vdev: adapter, whose memory has no other mapping any more
  *
  * Context: may sleep.
  */

@@ -11,11 +11,11 @@
  *   flr_ms       how long a function level reset takes: config space and registers
  *                read as ones, and writes are lost. 0: until the next pass
  *   log_level    0 nothing, 1 refused commands, 2 all commands
- *   live         1 plug in, 0 remove: the driver can still talk to the device
- *   surprise     1: the device dies, then is removed
+ *   live         1: plug in, 0: remove, while the driver can still access the device
+ *   surprise     1: kill the device, then remove it
  *   fault/       see fault.c
  * Read only:
- *   address      on PCI, while plugged in
+ *   address      PCI address, while plugged in
  *   state        unplugged, powered, running (started by a driver) or gone
  *   commands, command_errors, doorbells, events, interrupts, resets
  */
@@ -24,7 +24,7 @@
 
 #include "vdev.h"
 
-/* The PCI core waits for a minute. */
+/* The PCI core waits for up to a minute. */
 #define FLR_MAX_MS	60000
 
 static ssize_t adapter_vectors_show(struct config_item *item, char *page)
@@ -221,7 +221,7 @@ struct folder {
 	struct config_item_type adapter;
 };
 
-/* One for each of vdev_families; lives as long as the module. */
+/* One per element of vdev_families; exists as long as the module. */
 static struct folder *folders;
 
 static struct config_group *adapters_make(struct config_group *group,

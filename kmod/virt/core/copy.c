@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The only copy of data, directly from source to target, between memory of
- * adapters.
+ * Copies data directly from source to target, between the memory of adapters. This is the only copy
+ * made.
  */
 #include "vdev.h"
 
@@ -9,7 +9,7 @@
  * vdev_span_at() - kernel address of a byte of a range
  * @span: range
  * @off: offset in it
- * @len: reduced to the bytes that follow without a gap
+ * @len: reduced to the number of contiguous bytes from there
  *
  * Context: between vdev_dma_begin() and vdev_dma_end(), unless @span is direct.
  * Return: the address, or NULL if the driver's translation is invalid.
@@ -90,11 +90,11 @@ end_in:
  * @dst: target
  * @src: source
  * @from: offset in both lists
- * @len: bytes; both lists have them
+ * @len: bytes; both lists must contain them
  *
  * Context: takes as long as copying @len bytes.
- * Return: VDEV_COPIED, or which side's translation is invalid, or VDEV_NO_ACCESS if an
- * adapter has to stop, which may be at any time.
+ * Return: VDEV_COPIED, the side whose translation is invalid, or VDEV_NO_ACCESS if an adapter has
+ * to stop, which can happen at any time.
  */
 enum vdev_copy vdev_sgl_copy(const struct vdev_sgl *dst, const struct vdev_sgl *src,
 			     u64 from, u32 len)

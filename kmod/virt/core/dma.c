@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory of the driver, by the addresses it gives to the device.
+ * Driver memory, accessed by the addresses that the driver passes to the device.
  *
- * Addresses are bus addresses: physical, unless an IOMMU translates for the
- * function. Addresses that are not memory are refused.
+ * Addresses are bus addresses: physical, unless an IOMMU translates for the function. Addresses
+ * outside memory are refused.
  *
- * Memory is accessed only between vdev_dma_begin() and vdev_dma_end(), at most a page at
- * a time: ending bus mastering waits for such accesses, see vdev_dma_wait().
+ * Memory is accessed only between vdev_dma_begin() and vdev_dma_end(), at most one page at a time:
+ * ending bus mastering waits for such accesses, see vdev_dma_wait().
  */
 #include <linux/iommu.h>
 #include <linux/ioport.h>
@@ -17,11 +17,11 @@
 #include "vdev.h"
 
 /**
- * vdev_dma_attach() - find out what translates the function's addresses
- * @vdev: adapter that is being started by a driver
+ * vdev_dma_attach() - determine how the function's addresses are translated
+ * @vdev: adapter that a driver is starting
  *
  * Context: may sleep, the model's turn.
- * Return: false if the function is off the bus.
+ * Return: false if the function is not on the bus.
  */
 bool vdev_dma_attach(struct vdev *vdev)
 {
@@ -38,7 +38,7 @@ bool vdev_dma_attach(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_detach() - stop using addresses of the function
+ * vdev_dma_detach() - stop using the function's addresses
  * @vdev: adapter
  *
  * Context: the model's turn.
@@ -49,12 +49,11 @@ void vdev_dma_detach(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_begin() - begin to access driver memory, if that is allowed
- * @vdev: adapter whose driver's memory it is
+ * vdev_dma_begin() - begin an access to driver memory, if allowed
+ * @vdev: adapter whose driver owns the memory
  *
- * Context: any. Preemption is off until vdev_dma_end(), which follows soon; may be
- * nested.
- * Return: whether memory may be accessed; if not, vdev_dma_end() must not be called.
+ * Context: any. Preemption is disabled until vdev_dma_end(), which must follow soon; may be nested.
+ * Return: whether the access is allowed; if not, vdev_dma_end() must not be called.
  */
 bool vdev_dma_begin(struct vdev *vdev)
 {
@@ -84,11 +83,11 @@ void vdev_dma_end(struct vdev *vdev)
  * vdev_dma_wait() - wait until all accesses to driver memory have ended
  * @vdev: adapter that has just lost bus mastering
  *
- * This models PCI, where the completion of the write that ends bus mastering
- * comes after all earlier memory writes of the function.
+ * This models PCI, where the write that ends bus mastering completes after all earlier memory
+ * writes of the function.
  *
- * Context: any, interrupts may be off: the code that is waited for cannot be
- * preempted, and does not wait itself.
+ * Context: any, interrupts may be disabled: the accesses waited for cannot be preempted, and do not
+ * wait themselves.
  */
 void vdev_dma_wait(struct vdev *vdev)
 {
@@ -99,13 +98,12 @@ void vdev_dma_wait(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_answer() - write an answer that the driver waits for, even while it requests a
- * reset
+ * vdev_dma_answer() - write a response that the driver waits for, even while it requests a reset
  * @vdev: adapter
- * @addr: DMA address of 8 bytes, aligned; the driver keeps them across a reset
- * @src: aligned
+ * @addr: DMA address of 8 bytes, aligned; the driver keeps the memory across a reset
+ * @src: the response, aligned
  *
- * Becomes visible atomically.
+ * The response becomes visible atomically.
  *
  * Context: any.
  */
@@ -147,11 +145,11 @@ u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record)
  * @vdev: adapter
  * @addr: DMA address
  *
- * Context: any. A hard interrupt cannot search the memory map, whose lock
- * holder it may have interrupted: there, reserved pages do not count as memory.
- * Memory from dma_alloc_coherent() is not reserved.
- * Return: kernel address of the byte at @addr, valid up to the end of its 4 KiB
- * page, or NULL if that is not memory that a device may use.
+ * Context: any. A hard interrupt cannot search the memory map, because it may have interrupted the
+ * holder of its lock: in that context, reserved pages do not count as memory. Memory from
+ * dma_alloc_coherent() is not reserved.
+ * Return: kernel address of the byte at @addr, valid up to the end of its 4 KiB page, or NULL if
+ * that is not memory that a device may use.
  */
 void *vdev_dma_page(struct vdev *vdev, u64 addr)
 {
@@ -202,12 +200,11 @@ static int dma_copy(struct vdev *vdev, u64 addr, void *to, const void *from,
  * vdev_dma_write() - copy to driver memory
  * @vdev: adapter
  * @addr: DMA address
- * @src: what to copy
- * @len: bytes
+ * @src: source
+ * @len: size in bytes
  *
  * Context: any.
- * Return: 0, or -EFAULT if a part of the target is not memory, or must not be
- * accessed.
+ * Return: 0, or -EFAULT if part of the target is not memory or must not be accessed.
  */
 int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len)
 {
@@ -218,12 +215,11 @@ int vdev_dma_write(struct vdev *vdev, u64 addr, const void *src, size_t len)
  * vdev_dma_read() - copy from driver memory
  * @vdev: adapter
  * @addr: DMA address
- * @dst: where to
- * @len: bytes
+ * @dst: destination
+ * @len: size in bytes
  *
  * Context: any.
- * Return: 0, or -EFAULT if a part of the source is not memory, or must not be
- * accessed.
+ * Return: 0, or -EFAULT if part of the source is not memory or must not be accessed.
  */
 int vdev_dma_read(struct vdev *vdev, u64 addr, void *dst, size_t len)
 {
@@ -249,8 +245,8 @@ __le64 *vdev_dma_record(struct vdev *vdev, u64 addr)
  * vdev_buf_alloc() - allocate an empty list of pages
  * @buf: buffer
  * @off: offset of the first byte in the first page
- * @len: bytes the buffer holds from there
- * @gfp: allocation flags for it
+ * @len: size of the buffer in bytes
+ * @gfp: allocation flags
  *
  * The caller sets each entry of @buf->page.
  *
@@ -274,10 +270,10 @@ int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
 /**
  * vdev_buf_map() - find a contiguous range of driver memory
  * @vdev: adapter
- * @buf: filled in; released with vdev_buf_unmap()
+ * @buf: filled in; release with vdev_buf_unmap()
  * @addr: DMA address
- * @len: bytes, not 0
- * @gfp: allocation flags for the list of its pages
+ * @len: size in bytes, not 0
+ * @gfp: allocation flags for the list of pages
  *
  * Context: may sleep unless @gfp says otherwise.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
@@ -307,7 +303,7 @@ int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len,
 
 /**
  * vdev_buf_unmap() - release driver memory
- * @buf: from vdev_buf_map(), or never mapped
+ * @buf: buffer from vdev_buf_map(), or never mapped
  */
 void vdev_buf_unmap(struct vdev_buf *buf)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Fault injection: one row per knob here, or in its family's table, and one call of
- * vdev_fault_hit() where it strikes. Each knob is a folder fault/NAME with the files
- *   count        how many more times it strikes; -1: unlimited; 0, the default: off
+ * vdev_fault_hit() where the fault is injected. Each knob is a folder fault/NAME with the files
+ *   count        remaining number of injections; -1: unlimited; 0, the default: off
  *   probability  percent, 100 by default
- *   target       what it applies to, see the row; -1, the default: anything
+ *   target       affected target, see the row; -1, the default: any
  *   arg          see the row
- *   hits         how often it has struck (read only)
- *   about        what it does (read only)
+ *   hits         number of injections so far (read only)
+ *   about        description (read only)
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -122,10 +122,10 @@ static const struct vdev_knob *knob(const struct vdev_family *family, unsigned i
 }
 
 /**
- * vdev_fault_init() - give an adapter its fault folders
- * @vdev: adapter whose configfs group is initialised
+ * vdev_fault_init() - create an adapter's fault folders
+ * @vdev: adapter with an initialised configfs group
  *
- * Context: may sleep. Ends with vdev_fault_exit().
+ * Context: may sleep. Undone by vdev_fault_exit().
  * Return: 0 or -ENOMEM.
  */
 int vdev_fault_init(struct vdev *vdev)
@@ -153,7 +153,7 @@ int vdev_fault_init(struct vdev *vdev)
 }
 
 /**
- * vdev_fault_exit() - free what vdev_fault_init() allocated
+ * vdev_fault_exit() - undo vdev_fault_init()
  * @vdev: adapter whose folders are no longer in use
  */
 void vdev_fault_exit(struct vdev *vdev)
@@ -162,11 +162,11 @@ void vdev_fault_exit(struct vdev *vdev)
 }
 
 /**
- * vdev_fault_strike() - does a fault that is on strike? See vdev_fault_hit()
+ * vdev_fault_strike() - does an enabled fault occur? See vdev_fault_hit()
  * @vdev: adapter
  * @id: the knob
- * @target: what it would affect, compared with the knob's target
- * @arg: gets the knob's argument, may be NULL
+ * @target: the target that would be affected, compared with the knob's target
+ * @arg: set to the knob's argument, may be NULL
  *
  * Context: any.
  * Return: whether the caller has to inject the fault.
@@ -195,11 +195,10 @@ bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target,
 }
 
 /**
- * vdev_fault_latency() - random duration of something slow
+ * vdev_fault_latency() - random duration of a slow operation
  * @mean_us: roughly the mean; capped at one second
  *
- * Returns 0.5 to 1.5 times the mean, and ten times that in one of a hundred
- * cases.
+ * Returns 0.5 to 1.5 times the mean, and ten times that in one of a hundred cases.
  *
  * Context: any.
  * Return: microseconds.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Knobs that make an adapter fail; implemented in fault.c. */
+/* Knobs that inject faults into an adapter; implemented in fault.c. */
 #ifndef VDEV_FAULT_H
 #define VDEV_FAULT_H
 
@@ -9,7 +9,7 @@
 
 struct vdev;
 
-/* Common knobs of all adapters; those of a family follow. */
+/* Common knobs of all adapters; the family's own knobs follow. */
 enum vdev_fault_id {
 	VDEV_FAULT_IRQ_LOST,
 	VDEV_FAULT_IRQ_SPURIOUS,
@@ -33,20 +33,20 @@ struct vdev_knob {
 };
 
 /**
- * struct vdev_fault - one knob's setting
- * @vdev:        whose
- * @lock:        guards the rest
- * @count:       how many more times it strikes; -1: unlimited
+ * struct vdev_fault - settings of one knob
+ * @vdev:        adapter
+ * @lock:        protects the members below
+ * @count:       remaining number of injections; -1: unlimited
  * @probability: percent
- * @target:      what it applies to, -1 for anything
+ * @target:      affected target, -1 for any
  * @arg:         meaning depends on the knob
- * @hits:        how often it has struck
+ * @hits:        number of injections so far
  */
 struct vdev_fault {
 	struct config_group group;
 	struct vdev *vdev;
 	const char *about;
-	spinlock_t lock;		/* all below */
+	spinlock_t lock;		/* protects the members below */
 	int count;
 	u32 probability;
 	s64 target;

@@ -18,7 +18,7 @@ static int __init vdev_init(void)
 	return ret;
 }
 
-/* Adapters hold a reference to the module, so none is left here. */
+/* Each adapter holds a reference to the module, so no adapter is left here. */
 static void __exit vdev_exit(void)
 {
 	vdev_configfs_exit();

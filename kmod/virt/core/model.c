@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life and death of the device behind the function, for any family: a pass
- * polls everything once and lets each part do its pending work.
+ * Life cycle of the device behind the function, for any family: a pass polls everything once and
+ * lets each part do its pending work.
  */
 #include "vdev.h"
 
 /**
- * vdev_reset() - make the device forget its driver
+ * vdev_reset() - make the device discard all state of its driver
  * @vdev: adapter
  *
- * The driver's memory is not accessed any more. Also called by families when a
- * register requests a reset.
+ * The driver's memory is not accessed any more. Families also call this when a register requests a
+ * reset.
  *
  * Context: may sleep, the model's turn.
  */
@@ -74,7 +74,7 @@ static bool poll_faults(struct vdev *vdev)
 
 	if (vdev->state == VDEV_GONE) {
 		if (ktime_before(ktime_get(), vdev->gone_until)) {
-			/* The driver must not be able to read back what it wrote. */
+			/* The driver must not be able to read back the values that it wrote. */
 			vdev_window_ones(vdev, false);
 			return true;
 		}
@@ -95,7 +95,7 @@ static bool poll_faults(struct vdev *vdev)
 	return false;
 }
 
-/* Nothing is left of the device at once; @flr_ms later there is a new one. */
+/* Discards the device at once; @flr_ms later a new device appears. */
 static void reset_function(struct vdev *vdev)
 {
 	u32 ms = READ_ONCE(vdev->flr_ms);
@@ -134,7 +134,7 @@ bool vdev_pass(struct vdev *vdev)
  * vdev_pass_atomic() - do urgent work that does not sleep
  * @vdev: adapter
  *
- * Knobs of the device and a function level reset are left to a thread.
+ * Knobs of the device and function level resets are left to a thread.
  *
  * Context: hard interrupt, the model's turn.
  */
@@ -146,7 +146,7 @@ void vdev_pass_atomic(struct vdev *vdev)
 }
 
 /**
- * vdev_lock() - take the model's turn
+ * vdev_lock() - acquire the model's turn
  * @vdev: adapter
  *
  * Context: may sleep.
@@ -154,17 +154,17 @@ void vdev_pass_atomic(struct vdev *vdev)
 void vdev_lock(struct vdev *vdev)
 {
 	mutex_lock(&vdev->lock);
-	/* Waits for an interrupt on another CPU, which is short. */
+	/* Waits for an interrupt handler on another CPU, which is short. */
 	while (test_and_set_bit_lock(0, &vdev->turn))
 		cpu_relax();
 }
 
 /**
- * vdev_trylock() - take the model's turn if it is free
+ * vdev_trylock() - acquire the model's turn if it is free
  * @vdev: adapter
  *
  * Context: process.
- * Return: whether the caller has it now.
+ * Return: whether the turn was acquired.
  */
 bool vdev_trylock(struct vdev *vdev)
 {
@@ -176,7 +176,7 @@ bool vdev_trylock(struct vdev *vdev)
 }
 
 /**
- * vdev_unlock() - end the model's turn
+ * vdev_unlock() - release the model's turn
  * @vdev: adapter
  */
 void vdev_unlock(struct vdev *vdev)
@@ -205,7 +205,7 @@ void vdev_setup(struct vdev *vdev)
 
 /**
  * vdev_power_on() - power on a device
- * @vdev: adapter with window and interrupt domain, whose threads do not run yet
+ * @vdev: adapter with window and interrupt domain, whose threads are not running yet
  *
  * Context: may sleep.
  */
@@ -217,7 +217,7 @@ void vdev_power_on(struct vdev *vdev)
 
 /**
  * vdev_power_off() - power off a device
- * @vdev: adapter that is off its bus, whose threads do not run any more
+ * @vdev: adapter that is off its bus, whose threads are no longer running
  *
  * Context: may sleep.
  */

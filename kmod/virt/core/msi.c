@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts: an MSI-X domain without a parent, whose vectors are raised by the
- * model instead of by a memory write.
+ * Interrupts: an MSI-X domain without a parent, whose vectors are raised by the model instead of by
+ * a memory write.
  *
- * A handler has to run in interrupt context on the CPU that the vector is bound
- * to, so delivery is by a cross-call, or by irq_work on the CPU itself.
+ * A handler has to run in interrupt context on the CPU that the vector is bound to, so interrupts
+ * are delivered by a cross-call, or by irq_work on the CPU itself.
  */
 #include <linux/interrupt.h>
 #include <linux/irq.h>
@@ -23,7 +23,7 @@ static void irq_ack(struct irq_data *data)
 
 static void irq_compose(struct irq_data *data, struct msi_msg *msg)
 {
-	/* Written to the MSI-X table, as lspci and others expect; never used. */
+	/* Written to the MSI-X table because lspci and other tools expect it; never used. */
 	msg->address_hi = 0;
 	msg->address_lo = 0xfee00000;
 	msg->data = data->hwirq;
@@ -89,7 +89,7 @@ static void vector_deliver(struct vdev_vector *vector)
 	if (!virq)
 		return;
 	cpu = get_cpu();
-	/* Freed by RCU, so it stays valid while preemption is off. */
+	/* Freed by RCU, so it stays valid while preemption is disabled. */
 	data = irq_get_irq_data(virq);
 	target = data ? cpumask_first_and(irq_data_get_effective_affinity_mask(data),
 					  cpu_online_mask) : nr_cpu_ids;
@@ -126,7 +126,7 @@ static void pba_update(struct vdev *vdev)
  * @vdev: adapter
  *
  * Context: any, from the model.
- * Return: whether one was delivered.
+ * Return: whether an interrupt was delivered.
  */
 bool vdev_msi_poll(struct vdev *vdev)
 {
@@ -135,7 +135,7 @@ bool vdev_msi_poll(struct vdev *vdev)
 	unsigned long flags;
 	unsigned int vec;
 
-	/* In PCI, a message is a memory write. */
+	/* On PCI, a message is a memory write. */
 	if (!pending || !vdev_is_master(vdev))
 		return false;
 	spin_lock_irqsave(&vdev->msi.lock, flags);
@@ -157,8 +157,8 @@ bool vdev_msi_poll(struct vdev *vdev)
  * @vdev: adapter
  * @vec: MSI-X vector
  *
- * A masked vector, or one of a function that may not access memory, stays
- * pending until the model finds that this has changed.
+ * If the vector is masked, or the function may not access memory, the interrupt stays pending until
+ * the model finds that this has changed.
  *
  * Context: any, from the model.
  */
@@ -189,7 +189,7 @@ void vdev_msi_poll_faults(struct vdev *vdev)
 }
 
 /**
- * vdev_msi_reset() - forget pending interrupts
+ * vdev_msi_reset() - discard pending interrupts
  * @vdev: adapter
  */
 void vdev_msi_reset(struct vdev *vdev)

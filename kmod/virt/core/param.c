@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Helpers for the parameter files of adapters, common ones and those of families. */
+/* Helpers for the parameter files of adapters, both common and family-specific. */
 #include "vdev.h"
 
 /**
- * vdev_of() - the adapter of a folder in configfs
+ * vdev_of() - return the adapter of a configfs folder
  * @item: the folder
  */
 struct vdev *vdev_of(struct config_item *item)
@@ -14,9 +14,9 @@ struct vdev *vdev_of(struct config_item *item)
 /**
  * vdev_param_set() - set a parameter of an adapter
  * @vdev: adapter
- * @param: where it goes, guarded by @vdev->plug_lock
+ * @param: the parameter, protected by @vdev->plug_lock
  * @value: its new value
- * @size: bytes of both
+ * @size: size of the parameter in bytes
  *
  * Context: may sleep.
  * Return: 0, or -EBUSY if the adapter is plugged in.
@@ -37,14 +37,13 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 /**
  * vdev_param_store() - set a numeric parameter of an adapter
  * @vdev: adapter
- * @page: what was written
+ * @page: text that was written
  * @min: lowest value
  * @max: highest value
- * @param: where it goes, guarded by @vdev->plug_lock
+ * @param: the parameter, protected by @vdev->plug_lock
  *
  * Context: may sleep.
- * Return: 0, -EBUSY if the adapter is plugged in, or the error for an invalid
- * value.
+ * Return: 0, -EBUSY if the adapter is plugged in, or an error if the value is invalid.
  */
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param)
 {

@@ -2,23 +2,23 @@
 /*
  * Which work queues are polled, and when.
  *
- * Doorbell writes cannot be noticed, so the doorbells of all queues that may have work
- * are polled: those of active queues in every pass, those of idle ones so that each is
- * polled within a fixed time, however many there are. A queue becomes idle when it has
- * had no work for a while, unless there are so few active ones that it does not matter.
+ * Doorbell writes cannot be trapped, so the doorbells of all queues that may have work are polled:
+ * those of active queues in every pass, those of idle queues so that each is polled within a fixed
+ * time, regardless of their number. A queue becomes idle when it has had no work for a while,
+ * unless there are only few active queues.
  *
- * A queue that waits for something has work without being busy: the model's thread may
- * sleep between two polls of it.
+ * A queue that is waiting has work without being busy: the model's thread may sleep between two
+ * polls of it.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "vdev.h"
 
-/* After this time, commands and everything else get their turn. */
+/* After this time, commands and all other work are served. */
 #define PASS_NS		(500 * NSEC_PER_USEC)
 
-/* All idle queues are polled within this time; the longer one when there is no traffic. */
+/* All idle queues are polled within this time; the longer time applies if there is no traffic. */
 #define SWEEP_NS	(8 * NSEC_PER_MSEC)
 #define QUIET_SWEEP_NS	(32 * NSEC_PER_MSEC)
 #define QUIET_MSECS	100
@@ -73,7 +73,7 @@ static void had_none(struct vdev_sched *sched, struct vdev_queue *queue)
 	spin_unlock(&sched->lock);
 }
 
-/* Serves up to @n queues of a list, unless that takes too long. */
+/* Serves up to @n queues of a list, within a time limit. */
 static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigned int n,
 		       vdev_queue_fn *serve, u64 now)
 {
@@ -96,7 +96,7 @@ static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigne
 	return progress;
 }
 
-/* How many idle queues are due, by the time since the last poll. */
+/* Number of idle queues that are due, based on the time since the last poll. */
 static unsigned int due(struct vdev_sched *sched, u64 now)
 {
 	bool quiet = time_after(jiffies, READ_ONCE(sched->last_work) +
@@ -121,11 +121,11 @@ static unsigned int due(struct vdev_sched *sched, u64 now)
 /**
  * vdev_queue_poll() - poll doorbells and do the work
  * @vdev: adapter; has no queues unless it runs
- * @serve: polls a queue and does some of its work; returns whether there was progress.
- *	May be called for the same queue by several threads at once
+ * @serve: polls a queue and does some of its work; returns whether there was progress. May be
+ *	called for the same queue by several threads at once
  *
- * Context: may sleep if @serve does. May be called by several threads; the family has to
- * make sure that no queue is removed meanwhile.
+ * Context: may sleep if @serve does. May be called by several threads; the family has to ensure
+ * that no queue is removed in the meantime.
  * Return: whether there was something to do.
  */
 bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
@@ -154,10 +154,10 @@ void vdev_queue_init(struct vdev_queue *queue)
 
 /**
  * vdev_queue_watch() - start polling a queue's doorbells
- * @vdev: its adapter
+ * @vdev: adapter of the queue
  * @queue: queue; may already be polled
  *
- * Context: any but interrupts.
+ * Context: any except interrupts.
  */
 void vdev_queue_watch(struct vdev *vdev, struct vdev_queue *queue)
 {
@@ -174,11 +174,11 @@ void vdev_queue_watch(struct vdev *vdev, struct vdev_queue *queue)
 }
 
 /**
- * vdev_queue_unwatch() - stop polling
- * @vdev: its adapter
+ * vdev_queue_unwatch() - stop polling a queue's doorbells
+ * @vdev: adapter of the queue
  * @queue: queue that is being removed
  *
- * Context: any but interrupts; vdev_queue_poll() is not running.
+ * Context: any except interrupts; vdev_queue_poll() is not running.
  */
 void vdev_queue_unwatch(struct vdev *vdev, struct vdev_queue *queue)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual PCI adapters: functions made of memory, and the common part of all models of
- * devices behind them. Nothing here depends on a driver, or on a family of devices: a
- * driver sees the model through PCI, a model uses this through struct vdev_family.
+ * Virtual PCI adapters: functions made of memory, and the common part of all device models behind
+ * them. This file is independent of drivers and device families: a driver sees the model through
+ * PCI, and a model uses this interface through struct vdev_family.
  *
- * MMIO cannot be trapped, so BARs are memory that threads poll. An idle adapter reads
- * only its own BARs, never memory that the driver may have freed.
+ * MMIO cannot be trapped, so BARs are memory that threads poll. For an idle adapter only its own
+ * BARs are read, never memory that the driver may have freed.
  *
  * Ownership
  *   configfs	owns the adapter: the folder's reference keeps struct vdev, in
@@ -14,15 +14,15 @@
  *   vdev	owns, from plugging to unplugging: PCI domain, window, interrupt
  *		domain, bus, threads; created in this order, removed in reverse.
  *		Outside of that, no thread runs and config space is not accessed.
- *   family	owns its objects; they are freed by its reset(), which is called
- *		whenever the device comes to life or dies. It allocates nothing that
- *		outlasts that.
+ *   family	owns its objects, which its reset() frees; reset() is called when the
+ *		device is powered on, reset or dies. The family allocates nothing that
+ *		outlives a reset.
  *
- * Contexts (see struct vdev_family for that of each function)
+ * Contexts (see struct vdev_family for the context of each function)
  *   first thread	a pass: config space, knobs, control(), pass(), interrupts
- *   second thread	serve(), and passes while the first is kept from running
+ *   second thread	serve(), and passes while the first cannot run
  *   other threads	serve(), while there is work
- *   timer		pass_atomic() in a hard interrupt, where neither runs
+ *   timer		pass_atomic() in a hard interrupt, if neither can run
  *   config space	any context, under the PCI core's raw spinlock: master_off()
  *   configfs		setup(), may_plug(), plugging and unplugging
  * A pass needs the model's turn, see vdev_trylock(): only one runs at a time.
@@ -33,7 +33,7 @@
  *   pci_lock_rescan_remove()
  *   vdev.lock			the model: registers, commands; held by its first
  *				thread, or its stand-in, for one pass
- *   vdev.turn			the same; an interrupt that stands in takes only
+ *   vdev.turn			the same; an interrupt that stands in acquires only
  *				this, or gives up, see vdev_trylock()
  *   the family's locks		in its own order
  *   vdev_sched.lock		which work queues are polled
@@ -41,13 +41,11 @@
  *   vdev_fault.lock		one knob
  * The last two are taken in hard interrupts, too, and so may be locks of a family
  * that come right before them.
- * Interrupts and config space are reached from any context: config bytes are
- * written under the PCI core's own lock and read with READ_ONCE(); pending
- * vectors are atomic bits.
+ * Interrupts and config space are accessed from any context: config bytes are written under the PCI
+ * core's own lock and read with READ_ONCE(); pending vectors are atomic bits.
  *
- * Bus mastering decides only whether memory is accessed and interrupts are sent:
- * without it, objects and registers stay as they are, until the family's kind of
- * reset, or a function level reset.
+ * Bus mastering only decides whether memory is accessed and interrupts are sent: without it,
+ * objects and registers stay as they are until the family's own reset or a function level reset.
  */
 #ifndef VDEV_H
 #define VDEV_H
@@ -72,7 +70,7 @@
 
 #define VDEV_MODULE		"eadm_virt"
 
-/* How much memory one DMA address covers, whatever the CPU's page size. */
+/* Size of memory covered by one DMA address, regardless of the CPU's page size. */
 #define VDEV_PAGE_SHIFT		12
 #define VDEV_PAGE_SIZE		BIT(VDEV_PAGE_SHIFT)
 
@@ -88,7 +86,7 @@
 
 struct vdev;
 
-/* ---- What a family describes -------------------------------------------- */
+/* ---- Description of a family --------------------------------------------- */
 
 enum vdev_bar_kind {
 	VDEV_BAR_REGS,			/* uncached */
@@ -98,9 +96,9 @@ enum vdev_bar_kind {
 
 /**
  * struct vdev_bar - memory behind a 64-bit BAR
- * @size: bytes, a power of two from 4 KiB on; 0: there is no such BAR
- * @kind: how it is mapped
- * @regs: bytes from its start that drivers may read
+ * @size: size in bytes, a power of two and at least 4 KiB; 0: there is no such BAR
+ * @kind: how the BAR is mapped
+ * @regs: number of bytes from its start that drivers may read
  * @idle: value of each byte at power-on
  */
 struct vdev_bar {
@@ -115,13 +113,13 @@ struct vdev_bar {
  * @device: device id, also of its subsystem, unless that is set; struct vdev may override
  *	      it
  * @class: 24 bits
- * @bar: by number; each also takes the next one. In total at most 4 MiB
- * @msix_bar: which BAR has the MSI-X table and the pending bits. From the table on, that
- *	      BAR has no other contents
- * @msix_table: offset in it
- * @msix_pba: offset in it, behind the table
- * @min_vectors: lowest number that drivers can work with
- * @max_vectors: highest number, up to VDEV_MAX_VECTORS; the default
+ * @bar: BARs by number; each also occupies the next number. In total at most 4 MiB
+ * @msix_bar: BAR that contains the MSI-X table and the pending bits. From the table on, that BAR
+ *	      has no other contents
+ * @msix_table: offset of the table in @msix_bar
+ * @msix_pba: offset of the pending bits in @msix_bar, after the table
+ * @min_vectors: minimum number of vectors that drivers need
+ * @max_vectors: maximum number, up to VDEV_MAX_VECTORS; the default
  * @flr: function level reset is supported by default; its parameter can change that
  */
 struct vdev_function {
@@ -140,11 +138,11 @@ struct vdev_function {
 	bool flr;
 };
 
-/* Why a family has to forget its driver. */
+/* Why a family has to discard its driver's state. */
 enum vdev_why {
-	VDEV_RESET,			/* by the driver, at power-on */
+	VDEV_RESET,			/* reset by the driver, or at power-on */
 	VDEV_DEATH,			/* the BARs are about to read as ones */
-	VDEV_UNPLUG,			/* there is no driver any more */
+	VDEV_UNPLUG,			/* the driver has been removed */
 };
 
 /**
@@ -155,28 +153,24 @@ enum vdev_why {
  * @attrs: additional files in the adapter's folder, NULL terminated
  * @knobs: additional knobs: knob VDEV_FAULT_COMMON is the first
  * @nr_knobs: number of @knobs
- * @setup: called once per adapter, initialises locks and parameters; may sleep
- * @may_plug: 0, or what an adapter lacks; may sleep, @vdev.plug_lock held
- * @power_on: sets the registers, in BARs that hold their idle bytes; the model's
- *	      turn, may sleep
- * @reset: frees all objects and no longer accesses the driver's memory; also called
- *	   without a driver, and repeatedly. The model's turn, may sleep
- * @is_reset_asked: does a register hold a request to reset that is not done yet? It
- *		    ends all access to memory at once. Any context
- * @master_off: bus mastering has ended, and with it all access to memory; in
- *		config space's context, so it must neither sleep nor wait. May be NULL
- * @faults: injects faults that need no trigger. Also called when the device stalls,
- *	    hangs or is not initialised, but not when it is gone; the model's turn, may
- *	    sleep
- * @control: handles requests to reset and to start, which even a hung device obeys.
- *	     Sets @vdev.state to VDEV_RUNNING; the model's turn, may sleep. Returns
- *	     whether there was something to do
- * @pass: does everything else for a running device, including what serve() does; the
- *	  model's turn, may sleep. Returns whether there was something to do
- * @pass_atomic: the part of that which cannot wait, for a device that runs or may be
- *		 started; the model's turn, in a hard interrupt
- * @serve: moves data; may sleep, several threads. Returns whether there was
- *	   something to do
+ * @setup: called once per adapter to initialise locks and parameters; may sleep
+ * @may_plug: return 0, or an error if a requirement is not met; may sleep, @vdev.plug_lock held
+ * @power_on: set the registers in BARs that contain their idle bytes; the model's turn, may sleep
+ * @reset: free all objects and stop accessing the driver's memory; also called without a driver,
+ *	   and repeatedly. The model's turn, may sleep
+ * @is_reset_asked: whether a register contains a request for a reset that was not performed yet.
+ *		    Such a request ends all memory accesses at once. Any context
+ * @master_off: bus mastering has ended, and with it all memory accesses; called in the context of
+ *		config space, so it must neither sleep nor wait. May be NULL
+ * @faults: inject faults that need no trigger. Also called if the device stalls, hangs or is not
+ *	    initialised, but not if it is gone; the model's turn, may sleep
+ * @control: handle requests to reset and to start, which even a hung device obeys. Sets @vdev.state
+ *	     to VDEV_RUNNING; the model's turn, may sleep. Returns whether there was any work
+ * @pass: do all other work of a running device, including that of serve(); the model's turn, may
+ *	  sleep. Returns whether there was any work
+ * @pass_atomic: the part of @pass that cannot wait, for a device that runs or may be started; the
+ *		 model's turn, in a hard interrupt
+ * @serve: move data; may sleep, called by several threads. Returns whether there was any work
  */
 struct vdev_family {
 	const char *name;
@@ -198,13 +192,13 @@ struct vdev_family {
 	bool (*serve)(struct vdev *vdev);
 };
 
-/* All families of this module, NULL terminated; defined outside of this folder. */
+/* All families of this module, NULL-terminated; defined outside this folder. */
 extern const struct vdev_family *const vdev_families[];
 
 /* ---- The adapter -------------------------------------------------------- */
 
 /**
- * struct vdev_buf - driver memory, looked up once and accessed in place
+ * struct vdev_buf - driver memory, looked up once and then accessed in place
  * @page:   kernel address of each page of VDEV_PAGE_SIZE
  * @npages: entries of @page
  * @off:    offset of the buffer in the first page
@@ -224,10 +218,10 @@ enum vdev_copy {
 
 /**
  * struct vdev_span - a range of memory that may be accessed
- * @vdev:   whose memory
- * @direct: the memory itself; then only @len is used of the other members
- * @translate: translates an address in the range to a DMA address, valid up to the end of
- *	its page of VDEV_PAGE_SIZE; NULL: it is a DMA address. Any context
+ * @vdev: owner of the memory
+ * @direct: the memory itself; of the other members, only @len is then used
+ * @translate: translates an address in the range to a DMA address, valid up to the end of its page
+ *	of VDEV_PAGE_SIZE; NULL if the addresses are DMA addresses. Any context
  * @region: argument of @translate, owned by the family
  * @addr:   first byte
  * @len:    bytes, not 0
@@ -256,29 +250,29 @@ struct vdev_vector {
 
 /**
  * struct vdev_msi - interrupts
- * @pending: one bit per vector: raised, but not delivered
+ * @pending: bitmap of vectors that were raised but not delivered
  * @lock: serialises delivery
- * @vector: one for each vector of the adapter
+ * @vector: the vectors of the adapter
  */
 struct vdev_msi {
 	struct fwnode_handle *fwnode;
 	struct compat_msi domain;
 	struct compat_msi_ops ops;
 	unsigned long pending;
-	spinlock_t lock;		/* delivery */
+	spinlock_t lock;		/* serialises delivery */
 	struct vdev_vector *vector;
 };
 
 /**
- * struct vdev_worker - a thread of the model, which alone uses most of this
- * @wake: it has a reason to poll now
- * @parked: it sleeps until it is woken
- * @looked: when it last polled for work
- * @worked: when it last found work
- * @busy_since: since when it has had work without a break, 0: it has none
- * @fair: other tasks have waited for its CPU: it has no real-time priority until there is
+ * struct vdev_worker - a thread of the model, which is the only user of most members
+ * @wake: the thread has a reason to poll now
+ * @parked: the thread sleeps until it is woken
+ * @looked: time of the last poll
+ * @worked: time when work was last found
+ * @busy_since: start of uninterrupted work, 0 if the thread has no work
+ * @fair: other tasks have waited for the thread's CPU: it has no real-time priority until there is
  *	a break
- * @no_spin_until: until when spinning is pointless
+ * @no_spin_until: time until which spinning is pointless
  */
 struct vdev_worker {
 	struct vdev *vdev;
@@ -286,7 +280,7 @@ struct vdev_worker {
 	bool wake;
 	bool parked;
 	bool fair;
-	u64 looked;			/* all ns */
+	u64 looked;			/* this and the next three: ns */
 	u64 worked;
 	u64 busy_since;
 	u64 no_spin_until;
@@ -296,9 +290,9 @@ struct vdev_worker {
 
 /**
  * struct vdev_queue - a work queue whose doorbells may have to be polled
- * @link: in one of the lists of vdev_sched while it is polled
- * @active: in which of the lists
- * @last_work: jiffies
+ * @link: entry in one of the lists of vdev_sched while the queue is polled
+ * @active: the queue is in the list of active queues
+ * @last_work: jiffies of the last work
  */
 struct vdev_queue {
 	struct list_head link;
@@ -310,13 +304,13 @@ typedef bool vdev_queue_fn(struct vdev_queue *queue);
 
 /**
  * struct vdev_sched - which work queues are polled, and when
- * @lock: guards the rest and the queues
+ * @lock: protects the members below and the queues
  * @active: queues polled in every pass
- * @idle: the others
- * @nr_active: read without lock as a hint
- * @nr_idle: likewise
- * @swept: when idle queues were last polled, ns
- * @last_work: when there was last work, jiffies; accessed without the lock
+ * @idle: all other polled queues
+ * @nr_active: number of queues in @active; read without the lock as a hint
+ * @nr_idle: number of queues in @idle; likewise
+ * @swept: time of the last poll of idle queues, ns
+ * @last_work: jiffies of the last work; accessed without the lock
  */
 struct vdev_sched {
 	spinlock_t lock;		/* see above */
@@ -347,27 +341,27 @@ struct vdev_counters {
 
 /**
  * struct vdev - one virtual adapter, of any family
- * @group:     configfs folder, holds the reference that keeps this alive
- * @faults:    its subfolder of faults
+ * @group:     configfs folder, which holds the reference to this struct
+ * @faults:    subfolder of faults
  * @fault:     the knobs, common ones first
- * @faults_on: which knobs have a count, so that the others cost almost nothing
- * @flr_ms:    how long a function level reset takes
- * @plug_lock: guards @live, @vectors, @flr and the family's parameters
+ * @faults_on: bitmap of enabled knobs, so that disabled knobs cost almost nothing
+ * @flr_ms:    duration of a function level reset
+ * @plug_lock: protects @live, @vectors, @flr and the family's parameters
  * @live:      plugged into a bus
  * @device:    PCI device id; the family's may_plug() may change it
  * @bar:       memory behind the BARs, by number
  * @bar_offset: offsets in @window
  * @config:    config space; bytes read with READ_ONCE()
- * @in_reset:  a function level reset was requested; set by config space, cleared with
- *	release semantics by the pass that has done it, or that made everything read as
- *	ones until it is done
- * @watch:     stands in for the first thread
+ * @in_reset: a function level reset was requested; set by config space, cleared with release
+ *	semantics by the pass that has performed it, or that made all reads return ones until it is
+ *	performed
+ * @watch:     timer that stands in for the first thread
  * @dma_users: number of current accesses to driver memory; see vdev_dma_begin()
- * @lock:      guards what follows and the family's part, unless stated otherwise
+ * @lock:      protects the members below and the family's part, unless stated otherwise
  * @turn:      bit 0: the same, also against interrupts
  * @state:     read without the lock for display, and as a hint
  * @iommu:     translates the function's addresses, while it has a driver
- * @stall_until: the device does nothing until then
+ * @stall_until: time until which the device does nothing
  * @hung:      the device does nothing until a reset
  */
 struct vdev {
@@ -379,7 +373,7 @@ struct vdev {
 	int log_level;
 	u32 flr_ms;
 
-	struct mutex plug_lock;		/* live, parameters */
+	struct mutex plug_lock;		/* protects live, parameters */
 	bool live;
 	u16 device;
 	u32 vectors;
@@ -408,8 +402,8 @@ struct vdev {
 	struct vdev_sched sched;
 	atomic_t dma_users;
 
-	struct mutex lock;		/* the model, against threads */
-	unsigned long turn;		/* and interrupts */
+	struct mutex lock;		/* protects the model against threads */
+	unsigned long turn;		/* protects the model against interrupts */
 	enum vdev_state state;
 	struct iommu_domain *iommu;
 	ktime_t stall_until;
@@ -451,7 +445,7 @@ static inline void vdev_write64(const struct vdev *vdev, u8 bar, u32 reg, u64 va
 	WRITE_ONCE(*(__le64 *)(vdev->bar[bar] + reg), cpu_to_le64(val));
 }
 
-/* Takes the value of a register, so that a later write of the same value is noticed, too. */
+/* Takes the value of a register, so that a later write of the same value is detected, too. */
 static inline u32 vdev_take32(const struct vdev *vdev, u8 bar, u32 reg)
 {
 	if (!vdev_read32(vdev, bar, reg))
@@ -466,7 +460,7 @@ static inline u64 vdev_take64(const struct vdev *vdev, u8 bar, u32 reg)
 	return le64_to_cpu((__force __le64)xchg((u64 *)(vdev->bar[bar] + reg), 0));
 }
 
-/* Takes a given value, unless the register has changed meanwhile. */
+/* Takes a given value, unless the register has changed in the meantime. */
 static inline void vdev_cmpxchg64(const struct vdev *vdev, u8 bar, u32 reg, u64 old, u64 val)
 {
 	cmpxchg64((u64 *)(vdev->bar[bar] + reg), (__force u64)cpu_to_le64(old),
@@ -568,24 +562,24 @@ void vdev_fault_exit(struct vdev *vdev);
 bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target, u64 *arg);
 u64 vdev_fault_latency(u64 mean_us);
 
-/* Does any knob have a count? */
+/* Is any knob enabled? */
 static inline bool vdev_fault_any_is_on(const struct vdev *vdev)
 {
 	return unlikely(!bitmap_empty(vdev->faults_on, VDEV_MAX_FAULTS));
 }
 
-/* Might a fault strike, whatever the target? */
+/* Might a fault occur for any target? */
 static inline bool vdev_fault_is_on(const struct vdev *vdev, unsigned int id)
 {
 	return unlikely(test_bit(id, vdev->faults_on));
 }
 
 /**
- * vdev_fault_hit() - does a fault strike here and now?
+ * vdev_fault_hit() - does a fault occur here and now?
  * @vdev: adapter
  * @id: the knob
- * @target: what it would affect, compared with the knob's target
- * @arg: gets the knob's argument, may be NULL
+ * @target: the target that would be affected, compared with the knob's target
+ * @arg: set to the knob's argument, may be NULL
  *
  * Context: any.
  * Return: whether the caller has to inject the fault.
@@ -605,8 +599,8 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
 
 /*
- * A file of a family's adapter for the number in u32 @_name of its params.
- * to_adapter() returns the adapter, with members vdev and params, of a folder.
+ * A file of a family's adapter for the u32 member @_name of its params. to_adapter() returns the
+ * adapter of a folder, which has the members vdev and params.
  */
 #define VDEV_PARAM(_name, _fmt, _min, _max) \
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \

@@ -8,7 +8,7 @@
 
 #include "vdev.h"
 
-/* Each BAR is aligned to its size, as the larger ones come first. */
+/* Each BAR is aligned to its size because the larger BARs come first. */
 static void arrange(struct vdev *vdev)
 {
 	const struct vdev_bar *bar = vdev->family->function->bar;
@@ -29,7 +29,7 @@ static void arrange(struct vdev *vdev)
 /**
  * vdev_window_phys() - physical address of a BAR
  * @vdev: adapter with window
- * @bar: its number
+ * @bar: number of the BAR
  */
 phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar)
 {
@@ -59,9 +59,9 @@ void vdev_window_idle(struct vdev *vdev)
 }
 
 /**
- * vdev_window_ones() - make the BARs read like those of a function that is gone
+ * vdev_window_ones() - make the BARs read like those of a removed function
  * @vdev: adapter with window
- * @all: not only the part that drivers read
+ * @all: include the part that drivers do not read
  *
  * Context: the model's turn.
  */
@@ -77,7 +77,7 @@ void vdev_window_ones(struct vdev *vdev, bool all)
 
 /**
  * vdev_window_alloc() - get the memory behind the BARs
- * @vdev: adapter; its @bar points to zeroed memory afterwards
+ * @vdev: adapter; on return its @bar points to zeroed memory
  *
  * Context: may sleep.
  * Return: 0 or a negative error.

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The model's threads, and how often they poll.
+ * The model's threads, and their polling intervals.
  *
- * The first one of an adapter does everything; the others, one for each CPU up to a
- * limit, move data, while there is something to move. A driver may wait for an answer
- * without letting anything else run on its CPU, which may be the first thread's: then the
- * second one does everything. If there is none, with one CPU, or if its CPU is blocked in
- * the same way, a timer's hard interrupt does what can be done without sleeping: a driver
- * that spins with interrupts off, or for something that has to sleep, cannot be served.
+ * The first thread of an adapter does all work; the other threads, one per CPU up to a limit, move
+ * data as long as there is data to move. A driver may wait for a response without letting any other
+ * task run on its CPU, which may be the first thread's: then the second thread does all work. If
+ * there is no second thread, because there is only one CPU, or if its CPU is blocked as well, the
+ * hard interrupt of a timer does all work that does not sleep: a driver that spins with interrupts
+ * disabled, or for work that has to sleep, cannot be served.
  *
- * A thread polls continuously while there is work, then less and less often. Tasks that
- * wait for the device often spin, and would keep the model off the CPU for a whole time
- * slice. So the threads have real-time priority, and thus have to yield time to others by
- * themselves. They spin only where no other task wants the CPU, neither here nor, as far
- * as they can detect, on the host: if a pause instruction takes long, a hypervisor or
- * emulator gave the time to another task. Otherwise they sleep, for increasing times. The
- * longest sleep uses the timer wheel, whose ticks all idle adapters share.
+ * A thread polls continuously while there is work, then less and less often. Tasks that wait for
+ * the device often spin, and would keep the model off the CPU for a whole time slice. So the
+ * threads have real-time priority, and therefore have to yield time to other tasks by themselves.
+ * They spin only where no other task is waiting for the CPU, neither here nor, as far as they can
+ * detect, on the host: if a pause instruction takes long, a hypervisor or emulator gave the time to
+ * another task. Otherwise they sleep, for increasing times. The longest sleep uses the timer wheel,
+ * whose ticks all idle adapters share.
  *
- * Steady traffic would leave other tasks almost no time, as breaks are measured by a
- * clock that continues while an emulator runs another CPU. So while tasks wait for the
- * CPU of a thread that has been busy for long, the thread competes with them as a normal
- * task.
+ * Steady traffic would leave other tasks almost no time, because breaks are measured by a clock
+ * that continues while an emulator runs another CPU. So while tasks wait for the CPU of a thread
+ * that has been busy for a long time, the thread competes with them as a normal task.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -32,11 +31,11 @@
 /* Longest time without a break; breaks are long enough to avoid throttling (5 %). */
 #define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)
 #define BREAK_NS		(400 * NSEC_PER_USEC)
-/* This long without work counts as a break, too; shorter gaps may be between two messages. */
+/* This long without work also counts as a break; shorter gaps may occur between two messages. */
 #define BREAK_IDLE_NS		NSEC_PER_MSEC
 
 #define SPIN_NS			(200 * NSEC_PER_USEC)
-/* Longer than a driver takes from one command to the next under an emulator. */
+/* Longer than the time between two commands of a driver under an emulator. */
 #define LONG_RELAX_NS		(4 * NSEC_PER_MSEC)
 #define NO_SPIN_NS		(50 * NSEC_PER_MSEC)
 
@@ -48,9 +47,9 @@
 /* After this time without work only the first thread polls. */
 #define PARK_NS			(20 * NSEC_PER_MSEC)
 
-/* The first thread is considered blocked: more than its longest sleep and a tick. */
+/* The first thread is considered blocked after more than its longest sleep plus one tick. */
 #define LATE_NS			(4 * SLEEP_MAX_NS)
-/* How often the timer does its work in that case. */
+/* How often the timer does the first thread's work in that case. */
 #define STAND_IN_NS		NSEC_PER_MSEC
 
 static bool is_first(const struct vdev_worker *w)
@@ -58,7 +57,7 @@ static bool is_first(const struct vdev_worker *w)
 	return w == w->vdev->worker;
 }
 
-/* How long the first thread has not polled: ns, up to LATE_NS. */
+/* Time since the first thread last polled: ns, up to LATE_NS. */
 static u64 lateness(const struct vdev *vdev)
 {
 	u64 looked = READ_ONCE(vdev->worker[0].looked);
@@ -71,7 +70,7 @@ static enum hrtimer_restart watch(struct hrtimer *timer)
 	struct vdev *vdev = container_of(timer, struct vdev, watch);
 	u64 late = lateness(vdev);
 
-	/* This may have interrupted the holder of the turn on this CPU. */
+	/* The timer may have interrupted the holder of the turn on this CPU. */
 	if (late == LATE_NS && !test_and_set_bit_lock(0, &vdev->turn)) {
 		vdev_pass_atomic(vdev);
 		clear_bit_unlock(0, &vdev->turn);
@@ -80,7 +79,7 @@ static enum hrtimer_restart watch(struct hrtimer *timer)
 	return HRTIMER_RESTART;
 }
 
-/* While the thread is idle, the timer does not fire, and is rarely restarted. */
+/* While the thread is idle, the timer does not expire, and is rarely restarted. */
 static void sleep_long(struct vdev_worker *w)
 {
 	if (is_first(w) && hrtimer_get_remaining(&w->vdev->watch) < LATE_NS)
@@ -133,7 +132,7 @@ static void after_work(struct vdev_worker *w)
 	cond_resched();
 }
 
-/* Returns how long there has been no work. */
+/* Returns the time since the last work. */
 static u64 without_work(struct vdev_worker *w)
 {
 	u64 now = ktime_get_ns();
@@ -181,8 +180,8 @@ static int do_everything(void *data)
 	while (!kthread_should_stop()) {
 		busy = false;
 		/*
-		 * Only trylock: a waiter might be handed the lock, and then be kept from
-		 * running.
+		 * Only try to acquire the turn: a waiting thread might be handed the lock and then
+		 * be prevented from running.
 		 */
 		if (vdev_trylock(w->vdev)) {
 			busy = vdev_pass(w->vdev);
@@ -203,7 +202,7 @@ static bool is_second(const struct vdev_worker *w)
 	return w == w->vdev->worker + 1;
 }
 
-/* Returns whether there was work that the first thread did not get to. */
+/* Returns whether there was work that the first thread had not done. */
 static bool stand_in(struct vdev_worker *w)
 {
 	struct vdev *vdev = w->vdev;
@@ -278,7 +277,7 @@ static int start(struct vdev *vdev, unsigned int i)
 				i);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* Spreads the threads over CPUs, as running all on one would be pointless. */
+	/* Spreads the threads over CPUs, as several threads on one CPU would be pointless. */
 	kthread_bind(thread, cpumask_local_spread(cpu % num_online_cpus(),
 						  NUMA_NO_NODE));
 	WRITE_ONCE(w->thread, thread);

@@ -8,10 +8,10 @@
 
 /**
  * efv_aenq_init() - latch the ring's registers
- * @ad: adapter that starts
+ * @ad: adapter that is being started
  *
  * Context: may sleep, the model's turn.
- * Return: 0, or why the device does not start.
+ * Return: 0, or the reason why the device does not start.
  */
 int efv_aenq_init(struct efv_adapter *ad)
 {
@@ -44,10 +44,10 @@ void efv_aenq_exit(struct efv_adapter *ad)
  * efv_aenq_post() - add an event
  * @ad: running adapter
  * @group: enum efa_aenq_group
- * @syndrome: what it is about
+ * @syndrome: syndrome of the event
  *
  * Context: the model's turn.
- * Return: false if the driver has not enabled it, or there is no room.
+ * Return: false if the driver has not enabled the event or there is no room.
  */
 bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome)
 {

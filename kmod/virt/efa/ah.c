@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). Creating an AH again returns the
- * same one, which lives until it has been destroyed as often.
+ * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). Creating an AH again returns the same AH,
+ * which exists until it has been destroyed as many times as it was created.
  */
 #include <linux/slab.h>
 
@@ -80,11 +80,11 @@ static u32 first_index(const struct efv_adapter *ad, u16 pd)
 /**
  * efv_ah_find() - look up an AH
  * @ad: adapter
- * @pd: protection domain that it is used in
+ * @pd: protection domain in which it is used
  * @number: any value
  *
  * Context: efv_fabric held.
- * Return: the AH, or NULL if the PD has none of this number.
+ * Return: the AH, or NULL if the PD has no AH with this number.
  */
 struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 pd, u16 number)
 {
@@ -100,7 +100,7 @@ struct efv_ah *efv_ah_find(struct efv_adapter *ad, u16 pd, u16 number)
  * @gid: address
  *
  * Context: efv_fabric held.
- * Return: its number, or EFA_AH_NONE.
+ * Return: number of the AH, or EFA_AH_NONE.
  */
 u16 efv_ah_number(struct efv_adapter *ad, u16 pd, const u8 *gid)
 {
@@ -113,7 +113,7 @@ u16 efv_ah_number(struct efv_adapter *ad, u16 pd, const u8 *gid)
 	return EFA_AH_NONE;
 }
 
-/* Chooses an index: the lowest one inside a PD, so that several PDs have the same numbers. */
+/* Allocates the lowest index of the PD, so that several PDs have the same numbers. */
 static int ah_alloc(struct efv_adapter *ad, u16 pd, u32 *index, struct efv_ah *ah)
 {
 	u32 first = first_index(ad, pd), last = first + ad->params.max_ah - 1;

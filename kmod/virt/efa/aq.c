@@ -43,10 +43,10 @@ static u64 base(struct efv_adapter *ad, u32 lo, u32 hi)
 
 /**
  * efv_aq_init() - latch the registers of the rings
- * @ad: adapter without them
+ * @ad: adapter without rings
  *
  * Context: may sleep, the model's turn.
- * Return: 0, or why the device does not start.
+ * Return: 0, or the reason why the device does not start.
  */
 int efv_aq_init(struct efv_adapter *ad)
 {
@@ -150,14 +150,16 @@ static enum efa_status execute(struct efv_adapter *ad, const struct efa_aqe *aqe
 	return status;
 }
 
-/* Whether a command only asks: garbage in other answers would make up objects. */
+/*
+ * Whether a command is a query: garbage in responses to other commands would create bogus objects.
+ */
 static bool is_query(u8 opcode)
 {
 	return opcode == EFA_CMD_QUERY_QP || opcode == EFA_CMD_GET_FEATURE ||
 	       opcode == EFA_CMD_GET_STATS;
 }
 
-/* Completes a command later; those after it wait, too. */
+/* Completes a command later; later commands wait, too. */
 static void hold(struct efv_adapter *ad, const struct efa_acqe *acqe, u8 opcode, u64 us)
 {
 	struct efv_aq *q = &ad->aq;
@@ -195,7 +197,7 @@ static void run(struct efv_adapter *ad, const struct efa_aqe *aqe)
 		finish(ad, &acqe, opcode);
 }
 
-/* Notes how many commands were posted; an invalid doorbell is ignored. */
+/* Records the number of posted commands; an invalid doorbell is ignored. */
 static void read_doorbell(struct efv_adapter *ad)
 {
 	struct efv_aq *q = &ad->aq;
@@ -215,7 +217,7 @@ static void read_doorbell(struct efv_adapter *ad)
  * @ad: running adapter
  *
  * Context: may sleep, the model's turn.
- * Return: whether there was something to do.
+ * Return: whether there was any work.
  */
 bool efv_aq_poll(struct efv_adapter *ad)
 {

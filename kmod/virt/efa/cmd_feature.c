@@ -70,7 +70,7 @@ static void event_queue_attr(struct efv_adapter *ad, void *payload)
 {
 	*(struct efa_event_queue_attr *)payload = (struct efa_event_queue_attr) {
 		.max_eq = cpu_to_le32(efv_max_eq(ad)),
-		/* A CQ never has more than one event pending. */
+		/* A CQ never has more than one pending event. */
 		.max_eq_depth = cpu_to_le32(roundup_pow_of_two(ad->params.max_cq)),
 		.events = cpu_to_le32(EFA_EQ_EVENT_COMPLETION),
 	};
@@ -84,7 +84,7 @@ static void aenq_config(struct efv_adapter *ad, void *payload)
 	config->enabled = cpu_to_le32(ad->aenq.groups);
 }
 
-/* 0 by default: drivers misread others (hw 5.7). */
+/* 0 by default, because drivers misread other values (hw 5.7). */
 static void hw_hints(struct efv_adapter *ad, void *payload)
 {
 	const struct efv_params *p = &ad->params;
@@ -160,7 +160,7 @@ enum efa_status efv_cmd_get_stats(struct efv_adapter *ad, const void *req, void 
 	struct efa_resp_get_stats *answer = resp;
 	unsigned int i;
 
-	/* There are no statistics of single queues. */
+	/* There are no statistics of individual queues. */
 	if (cmd->type >= EFA_STATS_TYPES || cmd->scope)
 		return EFA_ST_ILLEGAL;
 	for (i = 0; i < EFA_STATS_VALUES; i++)

@@ -5,7 +5,7 @@
 
 #include "efv.h"
 
-/* Handles differ from QPNs, so that confusing the two is noticed. */
+/* Handles differ from QPNs, so that confusing the two is detected. */
 #define HANDLE		0x10000
 
 static struct efv_qp *by_handle(struct efv_adapter *ad, __le32 handle)
@@ -153,7 +153,7 @@ enum efa_status efv_cmd_create_qp(struct efv_adapter *ad, const void *req, void 
 	return EFA_ST_SUCCESS;
 }
 
-/* Allowed changes of state (hw 7.2). */
+/* Permitted state changes (hw 7.2). */
 static bool may_follow(const struct efv_qp *qp, u32 next)
 {
 	static const u8 successors[] = {

@@ -2,8 +2,8 @@
 /*
  * Completion queues and their events (hw 8, 9.3).
  *
- * The consumer index in the doorbell may lag behind, so it is not used to check for room:
- * processes create CQs as deep as the queues that complete to them.
+ * The consumer index in the doorbell may lag behind, so it is not used to check for room: processes
+ * create CQs as deep as the queues whose completions they receive.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -23,7 +23,7 @@ void efv_cq_free(struct efv_cq *cq)
 	kfree(cq);
 }
 
-/* Sends the event if one is due, see efv.h. */
+/* Sends the event if it is due, see efv.h. */
 static bool evaluate(struct efv_cq *cq)
 {
 	u32 db;
@@ -37,7 +37,7 @@ static bool evaluate(struct efv_cq *cq)
 		return false;
 	cq->sent++;
 	efv_eq_post(cq->ad, cq->eqn, cq->cqn);
-	/* The process counts both, and requests the next one with that number. */
+	/* The process counts both events, and requests the next event with that number. */
 	if (efv_fault_hit(cq->ad, EFV_FAULT_EQE_DUPLICATE, cq->cqn, NULL)) {
 		cq->sent++;
 		efv_eq_post(cq->ad, cq->eqn, cq->cqn);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual EFA adapter: the model of the device behind a PCI function that
- * core/vdev.h makes of memory. Nothing here depends on a driver; the interface is PCI.
+ * Virtual EFA adapter: the model of the device behind a PCI function emulated by core/vdev.h. It is
+ * independent of the driver; the interface is PCI.
  *
- * Nothing traps, so registers and doorbells are levels and counters that are polled.
- * Three are not, and need care:
- *   MMIO_REG_READ	is taken, then DEV_CTL is checked, then the answer is written:
- *			also in a hard interrupt, as the driver waits for it without
- *			letting anything else run, and while it requests a reset. So
+ * Accesses cannot be trapped, so registers and doorbells are levels and counters that are polled.
+ * Three are neither, and need care:
+ *   MMIO_REG_READ	is read, then DEV_CTL is checked, then the response is written:
+ *			also in a hard interrupt, as the driver waits without
+ *			letting any other task run, and during a reset request. So
  *			whether a reset is requested or in progress is known before
  *			any object is gone: regs.c
  *   EQ_DB		is shared by all event queues, the last write wins: so all of
@@ -16,8 +16,8 @@
  *			event is due when the sequence number equals the number of
  *			events sent and there are entries beyond the index
  *
- * A send queue is in BAR 2 and is copied at its doorbell. Each work request has its own
- * state: one that waits for a receive or a peer does not block the others.
+ * A send queue is in BAR 2 and is copied when its doorbell is rung. Each work request has its own
+ * state: a request that waits for a receive or a peer does not block other requests.
  *
  * Lock order, outermost first, inside that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, admin queues
@@ -55,7 +55,7 @@
 #define EFV_MEM_SIZE		SZ_2M
 #define EFV_DB_SIZE		SZ_1M
 
-/* One page for each UAR, whatever the CPU's page size: two UARs never share a page. */
+/* One page per UAR, regardless of the CPU's page size: two UARs never share a page. */
 #define EFV_DB_PAGE		SZ_4K
 #define EFV_DB_SLOT		8
 #define EFV_DB_SLOTS		(EFV_DB_PAGE / EFV_DB_SLOT)
@@ -110,8 +110,8 @@ struct efv_params {
 
 /**
  * struct efv_aq - command ring and completion ring
- * @pi: of the doorbell, @ci: next command; both free running
- * @deaf: value of a lost doorbell; beyond 16 bits: none
+ * @pi: doorbell value, @ci: next command; both free-running
+ * @deaf: value of a lost doorbell; more than 16 bits: none
  * @cq_pi: next completion to write
  * @holding: @held, whose opcode is @held_opcode, is not written before @held_until
  */
@@ -131,8 +131,8 @@ struct efv_aq {
 
 /**
  * struct efv_aenq - ring of asynchronous events
- * @groups: those that the driver has enabled
- * @next_alive: when the next keep-alive is due
+ * @groups: event groups that the driver has enabled
+ * @next_alive: time of the next keep-alive
  */
 struct efv_aenq {
 	u32 depth;
@@ -142,7 +142,7 @@ struct efv_aenq {
 	struct vdev_buf ring;
 };
 
-/* ---- Objects, all guarded by efv_fabric unless stated otherwise -------- */
+/* ---- Objects, all protected by efv_fabric unless stated otherwise ------ */
 
 /**
  * struct efv_uar - page of doorbells
@@ -160,7 +160,7 @@ struct efv_pd {
 /**
  * struct efv_ah - address handle
  * @refs: number of times it was created
- * @answered: the peer has answered at least once; set by any thread
+ * @answered: the peer has responded at least once; set by any thread
  */
 struct efv_ah {
 	u16 pd;
@@ -185,7 +185,7 @@ struct efv_mr {
 
 /**
  * struct efv_eq - event queue
- * @lock: guards the rest
+ * @lock: protects the members below
  */
 struct efv_eq {
 	spinlock_t lock;		/* see above */
@@ -198,15 +198,15 @@ struct efv_eq {
 
 /**
  * struct efv_cq - completion queue
- * @depth: entries of one part
- * @size: bytes of an entry
- * @users: QPs
- * @next_sub: part for the next one
- * @link: in efv_adapter.event_cqs if it has events
- * @lock: guards what follows
- * @pi: of each part, free running
- * @written: entries of all parts
- * @sent: events
+ * @depth: number of entries in one part
+ * @size: size of an entry in bytes
+ * @users: number of QPs
+ * @next_sub: part to assign to the next QP
+ * @link: entry in efv_adapter.event_cqs if the CQ has events
+ * @lock: protects the members below
+ * @pi: producer index of each part, free-running
+ * @written: number of entries written in all parts
+ * @sent: number of events sent
  */
 struct efv_cq {
 	struct efv_adapter *ad;
@@ -223,21 +223,21 @@ struct efv_cq {
 	u16 next_sub;
 	struct vdev_buf ring;
 	struct list_head link;
-	spinlock_t lock;		/* all below, and the entries */
+	spinlock_t lock;		/* protects the members below and the entries */
 	u32 pi[EFV_MAX_SUBS];
 	u16 written;
 	u16 sent;
 };
 
 /**
- * struct efv_wqe - a work request that was copied and is not completed
- * @link: in efv_qp.todo; empty: this slot is free
- * @not_before: nothing is done until then
+ * struct efv_wqe - a copied work request that has not completed
+ * @link: entry in efv_qp.todo; empty if the slot is free
+ * @not_before: earliest time of the next step
  * @done: bytes moved so far
- * @lost: consecutive transmissions without an answer
- * @rnr: number of times that there was no receive
- * @begun: it has been counted
- * @raw: the copy
+ * @lost: number of consecutive transmissions without a response
+ * @rnr: number of attempts without a posted receive
+ * @begun: the request has been counted
+ * @raw: copy of the request
  */
 struct efv_wqe {
 	struct list_head link;
@@ -253,9 +253,9 @@ struct efv_wqe {
  * struct efv_qp - queue pair
  * @state: read without lock by the data path
  * @queue: polled in RTS and ERR
- * @sq_lock: guards @wqe, @todo, @sq_pi, @sq_deaf
- * @rq_lock: guards @rq_ci, @rq_pi, @rq_deaf
- * @sq_deaf: value of a lost doorbell; beyond 16 bits: none. @rq_deaf likewise
+ * @sq_lock: protects @wqe, @todo, @sq_pi, @sq_deaf
+ * @rq_lock: protects @rq_ci, @rq_pi, @rq_deaf
+ * @sq_deaf: value of a lost doorbell; more than 16 bits: none. @rq_deaf likewise
  * @sq_pi: WQEs copied, @rq_pi: descriptors posted, @rq_ci: taken
  */
 struct efv_qp {
@@ -275,7 +275,7 @@ struct efv_qp {
 	u32 llq_pages;
 	u32 sq_depth;
 	u32 wqe_size;
-	u32 rq_depth;			/* descriptors */
+	u32 rq_depth;			/* number of descriptors */
 	u16 send_sub;
 	u16 recv_sub;
 	struct efv_cq *send_cq;
@@ -294,7 +294,7 @@ struct efv_qp {
 	struct list_head todo;
 };
 
-/* A posted receive; taken by efv_rq_take(). */
+/* A posted receive; consumed by efv_rq_take(). */
 struct efv_recv {
 	u16 req_id;
 	u16 count;			/* descriptors */
@@ -335,18 +335,18 @@ enum efv_stat {
 
 /**
  * struct efv_adapter - one virtual adapter
- * @vdev: the part common to all families, first; its @lock guards all that
- *	follows unless stated otherwise
- * @params: guarded by @vdev.plug_lock
+ * @vdev: common part of all families, first; its @lock protects the members below unless stated
+ *	otherwise
+ * @params: protected by @vdev.plug_lock
  * @attached: the driver's DMA addresses can be translated
- * @reset_at: when a reset that a knob delays is obeyed, 0: none is; read without lock
- * @reset_pending: a reset was requested and has not been done yet
- * @in_reset: it has been done, and the request is still there
- * @reset_reason: of the last request; read without lock for display
+ * @reset_at: time at which a reset delayed by a knob is performed, 0: none; read without the lock
+ * @reset_pending: a reset was requested and has not been performed yet
+ * @in_reset: the reset has been performed, and the request is still present
+ * @reset_reason: reason of the last request; read without the lock for display
  * @mgmt_pending: an interrupt of vector 0 is held back by INTR_MASK
- * @host: what the driver has said of the host, or zeroes
- * @link: in the list of reachable adapters
- * @stats: threads of any adapter
+ * @host: host information from the driver, or zeroes
+ * @link: entry in the list of reachable adapters
+ * @stats: updated by threads of any adapter
  */
 struct efv_adapter {
 	struct vdev vdev;
@@ -423,7 +423,7 @@ static inline void efv_count(struct efv_adapter *ad, enum efv_stat stat, u64 n)
 	atomic64_add(n, &ad->stats[stat]);
 }
 
-/* Does a fault strike here and now? See vdev_fault_hit(). */
+/* Does a fault occur here and now? See vdev_fault_hit(). */
 static inline bool efv_fault_hit(struct efv_adapter *ad, enum efv_fault_id id,
 				 s64 target, u64 *arg)
 {
@@ -464,8 +464,8 @@ bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome);
 bool efv_aenq_poll(struct efv_adapter *ad);
 
 /*
- * cmd_*.c: one per command; the model's turn, efv_fabric held for writing. @req and
- * @resp are a whole entry each, @resp is zeroed.
+ * cmd_*.c: one function per command; the model's turn, efv_fabric held for writing. @req and @resp
+ * are one whole entry each, @resp is zeroed.
  */
 typedef enum efa_status efv_cmd_fn(struct efv_adapter *ad, const void *req, void *resp);
 
@@ -548,8 +548,8 @@ bool efv_sq_run(struct efv_qp *qp);
 bool efv_sq_flush(struct efv_qp *qp);
 
 /* xfer.c: results of steps of a work request, in addition to enum efa_comp_status. */
-#define EFV_WAIT		(-1)	/* something is missing, poll again */
-#define EFV_MORE		(-2)	/* not done yet, others get their turn */
+#define EFV_WAIT		(-1)	/* a condition is not met yet, poll again */
+#define EFV_MORE		(-2)	/* not done yet, yield to other requests */
 
 int efv_xfer(struct efv_qp *qp, struct efv_wqe *w, u32 *budget);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event queues (hw 9). All of them share a doorbell, where the last write wins: so they
- * always count as armed, as an extra interrupt does no harm.
+ * Event queues (hw 9). All event queues share a doorbell, where the last write wins, so they always
+ * count as armed; an extra interrupt is harmless.
  */
 #include <linux/log2.h>
 
@@ -19,9 +19,9 @@ void efv_eq_setup(struct efv_eq *eq)
 /**
  * efv_eq_init() - set up an event queue
  * @ad: adapter
- * @eq: event queue that does not exist
+ * @eq: event queue that does not exist yet
  * @addr: DMA address of the ring
- * @depth: entries
+ * @depth: number of entries
  * @vector: MSI-X vector
  *
  * Context: may sleep, efv_fabric held for writing.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The adapters that can reach each other: all running ones of this machine. */
+/* The adapters that can reach each other: all running adapters on this machine. */
 #include "efv.h"
 
 DECLARE_RWSEM(efv_fabric);
 
-/* All running adapters; guarded by efv_fabric. */
+/* All running adapters; protected by efv_fabric. */
 static LIST_HEAD(adapters);
 
 /**
@@ -37,7 +37,7 @@ void efv_adapter_join(struct efv_adapter *ad)
 
 /**
  * efv_adapter_leave() - make an adapter unreachable
- * @ad: adapter; may have left before
+ * @ad: adapter; may have left already
  *
  * Context: efv_fabric held for writing.
  */

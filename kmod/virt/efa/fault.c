@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The family's own knobs: one row each here, and one call of efv_fault_hit() where it
- * strikes.
+ * The family's own knobs: one row per knob here, and one call of efv_fault_hit() where the fault is
+ * injected.
  */
 #include "efv.h"
 

@@ -19,7 +19,7 @@ void efv_mgmt_raise(struct efv_adapter *ad)
  * @ad: adapter
  *
  * Context: the model's turn.
- * Return: whether there was one.
+ * Return: whether there was one to raise.
  */
 bool efv_mgmt_poll(struct efv_adapter *ad)
 {

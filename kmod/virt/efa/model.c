@@ -67,7 +67,7 @@ static void forget(struct vdev *vdev, enum vdev_why why)
 	ad->booted = ktime_get();
 }
 
-/* Finds out how to translate addresses, once the function may use them. */
+/* Determines the address translation once the function may access memory. */
 static bool attach(struct efv_adapter *ad)
 {
 	if (!ad->attached && vdev_is_master(&ad->vdev))
@@ -80,7 +80,7 @@ static void obey_reset(struct efv_adapter *ad)
 	efv_regs_clear(ad);
 	vdev_reset(&ad->vdev);
 	efv_regs_reset_done(ad);
-	/* The driver reads a register right away, and may not let anything else run. */
+	/* The driver reads a register right away, and may not let any other task run. */
 	attach(ad);
 }
 
@@ -189,7 +189,7 @@ static bool pass(struct vdev *vdev)
 	return busy;
 }
 
-/* Does what drivers spin for. Resets, commands and the data path are left to a thread. */
+/* Does the work that drivers spin for. Resets, commands and the data path are left to a thread. */
 static void pass_atomic(struct vdev *vdev)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory regions (hw 6). A key consists of the number of its region and a tag, so that
- * keys of removed regions are noticed. The list of pages is copied.
+ * Memory regions (hw 6). A key consists of the number of its region and a tag, so that keys of
+ * removed regions are detected. The list of pages is copied.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -46,15 +46,15 @@ static u64 translate(const void *region, u64 addr)
 /**
  * efv_sgl_add() - check and add a range of memory to a list
  * @sgl: list with a free element
- * @ad: adapter whose memory it is
+ * @ad: adapter that owns the memory
  * @pd: protection domain to check against
  * @key: L_Key or R_Key
- * @addr: address, as the key defines it
- * @len: bytes; with 0, everything is allowed
- * @right: one of EFA_MR_*, or 0: reading by the owner
+ * @addr: address, as defined by the key
+ * @len: size in bytes; if 0, every access is allowed
+ * @right: one of EFA_MR_*, or 0 for reading by the owner
  *
  * Context: efv_fabric held as long as the list is used.
- * Return: whether it is allowed.
+ * Return: whether the access is allowed.
  */
 bool efv_sgl_add(struct vdev_sgl *sgl, struct efv_adapter *ad, u16 pd, u32 key, u64 addr,
 		 u32 len, u8 right)
@@ -89,7 +89,7 @@ static int read_list(struct efv_adapter *ad, u64 addr, u64 *page, u64 count)
 	return ret;
 }
 
-/* Reads a list that is not contiguous: chunks list the pages that it is in (hw 6.3). */
+/* Reads a non-contiguous list: chunks contain the addresses of its pages (hw 6.3). */
 static int read_chunks(struct efv_adapter *ad, const struct efa_ctrl_buf *first, u64 *page,
 		       u64 count)
 {

@@ -5,14 +5,14 @@
  * Parameters, refused with EBUSY while the adapter is plugged in:
  *   gid          own address; by default different for each adapter
  *   generation   0 to 3: PCI device efa0 to efa3
- *   version      of the interface: 1 is 0.1, from 2 on command completions have a
+ *   version      interface version: 1 is 0.1, from 2 on command completions have a
  *                checksum
  *   fw_version   register value
  *   caps         capabilities, as a number: hw 5.2
- *   features     supported ones, one bit each: hw 5.1
+ *   features     supported features, one bit each: hw 5.1
  *   mtu, max_rdma	maximum bytes of a send and of an RDMA transfer
  *   max_qp, max_cq, max_mr, max_pd, max_ah	numbers of objects
- *   ah_per_pd    1: AH numbers are unique inside a PD only; 0: in the adapter
+ *   ah_per_pd    1: AH numbers are unique inside a PD only; 0: unique in the adapter
  *   max_eq       event queues, 0: one for each vector except the first
  *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
  *   any_sq_bytes 1: a send queue may have fewer bytes than its work requests need
@@ -21,13 +21,13 @@
  *   sub_cqs      parts of a CQ
  *   speed        Gbit/s
  *   keep_alive   ms between two keep-alives, 0: none
- *   cmd_timeout  announced by the device, in 100 ms; 0: the driver's own
+ *   cmd_timeout  announced by the device, in 100 ms; 0: the driver's default
  *   hint_mmio_timeout, hint_watchdog, hint_cmd_timeout, hint_poll_interval	for drivers, in
  *		ms; 0: none
  *
  * Read only:
- *   host_info    what the driver has said of the host (hw 5.8), in hexadecimal; empty: nothing
- *   reset_reason that of the last reset, as a number (hw 2.2)
+ *   host_info    host information from the driver (hw 5.8), in hexadecimal; empty: none
+ *   reset_reason reason of the last reset, as a number (hw 2.2)
  */
 #include <linux/inet.h>
 #include <linux/log2.h>
@@ -154,7 +154,7 @@ struct configfs_attribute *const efv_attrs[] = {
  * efv_max_eq() - number of event queues of the adapter
  * @ad: adapter
  *
- * Drivers need a separate vector for each, in addition to the first (hw 1.3).
+ * Drivers need a separate vector for each, in addition to the first vector (hw 1.3).
  */
 u32 efv_max_eq(const struct efv_adapter *ad)
 {

@@ -10,10 +10,10 @@
 /**
  * efv_db_alloc() - allocate space for one or two doorbells
  * @ad: adapter
- * @uar: UAR that it belongs to
+ * @uar: UAR of the doorbells
  *
  * Context: efv_fabric held for writing.
- * Return: its offset, or EFV_NO_SPACE.
+ * Return: offset of the doorbells, or EFV_NO_SPACE.
  */
 u32 efv_db_alloc(struct efv_adapter *ad, u16 uar)
 {
@@ -35,8 +35,8 @@ u32 efv_db_alloc(struct efv_adapter *ad, u16 uar)
 /**
  * efv_db_free() - free a doorbell
  * @ad: adapter
- * @uar: UAR that it belongs to
- * @db: its offset
+ * @uar: UAR of the doorbells
+ * @db: offset of the doorbells
  *
  * Context: efv_fabric held for writing.
  */
@@ -54,11 +54,11 @@ void efv_db_free(struct efv_adapter *ad, u16 uar, u32 db)
  * @pages: number of 4 KiB pages
  *
  * Context: efv_fabric held for writing.
- * Return: its offset in BAR 2, or EFV_NO_SPACE.
+ * Return: offset in BAR 2, or EFV_NO_SPACE.
  */
 u32 efv_llq_alloc(struct efv_adapter *ad, u32 pages)
 {
-	/* Processes map pages of the CPU's page size. */
+	/* Processes map whole pages of the CPU's page size. */
 	unsigned long align = PAGE_SIZE / SZ_4K - 1;
 	unsigned long at;
 
@@ -72,7 +72,7 @@ u32 efv_llq_alloc(struct efv_adapter *ad, u32 pages)
 /**
  * efv_llq_free() - free the space of a send queue
  * @ad: adapter
- * @llq: its offset
+ * @llq: offset of the send queue
  * @pages: number of 4 KiB pages
  *
  * Context: efv_fabric held for writing.

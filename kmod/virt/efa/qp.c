@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queue pairs: lookup, emptying and freeing. */
+/* Queue pairs: lookup, resetting and freeing. */
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -32,7 +32,7 @@ void efv_qp_free(struct efv_qp *qp)
 }
 
 /**
- * efv_qp_clear() - reset the queues to those of a new QP
+ * efv_qp_clear() - reset the queues to the state of a new QP
  * @qp: QP in RESET
  *
  * Context: efv_fabric held for writing.

@@ -2,18 +2,17 @@
 /*
  * Registers: readless reads and the reset handshake (hw 2.3, 2.4).
  *
- * A read may be answered in a hard interrupt, but objects are freed by a thread. In
- * between DEV_CTL may be cleared again, as the answer already reports that the reset is
- * in progress: so the code that notices the request sets @reset_pending. While a knob
- * delays a request, it counts as not made.
+ * A read may be processed in a hard interrupt, but objects are freed by a thread. In between
+ * DEV_CTL may be cleared again, because the response already reports that the reset is in progress:
+ * so the code that detects the request sets @reset_pending. While a knob delays a request, the
+ * request does not count.
  */
 #include "efv.h"
 
-#define RESET_TIMEOUT	20		/* of 100 ms */
+#define RESET_TIMEOUT	20		/* in units of 100 ms */
 
 /**
- * efv_regs_is_reset_asked() - is there a request to reset that has not been
- * done yet?
+ * efv_regs_is_reset_asked() - is a requested reset still pending?
  * @ad: adapter
  *
  * Context: any.
@@ -25,7 +24,7 @@ bool efv_regs_is_reset_asked(const struct efv_adapter *ad)
 		!READ_ONCE(ad->reset_at));
 }
 
-/* Whether a knob delays the request in DEV_CTL. Turns of the model are not concurrent. */
+/* Whether a knob delays the request in DEV_CTL. The model's turns are never concurrent. */
 static bool is_late(struct efv_adapter *ad)
 {
 	u64 ms;
@@ -35,7 +34,7 @@ static bool is_late(struct efv_adapter *ad)
 	return ad->reset_at && ktime_before(ktime_get(), ad->reset_at);
 }
 
-/* Notes a request that was not there at the last check. */
+/* Records a request that was not present at the last check. */
 static void note_request(struct efv_adapter *ad, u32 ctl)
 {
 	if (ad->in_reset || ad->reset_pending || is_late(ad))
@@ -58,8 +57,7 @@ static void note_release(struct efv_adapter *ad)
  * @ad: adapter
  *
  * Context: the model's turn, also in a hard interrupt.
- * Return: whether a reset is due; efv_regs_reset_done() is called once it is
- * done.
+ * Return: whether a reset is due; efv_regs_reset_done() is called once it is done.
  */
 bool efv_regs_reset_due(struct efv_adapter *ad)
 {
@@ -73,7 +71,7 @@ bool efv_regs_reset_due(struct efv_adapter *ad)
 }
 
 /**
- * efv_regs_reset_done() - a requested reset has been done
+ * efv_regs_reset_done() - record that a requested reset has been performed
  * @ad: adapter
  *
  * Context: the model's turn.
@@ -85,11 +83,10 @@ void efv_regs_reset_done(struct efv_adapter *ad)
 }
 
 /**
- * efv_regs_clear() - clear doorbells, which would replay old commands
+ * efv_regs_clear() - clear doorbells, which would otherwise replay old commands
  * @ad: adapter
  *
- * Keeps the address for answers, which already belongs to the next
- * initialisation.
+ * Keeps the response address, which already belongs to the next initialisation.
  */
 void efv_regs_clear(struct efv_adapter *ad)
 {
@@ -123,11 +120,11 @@ static u32 value_of(const struct efv_adapter *ad, u32 reg)
 }
 
 /**
- * efv_regs_answer() - answer a readless read
+ * efv_regs_answer() - respond to a readless read
  * @ad: adapter whose @attached is set
  *
  * Context: the model's turn, also in a hard interrupt.
- * Return: whether there was one.
+ * Return: whether there was a read request.
  */
 bool efv_regs_answer(struct efv_adapter *ad)
 {

@@ -7,7 +7,7 @@ static_assert(VDEV_MAX_SPANS >= 4);
 /* Maximum number of descriptors of a receive. */
 #define MAX_SGE		4
 
-/* Notes what was posted; an invalid doorbell is ignored. */
+/* Records posted descriptors; an invalid doorbell is ignored. */
 static void update(struct efv_qp *qp)
 {
 	u16 pi = efv_db_read(qp->ad, qp->rq_db);
@@ -35,7 +35,7 @@ static bool fetch(struct efv_qp *qp, u16 index, struct efa_rqe *rqe)
 	return true;
 }
 
-/* Returns false if not all of its descriptors are posted. */
+/* Returns false if not all descriptors of the receive are posted. */
 static bool load(struct efv_qp *qp, struct efv_recv *recv)
 {
 	u16 n = qp->rq_pi - qp->rq_ci, i;
@@ -63,12 +63,12 @@ static bool load(struct efv_qp *qp, struct efv_recv *recv)
 }
 
 /**
- * efv_rq_peek() - is there a receive?
+ * efv_rq_peek() - look at the next posted receive
  * @qp: QP
- * @recv: gets the receive
+ * @recv: set to the receive
  *
- * Context: @qp->rq_lock held; efv_fabric for as long as @recv is used.
- * Return: whether there is one. It stays until efv_rq_take().
+ * Context: @qp->rq_lock held; efv_fabric held as long as @recv is used.
+ * Return: whether a receive is posted. It remains posted until efv_rq_take().
  */
 bool efv_rq_peek(struct efv_qp *qp, struct efv_recv *recv)
 {
@@ -81,7 +81,7 @@ bool efv_rq_peek(struct efv_qp *qp, struct efv_recv *recv)
 /**
  * efv_rq_take() - consume a receive
  * @qp: QP
- * @recv: from efv_rq_peek()
+ * @recv: receive from efv_rq_peek()
  *
  * Context: @qp->rq_lock held.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When the doorbells of queue pairs are polled, and what their state means for queues. */
+/* Polling of queue pair doorbells, and the effect of a QP's state on its queues. */
 #include <linux/mm.h>
 
 #include "efv.h"
 
 /**
- * efv_qp_flush() - complete everything posted, with an error
+ * efv_qp_flush() - complete all posted requests with an error
  * @qp: QP in ERR
  *
  * Context: efv_fabric held for writing.
@@ -30,7 +30,7 @@ static bool is_stalled(struct efv_qp *qp)
 	return false;
 }
 
-/* Returns whether there was progress. One thread at a time is enough. */
+/* Returns whether there was progress. One thread at a time suffices. */
 static bool serve(struct vdev_queue *queue)
 {
 	struct efv_qp *qp = container_of(queue, struct efv_qp, queue);
@@ -50,7 +50,7 @@ static bool serve(struct vdev_queue *queue)
 	} else if (!is_stalled(qp)) {
 		if (state == EFA_QPS_RTS)
 			progress = efv_sq_update(qp);
-		/* Requests that have begun are finished in SQD, too. */
+		/* Requests that have begun are also finished in SQD. */
 		progress |= efv_sq_run(qp);
 	}
 	mutex_unlock(&qp->sq_lock);
@@ -62,7 +62,7 @@ static bool serve(struct vdev_queue *queue)
  * @vdev: adapter; has no QPs unless it runs
  *
  * Context: efv_fabric held for reading. May be called by several threads.
- * Return: whether there was something to do.
+ * Return: whether there was any work.
  */
 bool efv_qp_poll(struct vdev *vdev)
 {

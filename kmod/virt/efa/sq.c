@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send queues (hw 7.4, 7.5): work requests are copied at the doorbell, and each is
+ * Send queues (hw 7.4, 7.5): work requests are copied when the doorbell is rung, and each is
  * executed as soon as possible.
  */
 #include <linux/sizes.h>
 
 #include "efv.h"
 
-/* How much a QP may move, and how many requests it may check, before it is the next QP's turn. */
+/* Limits on bytes moved and requests checked for a QP before the next QP is served. */
 #define TURN_BYTES	SZ_256K
 #define TURN_WQES	128
 
@@ -21,7 +21,7 @@ static const struct efa_wqe_meta *meta_of(const struct efv_wqe *w)
  * @qp: QP
  *
  * Context: @qp->sq_lock, or efv_fabric for writing, held.
- * Return: whether there was something.
+ * Return: whether there were any.
  */
 bool efv_sq_update(struct efv_qp *qp)
 {
@@ -43,7 +43,7 @@ bool efv_sq_update(struct efv_qp *qp)
 	for (; count; count--) {
 		place = qp->sq_pi & (qp->sq_depth - 1);
 		w = &qp->wqe[place];
-		/* The slot's previous request is not completed yet: wait for that. */
+		/* The slot's previous request has not completed yet: wait for it. */
 		if (!list_empty(&w->link))
 			break;
 		memcpy(w->raw, llq + place * qp->wqe_size, qp->wqe_size);
@@ -112,7 +112,7 @@ bool efv_sq_run(struct efv_qp *qp)
 		finish(qp, w, ret);
 		progress = true;
 	}
-	/* Next time the others come first. */
+	/* Next time, serve the requests that were not reached first. */
 	list_splice_tail(&waiting, &qp->todo);
 	return progress;
 }
@@ -138,7 +138,7 @@ bool efv_sq_flush(struct efv_qp *qp)
 {
 	bool any = flush_copied(qp);
 
-	/* Only once, as a process may post endlessly. */
+	/* Only once, as a process may post requests endlessly. */
 	if (efv_sq_update(qp))
 		any |= flush_copied(qp);
 	return any;

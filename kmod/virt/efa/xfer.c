@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Execution of work requests (hw 11). A request is checked again whenever it is resumed,
- * as anything may have been deregistered between two parts of a transfer.
+ * Execution of work requests (hw 11). A request is checked again whenever it is resumed, because
+ * any object may have been deregistered between two parts of a transfer.
  *
- * Two things are waited for. A receive: forever, or as often as the QP has retries. A
- * peer that does not answer: it may come back, so the message is retransmitted a few
- * times, then given up.
+ * A request may have to wait for two things. It waits for a receive indefinitely, or for the QP's
+ * number of retries. If a peer does not respond, it may come back, so the message is retransmitted
+ * a few times and then given up.
  */
 #include "efv.h"
 
-/* Interval between two retries for a receive, when they are counted. */
+/* Interval between two retries for a receive, if retries are limited. */
 #define RNR_MSECS	10
 
 #define RETRY_MSECS	50
@@ -19,7 +19,7 @@ static const u8 zeroes[EFA_UD_PREFIX];
 
 static_assert(sizeof(struct efa_rdma_wqe) + EFA_WQE_LONG_INLINE <= EFA_WQE_LONG_SIZE);
 
-/* One turn of a work request. */
+/* State of one turn of a work request. */
 struct xfer {
 	struct efv_qp *qp;
 	struct efv_wqe *w;
@@ -27,10 +27,10 @@ struct xfer {
 	struct efv_ah *ah;
 	struct efv_adapter *peer;
 	struct efv_qp *target;
-	struct vdev_sgl local;		/* its own memory */
+	struct vdev_sgl local;		/* memory of the request itself */
 	u32 length;
 	u8 op;
-	u8 data;			/* its offset in the entry */
+	u8 data;			/* offset of the data in the entry */
 };
 
 static bool is_inline(const struct xfer *x)
@@ -38,7 +38,7 @@ static bool is_inline(const struct xfer *x)
 	return x->meta->ctrl1 & EFA_WQE1_INLINE;
 }
 
-/* How much inline data an entry may have. */
+/* Maximum inline data of an entry. */
 static u32 inline_room(const struct xfer *x)
 {
 	if (x->qp->wqe_size == EFA_WQE_LONG_SIZE)
@@ -80,7 +80,7 @@ static int load_local(struct xfer *x, u8 right)
 	return 0;
 }
 
-/* The peer did not answer: retry, but not forever. */
+/* The peer did not respond: retry a limited number of times. */
 static int lose(struct xfer *x)
 {
 	struct efv_adapter *ad = x->qp->ad;
@@ -98,7 +98,7 @@ static int lose(struct xfer *x)
 	return READ_ONCE(x->ah->answered) ? EFA_WC_UNRESPONSIVE : EFA_WC_UNREACHABLE;
 }
 
-/* No receive: retry later, up to the QP's limit. */
+/* No receive is posted: retry later, up to the QP's limit. */
 static int knock(struct xfer *x)
 {
 	if (x->qp->type == EFA_QPT_UD) {
@@ -144,7 +144,7 @@ static int find_target(struct xfer *x)
 	return EFV_MORE;
 }
 
-/* Counts a request when it is first sent, and delays it if a knob says so. */
+/* Counts a request when it is first sent, and delays it if a knob requires that. */
 static int begin(struct xfer *x)
 {
 	struct efv_adapter *ad = x->qp->ad;
@@ -377,9 +377,9 @@ static bool is_supported(const struct efv_adapter *ad, u8 op)
 
 /**
  * efv_xfer() - continue a work request
- * @qp: its QP
+ * @qp: QP of the request
  * @w: the request
- * @budget: bytes that may be moved, reduced by those that were
+ * @budget: maximum bytes to move, reduced by the bytes moved
  *
  * Context: @qp->sq_lock held, efv_fabric for reading.
  * Return: enum efa_comp_status, EFV_WAIT or EFV_MORE.

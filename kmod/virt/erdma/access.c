@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Memory that work requests refer to: checks of access, and where it is (hw 5). */
+/* Memory referred to by work requests: access checks and location (hw 5). */
 #include <linux/bitfield.h>
 
 #include "ev.h"
@@ -22,9 +22,8 @@ static enum ev_violation check(const struct ev_mr *mr, u32 pd, u32 key,
 }
 
 /*
- * While the data path runs, MRs are changed by work requests only, and only
- * fast-register MRs: one that is in use is pinned, which delays its
- * invalidation.
+ * While the data path runs, only work requests change MRs, and only fast-register MRs: an MR in use
+ * is pinned, which delays its invalidation.
  */
 static enum ev_violation check_pin(struct ev_mr *mr, u32 pd, u32 key, u64 addr,
 				   u32 len, u8 rights)
@@ -61,11 +60,11 @@ static u64 translate(const void *region, u64 addr)
 /**
  * ev_sgl_add() - check and add a range of memory to a list
  * @sgl: list with a free element
- * @qp: QP whose protection domain is checked against
+ * @qp: QP whose protection domain is checked
  * @key: L_Key or R_Key
- * @addr: address, as the key defines it
- * @len: bytes
- * @rights: ERDMA_MR_*, of which one is needed
+ * @addr: address, as defined by the key
+ * @len: size in bytes
+ * @rights: ERDMA_MR_*, at least one of which is required
  *
  * An empty range is always allowed.
  *

@@ -19,7 +19,7 @@ static enum ev_syndrome map_ring(struct ev_adapter *ad, struct ev_cq *cq,
 
 	if (off % ERDMA_CQE_SIZE)
 		return EV_INVALID;
-	/* A single page is direct, whatever the table bit says (hw 4.6). */
+	/* A single page is direct, regardless of the table bit (hw 4.6). */
 	if (count == 1) {
 		if (cq->addr % ERDMA_CQE_SIZE)
 			return EV_INVALID;
@@ -58,9 +58,9 @@ static enum ev_syndrome cq_setup(struct ev_adapter *ad, struct ev_cq *cq,
 	if (!cq->dbrec)
 		return EV_BAD_ADDRESS;
 	/*
-	 * The record may have any value until the driver gets our answer, even
-	 * that of its later arm. A stale arm that is still there at the first
-	 * entry causes an extra event, which does no harm.
+	 * The record may have any value until the driver receives our response, even that of its
+	 * later arm. A stale arm that is still present at the first entry causes an extra event,
+	 * which is harmless.
 	 */
 	cq->db = 0;
 	if (cfg1 & ERDMA_CREATE_CQ1_DB_CFG)

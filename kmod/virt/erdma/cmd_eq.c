@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands for completion event queues (hw 4.3). The command EQ and the AEQ are
- * set up by registers.
+ * Commands for completion event queues (hw 4.3). The command EQ and the AEQ are set up by
+ * registers.
  */
 #include "ev.h"
 

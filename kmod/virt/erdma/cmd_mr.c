@@ -5,7 +5,7 @@
 
 #include "ev.h"
 
-/* The request in CPU order and without its version's quirks. */
+/* The request in CPU order and independent of its version. */
 struct mr_req {
 	u32 version;
 	u32 level;
@@ -15,8 +15,8 @@ struct mr_req {
 };
 
 /*
- * Version 0 has only 32 bits of the length: the upper bits follow from the
- * number of pages, since the last page has to be in use.
+ * Version 0 has only 32 bits of the length: the upper bits follow from the number of pages, because
+ * the last page has to be in use.
  */
 static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 {
@@ -29,7 +29,7 @@ static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 	return length + round_down(capacity - end, BIT_ULL(32));
 }
 
-/* The number of entries that the largest MR needs if both ends are within a page. */
+/* Number of entries that the largest MR needs if both ends are inside a page. */
 static u64 max_count(const struct ev_adapter *ad, const struct ev_mr *mr)
 {
 	if (mr->type == ERDMA_MR_FRMR)
@@ -120,7 +120,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 	mr->type = FIELD_GET(ERDMA_REG_MR1_TYPE, cfg1);
 	mr->rights = FIELD_GET(ERDMA_REG_MR1_RIGHTS, cfg1);
 	mr->valid = cfg0 & ERDMA_REG_MR0_VALID;
-	/* Valid from now on although its valid bit is not set (hw 5.5). */
+	/* Valid from now on, although its valid bit is not set (hw 5.5). */
 	if (mr->type == ERDMA_MR_DMA) {
 		mr->valid = true;
 		mr->length = U64_MAX;
@@ -187,8 +187,8 @@ enum ev_syndrome ev_cmd_dereg_mr(struct ev_adapter *ad, struct ev_cmd *cmd)
 	if (!mr)
 		return EV_NO_OBJECT;
 	/*
-	 * The driver may change a fast-register MR's key; the work request that
-	 * would have shown it may have been flushed.
+	 * The driver may change a fast-register MR's key; the work request that would have shown
+	 * this may have been flushed.
 	 */
 	if (mr->type != ERDMA_MR_FRMR &&
 	    mr->key != FIELD_GET(ERDMA_REG_MR0_KEY, cfg))

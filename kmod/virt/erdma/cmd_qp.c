@@ -5,7 +5,7 @@
 
 #include "ev.h"
 
-/* The parameters in CREATE_QP of one of the two queues. */
+/* Parameters of one of the two queues in CREATE_QP. */
 struct wq_req {
 	u32 depth_log2;
 	u32 cq;				/* sq_cqn or rq_cqn */
@@ -45,7 +45,7 @@ static enum ev_syndrome wq_create(struct ev_adapter *ad, struct ev_wq *wq,
 	} else {
 		if (!count || count > (req->more ? ERDMA_QP_INLINE_MTT : 1))
 			return EV_INVALID;
-		/* A single page is as long as the ring, see ev_mtt_map_ring() */
+		/* A single page is as long as the ring, see ev_mtt_map_ring(). */
 		if (count == 1 && req->addr % ERDMA_WQEBB_SIZE)
 			return EV_INVALID;
 		entry[0] = cpu_to_le64(req->addr);
@@ -95,7 +95,7 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 	ret = wq_create(ad, &qp->sq, &sq);
 	if (!ret)
 		ret = wq_create(ad, &qp->rq, &rq);
-	/* Only stored: a doorbell is valid on any page (hw 4.11). */
+	/* Stored only: a doorbell is valid on any page (hw 4.11). */
 	if (sq.cq & ERDMA_CREATE_QP_DB_CFG &&
 	    cmd->len >= offsetofend(struct erdma_cmd_create_qp, db_cfg)) {
 		db = le32_to_cpu(c->db_cfg);
@@ -104,8 +104,8 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 		qp->user = true;
 	}
 	/*
-	 * Drivers with short requests do not specify whether it is a user QP,
-	 * but only their kernel QPs have pages of 1 MiB (hw 4.7, 5.2).
+	 * Drivers with short requests do not specify whether the QP is a user QP, but only their
+	 * kernel QPs have pages of 1 MiB (hw 4.7, 5.2).
 	 */
 	if (!more && qp->sq.page_shift != ilog2(SZ_1M))
 		qp->user = true;
@@ -157,7 +157,7 @@ enum ev_syndrome ev_cmd_destroy_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 	qp = xa_erase(&ad->qps, qpn);
 	if (!qp)
 		return EV_NO_OBJECT;
-	/* Allowed, but probably a driver bug: drivers stop the QP first. */
+	/* Permitted, but probably a driver bug: drivers stop the QP first. */
 	if (qp->state == ERDMA_QPS_RTS)
 		ev_log(ad, ERRORS, "QP %u is destroyed while connected\n", qpn);
 	ev_qp_free(qp);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands that answer into a buffer of the driver (hw 4.13).
+ * Commands whose response is written to a buffer of the driver (hw 4.13).
  */
 #include <linux/bitfield.h>
 #include <linux/random.h>
@@ -9,7 +9,7 @@
 
 #define VERSION		1
 
-/* Every answer fits into the buffer that drivers provide. */
+/* Every response fits into the buffer that drivers provide. */
 union answer {
 	struct erdma_query_hdr hdr;
 	struct erdma_stats stats;
@@ -123,7 +123,7 @@ static u64 read_record(struct ev_adapter *ad, u64 addr)
 	return le64_to_cpu(value);
 }
 
-/* Index 0 is the command queue, which has a send queue only. */
+/* Index 0 is the command queue, which only has a send queue. */
 static void fill_cmdq_qpc(struct erdma_qpc *qpc, struct ev_adapter *ad)
 {
 	const struct ev_cmdq *q = &ad->cmdq;

@@ -8,20 +8,20 @@
 
 #include "ev.h"
 
-/* Maximum per poll of the doorbell, so that everything else gets its turn. */
+/* Maximum number of commands per poll of the doorbell, so that all other work is served, too. */
 #define COMMANDS_PER_POLL	32
 
 #define MAX_DEPTH		32768
 
-/* Value of the SQ doorbell register once it is consumed: 0 would be a valid doorbell. */
+/* Value of the SQ doorbell register after it was consumed: 0 would be a valid doorbell. */
 #define NO_DOORBELL		(~0ULL)
 
 struct cmd_desc {
 	const char *name;
 	ev_cmd_fn *fn;
-	u32 len;			/* minimum slot bytes */
-	bool atomic;			/* neither sleeps nor uses anything guarded by ev_fabric */
-	bool ends;			/* ends an object, or its service */
+	u32 len;			/* minimum slot size in bytes */
+	bool atomic;			/* neither sleeps nor needs ev_fabric */
+	bool ends;			/* destroys an object or stops it */
 };
 
 #define CMD(op, func, len) \
@@ -92,7 +92,7 @@ static u64 reg_addr(struct ev_adapter *ad, u32 low, u32 high)
  * @ad: adapter without a command queue
  *
  * Context: may sleep, @ad->lock held.
- * Return: 0, or why the device refuses to start.
+ * Return: 0, or the reason why the device refuses to start.
  */
 int ev_cmdq_init(struct ev_adapter *ad)
 {
@@ -136,7 +136,7 @@ int ev_cmdq_init(struct ev_adapter *ad)
 }
 
 /**
- * ev_cmdq_reset() - clear doorbells, which would replay old commands
+ * ev_cmdq_reset() - clear doorbells, which would otherwise replay old commands
  * @ad: adapter
  */
 void ev_cmdq_reset(struct ev_adapter *ad)
@@ -186,8 +186,8 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 }
 
 /*
- * One event per arm, and none unless there is a completion that the driver has
- * not seen: it would not arm again after such an event (hw 3.7).
+ * Sends one event per arm, and none without a completion that the driver has not seen: the driver
+ * would not arm again after such an event (hw 3.7).
  */
 static void raise_event(struct ev_adapter *ad)
 {
@@ -239,7 +239,7 @@ static void execute(struct ev_adapter *ad, struct ev_cmd *cmd)
 		ev_log(ad, COMMANDS, "command %s\n", desc->name);
 }
 
-/* Delays its completion, and all that follow. */
+/* Delays the completion of a command, and all later completions. */
 static void hold(struct ev_adapter *ad, const struct ev_cmd *cmd, u64 us)
 {
 	ad->cmdq.holding = true;
@@ -270,9 +270,9 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 }
 
 /*
- * Copies the next command. A slot whose size or index contradicts the doorbell
- * is not a valid command, but still needs an answer: without one the queue
- * would hang. Returns false if memory must not be accessed.
+ * Copies the next command. A slot whose size or index contradicts the doorbell is not a valid
+ * command, but still needs a completion: without it the queue would hang. Returns false if memory
+ * must not be accessed.
  */
 static bool fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
 {
@@ -325,7 +325,7 @@ static bool poll_cq_doorbell(struct ev_adapter *ad)
 		q->arm_db = db;
 		q->arm_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
 		q->armed = true;
-		/* Completions may have come between poll and arm. */
+		/* Completions may have arrived between poll and arm. */
 		raise_event(ad);
 	}
 	return true;
@@ -341,9 +341,9 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (db == NO_DOORBELL)
 		return false;
 	/*
-	 * After INIT without RESET the driver mistakes the old INIT_DONE for
-	 * the new one and goes on: its doorbell is kept until INIT is done.
-	 * Pairs with the order of the driver's MMIO writes.
+	 * After INIT without RESET the driver mistakes the old INIT_DONE for the new one and
+	 * continues: its doorbell is kept until INIT is done. Pairs with the order of the driver's
+	 * MMIO writes.
 	 */
 	smp_rmb();
 	if (!vdev_may_access(&ad->vdev))
@@ -352,8 +352,8 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
 		return false;
 	/*
-	 * A stale doorbell from before INIT, though, does not match the new
-	 * record, which is written before the doorbell.
+	 * A stale doorbell from before INIT does not match the new record, which is written before
+	 * the doorbell.
 	 */
 	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, vdev_dma_peek(&ad->vdev, q->sq_dbrec));
 	if ((u16)(pi - q->ci) > q->depth ||
@@ -377,10 +377,10 @@ static bool is_atomic(const struct ev_cmd *cmd)
 /**
  * ev_cmdq_poll() - serve the command queue
  * @ad: running adapter
- * @atomic: postpone a command that may sleep, and those behind it
+ * @atomic: postpone a command that may sleep, and all later commands
  *
  * Context: the model's turn, see vdev_trylock(); may sleep unless @atomic.
- * Return: whether there was something to do.
+ * Return: whether there was any work.
  */
 bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic)
 {

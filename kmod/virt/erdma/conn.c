@@ -2,14 +2,13 @@
 /*
  * Connections between QPs (hw 10.9).
  *
- * Drivers connect through their own TCP sockets and then pass addresses, ports
- * and the other end's cookie to each of the two devices. Both ends are in this
- * module, possibly on the same adapter: a QP that enters RTS searches for the
- * one that waits for it, or waits itself.
+ * Drivers connect through their own TCP sockets and then pass addresses, ports and the cookie of
+ * the other end to each of the two devices. Both ends are in this module, possibly on the same
+ * adapter: a QP that enters RTS searches for the QP that waits for it, or waits itself.
  */
 #include "ev.h"
 
-/* QPs in RTS that never had a partner; guarded by ev_fabric, for writing. */
+/* QPs in RTS that never had a partner; protected by ev_fabric, for writing. */
 static LIST_HEAD(waiting);
 
 static bool is_source(const struct ev_qp *qp, const struct ev_qp *other)
@@ -17,17 +16,16 @@ static bool is_source(const struct ev_qp *qp, const struct ev_qp *other)
 	return qp->sip == other->dip && qp->sport == other->dport;
 }
 
-/* The cookie is the other end's QPN; drivers may put flags above it. */
+/* The cookie is the QPN of the other end; drivers may put flags above it. */
 static bool names(const struct ev_qp *qp, const struct ev_qp *other)
 {
 	return (qp->remote_cookie & ERDMA_CREATE_QP0_QPN) == other->qpn;
 }
 
 /*
- * How well two QPs match, 0: not at all. Both ends know the same addresses,
- * unless they are translated on the way, which leaves those of one end
- * unchanged; then the cookies are needed. They also distinguish connections of
- * network namespaces that happen to use equal addresses.
+ * How well two QPs match, 0: not at all. Both ends have the same addresses, unless they are
+ * translated on the way, which leaves the addresses of one end unchanged; then the cookies are
+ * needed. The cookies also distinguish connections of network namespaces that use equal addresses.
  */
 static unsigned int fit(const struct ev_qp *a, const struct ev_qp *b)
 {
@@ -50,8 +48,7 @@ static void join(struct ev_qp *qp, struct ev_qp *peer)
 }
 
 /**
- * ev_conn_open() - connect a QP that has entered RTS, now or once its partner
- * has
+ * ev_conn_open() - connect a QP that has entered RTS, either now or once its partner has
  * @qp: QP without a partner
  *
  * Context: ev_fabric held for writing.
@@ -75,11 +72,11 @@ void ev_conn_open(struct ev_qp *qp)
 }
 
 /**
- * ev_conn_close() - disconnect a QP from its partner, or end its wait for one
+ * ev_conn_close() - disconnect a QP from its partner, or stop waiting for one
  * @qp: QP that stops or is destroyed, connected or not
  *
- * The partner is not notified: its driver sees the TCP connection end, and work
- * that needs the other end times out.
+ * The partner is not notified: its driver sees the end of the TCP connection, and work that needs
+ * the other end times out.
  *
  * Context: ev_fabric held for writing.
  */

@@ -2,12 +2,11 @@
 /*
  * Completion queues (hw 7).
  *
- * All kernel CQs ring one doorbell address, so only the doorbell record is
- * used. It is read whenever an entry has been written: the model writes the
- * entry, then reads the record; the driver writes the record, then reads
- * entries; so one of the two sees the other. In addition, CQs with entries that
- * no event has announced are polled: for drivers that arm late, or for more
- * than before, and do not poll again; and until there is room for the event.
+ * All kernel CQs ring one doorbell address, so only the doorbell record is used. It is read
+ * whenever an entry has been written: the model writes the entry, then reads the record; the driver
+ * writes the record, then reads entries; so one of the two sees the other's write. In addition, CQs
+ * with entries that no event has announced are polled until there is room for the event, and in
+ * case drivers arm late, or arm for more kinds of entries, without polling again.
  */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
@@ -58,7 +57,7 @@ static void note_sequence(struct ev_cq *cq, u64 db)
 		cq->duplicate++;
 }
 
-/* The consumer index has 24 bits in the doorbell; extend it to a free-running index. */
+/* The consumer index has 24 bits in the doorbell; extends it to a free-running index. */
 static u32 full_index(const struct ev_cq *cq, u64 db)
 {
 	return cq->pi + sign_extend32(FIELD_GET(ERDMA_CQ_DB_CI, db) - cq->pi,
@@ -70,7 +69,7 @@ static bool has_news(const struct ev_cq *cq, u32 pi)
 	return (s32)(pi - cq->arm_ci) > 0;
 }
 
-/* Reads the doorbell record; an armed CQ with new entries sends its event. */
+/* Reads the doorbell record; sends the event of an armed CQ with new entries. */
 static bool evaluate(struct ev_cq *cq)
 {
 	u64 db;
@@ -103,7 +102,7 @@ static void watch(struct ev_cq *cq)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	/* Without new entries it is sufficient to check at the next one. */
+	/* Without new entries it suffices to check at the next entry. */
 	if (cq->armed && !has_news(cq, cq->pi))
 		return;
 	spin_lock(&ad->watch_lock);
@@ -112,7 +111,7 @@ static void watch(struct ev_cq *cq)
 	spin_unlock(&ad->watch_lock);
 }
 
-/* Puts the CQ into error: it gets no more entries, and its QPs are stopped soon. */
+/* Puts the CQ into the error state: it receives no more entries, and its QPs are stopped soon. */
 static void die(struct ev_cq *cq)
 {
 	lockdep_assert_held(&cq->lock);
@@ -199,7 +198,7 @@ out:
 }
 
 /**
- * ev_cq_poll_faults() - put CQs into error that are hit by a fault
+ * ev_cq_poll_faults() - put CQs that a fault affects into the error state
  * @ad: running adapter
  *
  * Context: ev_fabric held for reading.

@@ -2,9 +2,8 @@
 /*
  * Event queues: AEQ, command EQ and CEQs (hw 8).
  *
- * An EQ that is armed and not empty raises its vector and disarms. The doorbell
- * register is private to the EQ and cleared when read, so that any value in it
- * is a newer doorbell.
+ * An EQ that is armed and not empty raises its vector and disarms. The doorbell register is private
+ * to the EQ and cleared when read, so any value in it is a newer doorbell.
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
@@ -23,9 +22,9 @@ void ev_eq_setup(struct ev_eq *eq)
 /**
  * ev_eq_init() - set up an event queue
  * @ad: adapter
- * @eq: event queue that does not exist
+ * @eq: event queue that does not exist yet
  * @ring_addr: DMA address of the ring
- * @depth: entries
+ * @depth: number of entries
  * @dbrec_addr: DMA address of the doorbell record
  * @vector: MSI-X vector
  * @reg: BAR0 offset of the doorbell
@@ -61,7 +60,7 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 	eq->ci = 0;
 	eq->db = 0;
 	eq->overflow = false;
-	/* Drivers rely on getting the first event without arming (hw 2.3). */
+	/* Drivers rely on receiving the first event without arming (hw 2.3). */
 	eq->armed = true;
 	eq->exists = true;
 	spin_unlock_irqrestore(&eq->lock, flags);
@@ -84,7 +83,7 @@ void ev_eq_exit(struct ev_eq *eq)
 	vdev_buf_unmap(&eq->ring);
 }
 
-/* Number of an EQ as in QUERY_EQC and the knobs. */
+/* Number of an EQ as used by QUERY_EQC and the knobs. */
 static s64 index_of(const struct ev_adapter *ad, const struct ev_eq *eq)
 {
 	return eq == &ad->aeq ? ERDMA_EQC_INDEX_AEQ :
@@ -110,8 +109,8 @@ static bool eq_evaluate(struct ev_adapter *ad, struct ev_eq *eq)
 }
 
 /*
- * Returns false if there was no room. An entry that is dropped by a fault, or
- * by the end of bus mastering, counts as written.
+ * Returns false if there was no room. An entry dropped because of a fault or the end of bus
+ * mastering counts as written.
  */
 static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
@@ -141,7 +140,7 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	return true;
 }
 
-/* The EQ after a completion EQ, which may not exist, or NULL. */
+/* Returns the next completion EQ after @eq, which may not exist, or NULL. */
 static struct ev_eq *next_completion_eq(struct ev_adapter *ad, struct ev_eq *eq)
 {
 	if (eq < &ad->eq[ERDMA_EQN_CEQ(0)] || eq >= &ad->eq[ARRAY_SIZE(ad->eq) - 1])
@@ -157,7 +156,7 @@ static struct ev_eq *next_completion_eq(struct ev_adapter *ad, struct ev_eq *eq)
  * @hi: last 8 bytes
  *
  * Context: any.
- * Return: false if the queue is full: the event can be tried again.
+ * Return: false if the queue is full: the caller may retry.
  */
 bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 {
@@ -204,7 +203,7 @@ void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
 }
 
 /**
- * ev_eq_poll() - poll the doorbell of an event queue with entries left
+ * ev_eq_poll() - poll the doorbell of an event queue with unconsumed entries
  * @ad: adapter
  * @eq: event queue; may not exist
  *

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Virtual ERDMA adapter: the model of the device behind a PCI function that
- * core/vdev.h makes of memory. Nothing here depends on a driver; the interface is PCI.
+ * Virtual ERDMA adapter: the model of the device behind a PCI function emulated by core/vdev.h. It
+ * is independent of the driver; the interface is PCI.
  *
- * Registers with a single writer (control, CMDQ and EQ doorbells) are read in BAR0 and
- * set to a value that is not a doorbell when consumed, so that two equal writes are both
- * noticed.
+ * Registers with a single writer (control, CMDQ and EQ doorbells) are read from BAR0 and, when
+ * consumed, set to a value that is not a doorbell, so that two equal writes are both detected.
  *
  * Lock order, outermost first, inside that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, CMDQ
@@ -13,13 +12,13 @@
  *				QPs: changed by commands with write access,
  *				used by the data path with read access
  *   ev_qp.link			two connected QPs and their queues
- *   ev_mr.lock			what work requests change of an MR
- *   vdev_sched.lock		which QPs are looked at
+ *   ev_mr.lock			members of an MR that work requests change
+ *   vdev_sched.lock		which QPs are polled
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
  *   vdev_msi.lock, vdev_fault.lock
- * ev_eq.lock and what follows it are taken in hard interrupts, too, the others are not.
+ * ev_eq.lock and the locks below it are also taken in hard interrupts, the locks above it are not.
  */
 #ifndef EV_H
 #define EV_H
@@ -45,20 +44,19 @@
 struct ev_adapter;
 
 /*
- * Syndromes of failed commands. The hardware interface does not define the
- * numbers; these follow errno, as one driver generation passes them on
- * unchanged.
+ * Syndromes of failed commands. The hardware interface does not define the numbers; these follow
+ * errno, because one driver generation passes them on unchanged.
  */
 enum ev_syndrome {
 	EV_OK			= 0,
 	EV_NO_OBJECT		= 2,	/* ENOENT: no such QP, CQ, EQ, MR */
 	EV_NO_MEMORY		= 12,	/* ENOMEM: the model has no memory */
-	EV_BAD_ADDRESS		= 14,	/* EFAULT: DMA address is not memory */
+	EV_BAD_ADDRESS		= 14,	/* EFAULT: DMA address is not in memory */
 	EV_BUSY			= 16,	/* EBUSY: other objects use this one */
 	EV_EXISTS		= 17,	/* EEXIST: the number is in use */
 	EV_INVALID		= 22,	/* EINVAL: a field's value */
 	EV_NO_SPACE		= 28,	/* ENOSPC: no doorbell page left */
-	EV_RANGE		= 34,	/* ERANGE: a number beyond the limits */
+	EV_RANGE		= 34,	/* ERANGE: number out of range */
 	EV_UNKNOWN		= 38,	/* ENOSYS: opcode */
 	EV_BAD_INDEX		= 71,	/* EPROTO: WQEBB index is not the PI */
 	EV_SHORT		= 90,	/* EMSGSIZE: slot too small */
@@ -86,14 +84,14 @@ struct ev_params {
 
 /**
  * struct ev_eq - event queue: AEQ, command EQ or CEQ
- * @lock:     guards @pi, @ci, @armed, @overflow and the entries
+ * @lock:     protects @pi, @ci, @armed, @overflow and the entries
  * @exists:   set up by INIT or CREATE_EQ
  * @reg:      BAR0 offset of the doorbell
  * @pi:       next entry to write, free running
- * @ci:       driver's consumer index at its last doorbell, 16 bits
+ * @ci:       the driver's consumer index at its last doorbell, 16 bits
  * @armed:    the next entry raises the vector
  * @db:       last doorbell
- * @overflow: the ring was full for an entry; that of a CQ waits for room
+ * @overflow: the ring was full; an entry for a CQ waits for room
  */
 struct ev_eq {
 	spinlock_t lock;		/* indices and entries */
@@ -113,11 +111,11 @@ struct ev_eq {
 
 /**
  * struct ev_cmd - a command being executed
- * @index:    its first WQEBB
- * @len:      bytes in @req
+ * @index:    first WQEBB of the command
+ * @len:      number of bytes in @req
  * @syndrome: result
  * @resp:     response qwords
- * @req:      copy of the slot, so that the driver cannot change it meanwhile
+ * @req:      copy of the slot, so that the driver cannot change it concurrently
  */
 struct ev_cmd {
 	u8 sub_mod;
@@ -134,12 +132,12 @@ struct ev_cmd {
 
 /**
  * struct ev_cmdq - command queue
- * @ci:      next WQEBB to fetch, 16 bits free running
+ * @ci:      next WQEBB to fetch, 16 bits, free-running
  * @sq_pi:   last SQ doorbell
  * @last:    index of the last completed command
  * @cq_pi:   next CQE to write
  * @armed:   the driver waits for an event
- * @arm_ci:  its consumer index when it armed
+ * @arm_ci:  the driver's consumer index when it armed
  * @arm_db:  last CQ doorbell
  * @held:    executed command whose completion waits until @held_until
  */
@@ -167,16 +165,16 @@ struct ev_cmdq {
 
 /**
  * struct ev_cq - completion queue
- * @lock:      guards what follows; what precedes is constant
- * @users:     work queues that complete here; guarded by ev_fabric
+ * @lock:      protects the members below; those above are constant
+ * @users:     number of work queues that use the CQ; protected by ev_fabric
  * @watch:     link in ev_adapter.cq_watch while its doorbell is polled
  * @pi:        next entry to write, free running
  * @sol_pi:    @pi after the last entry that counts for a solicited-only arm
  * @arm_ci:    consumer index at the last arm
  * @armed:     the next qualifying entry causes an event
- * @solicited: only solicited or failed ones qualify
+ * @solicited: only solicited and failed entries qualify
  * @db:        last doorbell record seen
- * @dead:      in error: nothing is written to it any more
+ * @dead:      in the error state: no more entries are written
  */
 struct ev_cq {
 	struct ev_adapter *ad;
@@ -190,7 +188,7 @@ struct ev_cq {
 	__le64 *dbrec;
 	struct vdev_buf ring;
 	struct list_head watch;
-	spinlock_t lock;		/* all below and the entries */
+	spinlock_t lock;		/* protects the members below and the entries */
 	u32 pi;
 	u32 sol_pi;
 	u32 arm_ci;
@@ -208,7 +206,7 @@ struct ev_cq {
 struct ev_wc {
 	u32 qpn;
 	u32 bytes;
-	u32 data;			/* immediate or invalidated stag */
+	u32 data;			/* immediate data or invalidated stag */
 	u16 index;
 	u8 opcode;
 	u8 qtype;
@@ -222,7 +220,7 @@ struct ev_wc {
  * @pi:     the driver's index at the last doorbell or REFLUSH, 16 bits
  * @ci:     next entry to execute
  * @last:   index of the last completed entry
- * @cqes:   completions written
+ * @cqes:   number of completions written
  * @flushed_pi: @pi up to which entries were flushed
  * @deaf: a doorbell was lost: its index, @deaf_pi, is ignored
  */
@@ -247,23 +245,23 @@ struct ev_wq {
 
 /**
  * struct ev_wqe - the current work request of a send queue
- * @hdr:    its first word
- * @not_before: nothing is done until then
+ * @hdr:    first word of the request
+ * @not_before: earliest time of the next step
  * @length: bytes to move
  * @done:   bytes moved so far
- * @lost:   consecutive transmissions without an answer
+ * @lost:   number of consecutive transmissions without a response
  * @count:  building blocks
  * @sges:   scatter/gather elements
- * @loaded: the rest is valid
- * @placed: all data has been placed, something else is left to do
+ * @loaded: the members below are valid
+ * @placed: all data has been placed, but the request is not finished
  * @receive_failed: the partner's receive caused the error
  * @begun: the knobs that strike once per request have been checked
- * @raw:    copy of it
+ * @raw:    copy of the request
  */
 struct ev_wqe {
 	u64 hdr;
 	ktime_t not_before;
-	ktime_t knock_at;	/* it waits for a receive, and requests one at this time */
+	ktime_t knock_at;	/* time to request a receive, while waiting for it */
 	u32 length;
 	u32 done;
 	u16 lost;
@@ -287,16 +285,16 @@ struct ev_wqe {
 /**
  * struct ev_qp - queue pair
  * @lock:  see @link
- * @link:  the lock of the pair, @lock of one of the two QPs. With ev_fabric held
- *	   for reading it guards @state and both queues of both QPs; the other
- *	   members, @link among them, change with ev_fabric held for writing
- * @peer:  partner, from when both are in RTS until a command stops one of them
- * @waiting: link in the list of QPs that never had a partner
+ * @link: the lock of the pair, @lock of one of the two QPs. With ev_fabric held for reading it
+ *	   protects @state and both queues of both QPs; the other members, including @link, are
+ *	   changed with ev_fabric held for writing
+ * @peer:  partner, set while both are in RTS, until a command stops one of them
+ * @waiting: entry in the list of QPs that never had a partner
  * @user:  a process posts to it
  * @lost:  had a partner
- * @stall_until: nothing is executed till then
+ * @stall_until: time until which nothing is executed
  * @queue: polled in RTS and when stopped
- * @wqe:   guarded by @link; last because of its flexible arrays
+ * @wqe: protected by @link; last because of its flexible arrays
  */
 struct ev_qp {
 	struct ev_adapter *ad;
@@ -327,12 +325,10 @@ struct ev_qp {
 
 /**
  * struct ev_mr - memory region
- * @lock:  guards what work requests may change, in fast-register MRs only:
- *	   @pins, @valid, @key, @rights, @start, @length, @page_shift, @count,
- *	   @use_table, @inline_mtt
- * @pins:  transfers in progress that use it
- * @table: registered table of page addresses, one level whatever the driver's
- *	   table has
+ * @lock: protects the members that work requests may change, in fast-register MRs only: @pins,
+ *	   @valid, @key, @rights, @start, @length, @page_shift, @count, @use_table, @inline_mtt
+ * @pins:  number of transfers in progress that use the MR
+ * @table: registered table of page addresses, with one level regardless of the driver's table
  * @max_count: entries in @table
  * @default_shift: log2 page size if a work request does not give one
  */
@@ -359,16 +355,16 @@ struct ev_mr {
 #define EV_MIN_PAGE_SHIFT	12
 #define EV_MAX_PAGE_SHIFT	30
 
-/* Its index is beyond all MPT entries, so it can never equal an MR's key. */
+/* The index of this key is beyond all MPT entries, so it can never equal an MR's key. */
 #define EV_DMA_LOCAL_KEY	0xffffff00
 
 /* ---- Data path ---------------------------------------------------------- */
 
 /* Results of steps of a work request, in addition to 0 and enum erdma_syndrome. */
-#define EV_WAIT			(-1)	/* something is missing, poll again */
-#define EV_MORE			(-2)	/* not done yet, others get their turn */
+#define EV_WAIT			(-1)	/* a condition is not met yet, poll again */
+#define EV_MORE			(-2)	/* not done yet, yield to other QPs */
 
-/* Why memory must not be accessed; in the order of the syndromes (hw 7.2). */
+/* Why a memory access is refused; in the order of the syndromes (hw 7.2). */
 enum ev_violation {
 	EV_VIOLATES_NOTHING,
 	EV_VIOLATES_STAG,
@@ -383,7 +379,7 @@ enum ev_violation {
 
 static_assert(ERDMA_MAX_SEND_SGE <= VDEV_MAX_SPANS);
 
-/* One turn of a send queue; the lists belong to the current request. */
+/* State of one turn of a send queue; the lists belong to the current request. */
 struct ev_xfer {
 	struct vdev_sgl dst;
 	struct vdev_sgl src;
@@ -407,23 +403,21 @@ enum ev_stat {
 
 static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
 
-/* MTU until CONF_MTU. */
+/* MTU before the first CONF_MTU. */
 #define EV_DEFAULT_MTU		1500
 
 /* ---- The adapter -------------------------------------------------------- */
 
 /**
  * struct ev_adapter - one virtual adapter
- * @vdev:      the part common to all families, first; its @lock guards all that
- *	       follows unless stated otherwise
- * @params:    guarded by @vdev.plug_lock
- * @stale:     commands that end objects are answered, but not executed, until
- *	       the driver ends bus mastering; then the objects and INIT_DONE are
- *	       still there
- * @left:      it has ended bus mastering; set by config space, cleared in a
- *	       pass
- * @reset_at:  when a request to reset will be done
- * @false_until: the version register reads as all ones until then
+ * @vdev: common part of all families, first; its @lock protects the members below unless stated
+ *	       otherwise
+ * @params:    protected by @vdev.plug_lock
+ * @stale: commands that end objects are completed, but not executed, until the driver ends bus
+ *	       mastering; the objects and INIT_DONE are then still there
+ * @left: the driver has ended bus mastering; set by config space, cleared in a pass
+ * @reset_at:  time at which a requested reset will be performed
+ * @false_until: time until which the version register reads as all ones
  */
 struct ev_adapter {
 	struct vdev vdev;
@@ -443,7 +437,7 @@ struct ev_adapter {
 	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
 	u16 db_users[ERDMA_BAR0_SIZE / ERDMA_HW_PAGE_SIZE];
 	atomic64_t stats[ERDMA_STATS_COUNT];	/* threads of any adapter */
-	struct xarray cqs;			/* these guarded by ev_fabric */
+	struct xarray cqs;			/* this and the following: protected by ev_fabric */
 	struct xarray qps;
 	struct xarray mrs;
 	spinlock_t watch_lock;			/* cq_watch */
@@ -517,7 +511,7 @@ void ev_cmdq_reset(struct ev_adapter *ad);
 void ev_cmdq_exit(struct ev_adapter *ad);
 bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic);
 
-/* cmd_*.c: one per command; the model's turn, and unless it is atomic, ev_fabric held. */
+/* cmd_*.c: one function per command; the model's turn, and unless it is atomic, ev_fabric held. */
 typedef enum ev_syndrome ev_cmd_fn(struct ev_adapter *ad, struct ev_cmd *cmd);
 
 ev_cmd_fn ev_cmd_query_device;
@@ -642,13 +636,13 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
 void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 
-/* Might a fault strike, whatever the target? */
+/* Might a fault occur for any target? */
 static inline bool ev_fault_is_on(const struct ev_adapter *ad, enum ev_fault_id id)
 {
 	return vdev_fault_is_on(&ad->vdev, id);
 }
 
-/* Does a fault strike here and now? See vdev_fault_hit(). */
+/* Does a fault occur here and now? See vdev_fault_hit(). */
 static inline bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id,
 				s64 target, u64 *arg)
 {

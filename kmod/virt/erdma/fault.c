@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The family's own knobs: one row each here, and one call of ev_fault_hit()
- * where it strikes. tests/vm/faults/README.md describes their effects; a test
- * compares the two.
+ * The family's own knobs: one row per knob here, and one call of ev_fault_hit() where the fault is
+ * injected. tests/vm/faults/README.md describes their effects; a test compares the two.
  */
 #include "ev.h"
 

@@ -6,8 +6,8 @@
 #include "../core/fault.h"
 
 /*
- * In addition to those of all adapters; in the order of
- * tests/vm/faults/README.md, which explains them.
+ * Knobs in addition to those of all adapters; in the order of tests/vm/faults/README.md, which
+ * explains them.
  */
 enum ev_fault_id {
 	/* command queue */

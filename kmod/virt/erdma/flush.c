@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Flushing of what is posted to stopped queue pairs (hw 6.9). */
+/* Flushing of requests posted to stopped queue pairs (hw 6.9). */
 #include <linux/bitfield.h>
 
 #include "ev.h"
@@ -39,7 +39,7 @@ static void flush_sq(struct ev_qp *qp)
 		if (opcode >= ERDMA_OP_COUNT)
 			opcode = ERDMA_OP_SEND;
 		complete_flushed(qp, sq, ERDMA_CQE_QTYPE_SQ, opcode);
-		/* After a broken entry it is unknown where the next one begins. */
+		/* After a broken entry it is unknown where the next entry begins. */
 		if (FIELD_GET(ERDMA_SQE_QPN, hdr) != qp->qpn ||
 		    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, hdr) !=
 		    (u16)(sq->ci + count) || count > (u16)(sq->pi - sq->ci))
@@ -63,11 +63,11 @@ static void flush_rq(struct ev_qp *qp)
 }
 
 /**
- * ev_qp_flush() - flush what is posted to a stopped QP
+ * ev_qp_flush() - flush the requests posted to a stopped QP
  * @qp: QP
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
- * Return: whether something was posted since the last time.
+ * Return: whether anything was posted since the last call.
  */
 bool ev_qp_flush(struct ev_qp *qp)
 {
@@ -86,10 +86,9 @@ bool ev_qp_flush(struct ev_qp *qp)
  * ev_qp_drain() - flush a QP that has just stopped
  * @qp: QP
  *
- * The records are read without a doorbell, so a lost doorbell does not matter
- * here.
+ * The records are read without a doorbell, so a lost doorbell has no effect here.
  *
- * Context: as ev_qp_flush().
+ * Context: see ev_qp_flush().
  */
 void ev_qp_drain(struct ev_qp *qp)
 {
@@ -99,10 +98,10 @@ void ev_qp_drain(struct ev_qp *qp)
 }
 
 /**
- * ev_qp_halt() - stop a QP for an error
+ * ev_qp_halt() - stop a QP because of an error
  * @qp: QP; nothing happens if it is already stopped
  * @state: TERMINATE or ERROR
- * @type: the event sent to the driver
+ * @type: event to send to the driver
  * @syndrome: sub type of the event
  *
  * Context: ev_fabric and @qp->link held.
@@ -110,7 +109,7 @@ void ev_qp_drain(struct ev_qp *qp)
 void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 		enum erdma_aeqe_type type, u8 syndrome)
 {
-	/* A hung adapter does not even notice that its partner has given up. */
+	/* A hung adapter does not even detect that its partner has given up. */
 	if (ev_qp_is_stopped(qp) || READ_ONCE(qp->ad->vdev.hung) ||
 	    !vdev_may_access(&qp->ad->vdev))
 		return;
@@ -125,7 +124,7 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
  * @sq_pi: send queue index
  * @rq_pi: receive queue index
  *
- * No effect on a QP that is not stopped, as its entries are not lost.
+ * Has no effect on a QP that is not stopped, as its entries are not lost.
  *
  * Context: ev_fabric held for writing.
  */

@@ -61,9 +61,9 @@ static enum erdma_syndrome parse(const struct ev_mr *mr,
 
 /**
  * ev_frmr_register() - REG_MR: make a fast-register MR valid
- * @qp: QP whose protection domain is checked against
+ * @qp: QP whose protection domain is checked
  * @sqe: work request
- * @inline_room: page addresses that fit into it
+ * @inline_room: number of page addresses that fit into it
  *
  * Context: ev_fabric held.
  * Return: 0, EV_WAIT or an enum erdma_syndrome.
@@ -109,10 +109,10 @@ int ev_frmr_register(struct ev_qp *qp, const struct erdma_reg_mr_sqe *sqe,
 
 /**
  * ev_frmr_invalidate() - invalidate a fast-register MR
- * @qp: QP whose protection domain is checked against
- * @stag: its key
+ * @qp: QP whose protection domain is checked
+ * @stag: key of the MR
  *
- * May be repeated, also after EV_WAIT.
+ * May be repeated, including after EV_WAIT.
  *
  * Context: ev_fabric held.
  * Return: 0, EV_WAIT while the MR is in use, or an enum ev_violation.

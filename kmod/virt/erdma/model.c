@@ -65,7 +65,7 @@ static int init_aeq(struct ev_adapter *ad)
 			  ERDMA_COMMON_VECTOR, ERDMA_REG_AEQ_DB);
 }
 
-/* INIT also works without a RESET before it: kexec, crashed driver. */
+/* INIT also works without a prior RESET, for kexec or after a driver crash. */
 static void init(struct ev_adapter *ad)
 {
 	int ret;
@@ -83,7 +83,7 @@ static void init(struct ev_adapter *ad)
 		return;
 	}
 	ad->vdev.state = VDEV_RUNNING;
-	/* Everything is set up before the driver may continue. */
+	/* All state is set up before the driver may continue. */
 	smp_wmb();
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
 }
@@ -101,7 +101,7 @@ static void obey_reset(struct ev_adapter *ad)
 		ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_RESET_DONE);
 }
 
-/* Makes a stale device look as if nothing had been ended. */
+/* Makes a stale device appear as if no object had been destroyed. */
 static void leave(struct ev_adapter *ad)
 {
 	WRITE_ONCE(ad->left, false);
@@ -116,7 +116,7 @@ static void master_off(struct vdev *vdev)
 
 	if (!READ_ONCE(ad->stale))
 		return;
-	/* A request that was not executed is dropped. */
+	/* Drops a request that was not executed. */
 	ev_reg_write(ad, ERDMA_REG_DEV_CTRL, 0);
 	WRITE_ONCE(ad->left, true);
 }
@@ -185,7 +185,7 @@ static void power_on(struct vdev *vdev)
 	ev_cmdq_reset(ad);
 }
 
-/* Beyond all existing numbers: refers to no object. */
+/* Larger than all existing numbers: refers to no object. */
 #define NO_OBJECT	0xfffff
 
 static void wrap_counters(struct ev_adapter *ad, u64 before)
@@ -198,7 +198,7 @@ static void wrap_counters(struct ev_adapter *ad, u64 before)
 
 static void poll_running_faults(struct ev_adapter *ad)
 {
-	/* The flag is set again when another dead CQ is found later. */
+	/* The flag is set again if another dead CQ is found later. */
 	bool died = READ_ONCE(ad->cq_died) && xchg(&ad->cq_died, false);
 	u64 arg;
 

@@ -9,7 +9,7 @@
 /**
  * ev_mr_find() - look up a memory region
  * @ad: adapter
- * @index: in the memory protection table, any value
+ * @index: index in the memory protection table, any value
  *
  * Context: ev_fabric held.
  * Return: the MR or NULL.

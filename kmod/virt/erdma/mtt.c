@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Translation tables (hw 5.1): finds the memory behind rings, and flattens an
- * MR's tree of tables, whatever its level, into a list of the pages that hold
- * the entries. The entries themselves stay in driver memory, as they may
- * change.
+ * Translation tables (hw 5.1): finds the memory behind rings, and flattens an MR's tree of tables,
+ * regardless of its level, into a list of the pages that contain the entries. The entries
+ * themselves stay in driver memory, as they may change.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -13,15 +12,15 @@
 #define MTT_ENTRY_SIZE	sizeof(__le64)
 
 /**
- * ev_mtt_map_ring() - find a ring in pages of any size
+ * ev_mtt_map_ring() - map a ring in pages of any size
  * @ad: adapter
- * @ring: filled in; released with vdev_buf_unmap()
+ * @ring: filled in; release with vdev_buf_unmap()
  * @entry: page addresses
- * @count: of them, not 0. A single page needs no alignment: drivers describe a
- *	   contiguous ring as one huge page that begins where the ring does
+ * @count: number of entries, not 0. A single page needs no alignment: drivers describe a contiguous
+ *	   ring as one huge page that begins where the ring does
  * @page_shift: log2 of the page size
- * @off: where in the first page the ring begins
- * @len: bytes of the ring
+ * @off: offset of the ring in the first page
+ * @len: size of the ring in bytes
  *
  * Context: may sleep.
  * Return: 0, -EINVAL if the pages are too few or not aligned, -EFAULT, -ENOMEM.
@@ -60,14 +59,14 @@ int ev_mtt_map_ring(struct ev_adapter *ad, struct vdev_buf *ring,
 }
 
 /**
- * ev_mtt_map_ring_table() - find a ring whose page addresses are in a table
+ * ev_mtt_map_ring_table() - map a ring whose page addresses are in a table
  * @ad: adapter
- * @ring: filled in; released with vdev_buf_unmap()
+ * @ring: filled in; release with vdev_buf_unmap()
  * @table: DMA address of the table
  * @count: entries in it
  * @page_shift: log2 of the page size
- * @off: where in the first page the ring begins
- * @len: bytes of the ring
+ * @off: offset of the ring in the first page
+ * @len: size of the ring in bytes
  *
  * Context: may sleep.
  * Return: 0, -EINVAL if the pages are too few or not aligned, -EFAULT, -ENOMEM.
@@ -94,8 +93,8 @@ int ev_mtt_map_ring_table(struct ev_adapter *ad, struct vdev_buf *ring, u64 tabl
 struct walk {
 	struct ev_adapter *ad;
 	struct vdev_buf *out;
-	u32 done;			/* pages of @out filled */
-	u8 shift;			/* log2 of a table page's size */
+	u32 done;			/* number of pages of @out filled */
+	u8 shift;			/* log2 of the size of a table page */
 };
 
 /* Adds the hardware pages of one bottom table page. */
@@ -114,7 +113,7 @@ static int walk_bottom(struct walk *w, u64 addr)
 	return 0;
 }
 
-/* The recursion depth is at most three. */
+/* Recurses at most three levels deep. */
 static int walk_level(struct walk *w, u64 addr, u32 level)
 {
 	u32 i, per_page = BIT(w->shift) / MTT_ENTRY_SIZE;
@@ -138,17 +137,17 @@ static int walk_level(struct walk *w, u64 addr, u32 level)
 }
 
 /**
- * ev_mtt_map_tree() - find the pages that hold an MR's entries
+ * ev_mtt_map_tree() - map the pages that contain an MR's entries
  * @ad: adapter
- * @out: filled in: the entries, densely packed; released with vdev_buf_unmap()
+ * @out: filled in: the entries, densely packed; release with vdev_buf_unmap()
  * @table: DMA address of the top table
- * @count: entries of the MR, not 0
+ * @count: number of entries of the MR, not 0
  * @level: 1 (a contiguous table) to 3
  * @mtt_page_shift: log2 of the size of a table page, for levels above 1
  *
  * Context: may sleep.
- * Return: 0, -EINVAL if @level cannot hold @count entries or a table page is
- * not aligned, -EFAULT, -ENOMEM.
+ * Return: 0, -EINVAL if @count entries do not fit into @level or a table page is not aligned,
+ * -EFAULT, -ENOMEM.
  */
 int ev_mtt_map_tree(struct ev_adapter *ad, struct vdev_buf *out, u64 table,
 		    u64 count, u32 level, u8 mtt_page_shift)

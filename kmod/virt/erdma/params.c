@@ -3,8 +3,7 @@
  * Files of an adapter in configfs, in addition to those common to all families.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   mac          of the network interface it belongs to; all zeros: the adapter
- *                does not know it
+ *   mac          of the paired network interface; all zeros: unknown to the adapter
  *   qblock       queue blocks of 1024 QPs each
  *   max_mr_size, max_recv_wr, max_cqe	limits, log2
  *   flags        capabilities by bit number (hw 4.1), for instance "7 6 5 3";
@@ -13,12 +12,11 @@
  *   version, fw_version	register and firmware version
  *   cc           default congestion control
  *   reset_done   1: RESET_DONE is reported; 0: a reset only clears INIT_DONE
- *   proto        0 iWARP, 1 RoCEv2: changes only the register, not how the adapter
- *                works
+ *   proto        0 iWARP, 1 RoCEv2: changes only the register, not the behaviour
  * At any time:
- *   stale        1: from now on, ending objects is answered, but they stay: when
- *                the driver has left, QPs, MRs and INIT_DONE are as after kexec,
- *                which ends nothing. Becomes 0 when bus mastering ends
+ *   stale        1: from now on, commands that end objects complete, but the objects
+ *                stay: when the driver is gone, QPs, MRs and INIT_DONE are as after
+ *                kexec, which ends nothing. Becomes 0 when bus mastering ends
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>

@@ -5,7 +5,7 @@
 
 #include "ev.h"
 
-/* How much a QP may still move when it is closed. */
+/* Maximum number of bytes that a QP may still move when it is closed. */
 #define LAST_BYTES	SZ_1M
 
 /**
@@ -41,12 +41,12 @@ void ev_qp_free(struct ev_qp *qp)
 }
 
 /**
- * ev_qp_stop() - enter a stop state: everything posted is flushed (hw 6.9)
+ * ev_qp_stop() - enter a stop state and flush all posted requests (hw 6.9)
  * @qp: QP in any state
  * @state: CLOSING, TERMINATE or ERROR
  *
- * CLOSING is a graceful end: earlier requests that can be executed at once are
- * executed. A stalled QP executes none.
+ * CLOSING is a graceful stop: earlier requests that can be executed at once are executed. A stalled
+ * QP executes none.
  *
  * Context: ev_fabric held for writing.
  */
@@ -57,6 +57,6 @@ void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state)
 	ev_conn_close(qp);
 	qp->state = state;
 	ev_qp_drain(qp);
-	/* Later posts are flushed too. */
+	/* Later posts are flushed, too. */
 	vdev_queue_watch(&qp->ad->vdev, &qp->queue);
 }

@@ -7,7 +7,7 @@
 /**
  * ev_rq_peek() - peek at the next receive
  * @qp: QP in RTS
- * @rqe: gets a copy of the entry
+ * @rqe: set to a copy of the entry
  *
  * Context: ev_fabric and @qp->link held.
  * Return: 0, EV_WAIT if none is posted or memory must not be accessed, or

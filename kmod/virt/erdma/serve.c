@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Polling of QPs: their doorbell records are read while they are in RTS or stopped. A QP
- * that waits, for a receive or its partner, has work without being busy.
+ * Polling of QPs: their doorbell records are read while they are in RTS or stopped. A QP that waits
+ * for a receive or its partner has work without being busy.
  */
 #include <linux/ktime.h>
 #include <linux/sizes.h>
 
 #include "ev.h"
 
-/* How much one QP may move before it is the next one's turn. */
+/* Maximum number of bytes that a QP may move before the next QP is served. */
 #define TURN_BYTES	SZ_256K
 
 static bool was_rung(const struct ev_qp *qp, const struct ev_wq *wq)
@@ -25,7 +25,7 @@ static bool has_work(const struct ev_qp *qp)
 	       was_rung(qp, &qp->sq);
 }
 
-/* Returns whether there was progress. One thread at a time is enough. */
+/* Returns whether there was progress. One thread at a time suffices. */
 static bool serve(struct ev_qp *qp)
 {
 	bool progress;
@@ -38,8 +38,8 @@ static bool serve(struct ev_qp *qp)
 }
 
 /*
- * Also serves the partner on another adapter: this thread is awake, the other
- * adapter's may not be.
+ * Also serves the partner on another adapter: this thread is awake, the other adapter's thread may
+ * not be.
  */
 static bool serve_pair(struct vdev_queue *queue)
 {
@@ -60,7 +60,7 @@ static bool serve_pair(struct vdev_queue *queue)
  * @vdev: adapter; has no QPs unless it runs
  *
  * Context: ev_fabric held for reading. May be called by several threads.
- * Return: whether there was something to do.
+ * Return: whether there was any work.
  */
 bool ev_qp_poll(struct vdev *vdev)
 {
@@ -68,10 +68,10 @@ bool ev_qp_poll(struct vdev *vdev)
 }
 
 /**
- * ev_qp_poll_faults() - stop QPs that are hit by a fault
+ * ev_qp_poll_faults() - stop QPs that a fault affects
  * @ad: running adapter
  *
- * Also those whose completion queue is in error, as they could not report
+ * Also stops QPs whose completion queue is in the error state, as they could not report
  * completions.
  *
  * Context: ev_fabric held for reading.

@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Send queues: executes work requests, one after the other (hw 6.2 - 6.5).
+ * Send queues: executes work requests one after the other (hw 6.2 - 6.5).
  *
- * A request is done at both ends before the next one begins, so that fences,
- * the order of completions and "a READ completes when its data is there" hold
- * automatically. Its checks are repeated whenever it is resumed, as anything
- * may have been deregistered between two slices of a message.
+ * A request is finished at both ends before the next request begins, so that fences, the order of
+ * completions and "a READ completes when its data is there" are satisfied automatically. Its checks
+ * are repeated whenever it is resumed, as any object may have been deregistered between two slices
+ * of a message.
  *
- * Errors. Syndromes SEND_* are errors detected by this side, RECV_* errors
- * detected by the other side; both complete the work request. A message that a
- * receive cannot take completes that receive with the same syndrome. Either way
- * the connection is over, as after iWARP's Terminate: this QP goes to ERROR
- * with the event QP_FATAL, the partner to TERMINATE with ACC_ERR if it refused
- * an access, QP_ERQ_ERR if it was a receive's fault, else QP_FATAL; both are
+ * Errors. Syndromes SEND_* are errors detected by this side, RECV_* errors detected by the other
+ * side; both complete the work request. A message that a receive cannot accept completes that
+ * receive with the same syndrome. In either case the connection ends, as after iWARP's Terminate:
+ * this QP enters ERROR with the event QP_FATAL. The partner enters TERMINATE with ACC_ERR if it
+ * refused an access, QP_ERQ_ERR if a receive was at fault, otherwise QP_FATAL. Both QPs are
  * flushed. The sub type of an event is the syndrome.
  *
- * Two things are waited for without limit: a partner that is not in RTS yet,
- * and a receive. A sender that waits for a receive requests one from time to
- * time, as TCP probes a closed window: a packet at both ends. A transmission
- * without an answer is repeated until the retransmissions are used up:
- * RETRY_EXC_ERR.
+ * A request waits without limit for a partner that is not in RTS yet, and for a receive. A sender
+ * that waits for a receive requests one from time to time, as TCP probes a closed window: this
+ * counts as a packet at both ends. A transmission without a response is repeated until the
+ * retransmissions are used up, which ends with RETRY_EXC_ERR.
  */
 #include <linux/bitfield.h>
 #include <linux/jiffies.h>
 
 #include "ev.h"
 
-/* Timeout of one of SET_RETRANS_NUM's retransmissions. */
+/* Timeout of one retransmission as counted by SET_RETRANS_NUM. */
 #define RETRY_MSECS	200
 
 /* Interval between two requests for a receive. */
@@ -57,7 +55,7 @@ static int wait(struct ev_wqe *wqe, u64 ms)
 	return EV_WAIT;
 }
 
-/* A transmission got no answer: retry, but not forever. */
+/* A transmission got no response: retry a limited number of times. */
 static int lose(struct ev_qp *qp, u64 ms)
 {
 	if (qp->wqe.lost++ >= qp->ad->retrans_num)
@@ -80,7 +78,7 @@ static void count_lost(struct ev_qp *qp, struct ev_adapter *ad,
 		     &ad->stats[stat]);
 }
 
-/* Applies faults of the wire to the next message. Returns 0, EV_WAIT or a syndrome. */
+/* Applies network faults to the next message. Returns 0, EV_WAIT or a syndrome. */
 static int cross_wire(struct ev_qp *qp, struct ev_qp *peer)
 {
 	struct ev_adapter *ad = qp->ad;
@@ -113,15 +111,15 @@ static int cross_wire(struct ev_qp *qp, struct ev_qp *peer)
 	return 0;
 }
 
-/* Finds the other end if it is reachable; if not, returns how to proceed. */
+/* Finds the other end if it is reachable; otherwise returns how to proceed. */
 static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 {
 	*peer = qp->peer;
 	if (!*peer)
 		return qp->lost ? lose(qp, RETRY_MSECS) : EV_WAIT;
 	/*
-	 * A QP that was stopped by an error stays the partner until its driver
-	 * acts, one whose adapter hangs until that is reset.
+	 * A QP that was stopped by an error remains the partner until its driver acts; a QP whose
+	 * adapter hangs, until the adapter is reset.
 	 */
 	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->vdev.hung))
 		return lose(qp, RETRY_MSECS);
@@ -141,7 +139,7 @@ static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
 	atomic64_add(bytes, &to->ad->stats[EV_STAT_RX_BYTES]);
 }
 
-/* Asks for a receive when it is due. */
+/* Requests a receive when a request is due. */
 static void knock(struct ev_qp *qp, struct ev_qp *peer)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -168,7 +166,7 @@ static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
 	return ret;
 }
 
-/* Where the scatter/gather list or inline data begins. */
+/* Offset of the scatter/gather list or the inline data. */
 static u32 sgl_offset(const struct ev_wqe *wqe)
 {
 	return wqe->opcode == ERDMA_OP_WRITE ||
@@ -235,7 +233,7 @@ static int transfer(struct ev_qp *qp, struct ev_xfer *x, bool reading)
 	return wqe->done < wqe->length ? EV_MORE : 0;
 }
 
-/* Completes the partner's next receive; a bad one has a syndrome. */
+/* Completes the partner's next receive; a failed receive has a syndrome. */
 static void receive(struct ev_qp *qp, struct ev_qp *peer, u8 opcode, u8 syndrome)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -246,7 +244,7 @@ static void receive(struct ev_qp *qp, struct ev_qp *peer, u8 opcode, u8 syndrome
 		.solicited = wqe->hdr & ERDMA_SQE_SE,
 	};
 
-	/* Four bytes in network order for one, a number for the other. */
+	/* Immediate data is four bytes in network order, a stag is a number. */
 	if (opcode == ERDMA_OP_RECV_INV)
 		wc.data = le32_to_cpu(wqe->send.inv_stag);
 	else if (opcode == ERDMA_OP_RSP_SEND_IMM || opcode == ERDMA_OP_RECV_IMM)
@@ -327,7 +325,7 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 	ret = gather(qp, &x->src);
 	if (!ret)
 		ret = find_peer(qp, &peer);
-	/* A receive is needed at the end, so do not begin without one. */
+	/* A receive is needed at the end, so do not begin if none is posted. */
 	if (!ret && imm) {
 		ret = find_receive(qp, peer, &rqe);
 		wqe->receive_failed = ret > 0;
@@ -345,7 +343,10 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 	return ret;
 }
 
-/* For a fast-register MR. Drops our own use first, so that only other users delay it. */
+/*
+ * Invalidates a fast-register MR used as a sink. Drops our own pin first, so that only other users
+ * delay it.
+ */
 static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 {
 	u32 stag = le32_to_cpu(qp->wqe.read.inv_stag);
@@ -353,8 +354,8 @@ static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 	int ret;
 
 	/*
-	 * Linux' read/write API identifies the sink by its key before the last
-	 * registration, and drivers pass that on.
+	 * Linux' read/write API identifies the sink by its key before the last registration, and
+	 * drivers pass that on.
 	 */
 	if (FIELD_GET(ERDMA_STAG_INDEX, stag) ==
 	    FIELD_GET(ERDMA_STAG_INDEX, sink))
@@ -372,7 +373,7 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	struct ev_qp *peer;
 	int ret;
 
-	/* Resumed only to invalidate: the sink is invalid already. */
+	/* Resumed only to invalidate: the sink is already invalid. */
 	if (wqe->placed)
 		return invalidate_sink(qp, x);
 	/* For historical reasons, iWARP sinks may have the remote right instead. */
@@ -396,7 +397,7 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	       0;
 }
 
-/* Atomic for CPUs too; the operands are in the CPU's byte order (hw 6.5). */
+/* Atomic for CPUs, too; the operands are in the CPU's byte order (hw 6.5). */
 static u64 execute_atomic(const struct ev_wqe *wqe, u64 *target)
 {
 	u64 operand = le64_to_cpu(wqe->atomic.swap_add);
@@ -446,7 +447,9 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	ev_sgl_put(&x->src);
 	x->src.span[0] = (struct vdev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
-	/* If access has ended it still counts as done: it must not be executed twice. */
+	/*
+	 * If access has ended, the operation still counts as done: it must not be executed twice.
+	 */
 	if (vdev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == VDEV_NO_TARGET)
 		return ERDMA_WC_SEND_ADDR_VIOLATION;
 	wqe->done = sizeof(old);
@@ -470,7 +473,7 @@ static int run_local_inv(struct ev_qp *qp, struct ev_xfer *x)
 	return ret < 0 ? ret : local(ret);
 }
 
-/* Checks that length and list, or inline data, agree with each other and with the size. */
+/* Checks that the length is consistent with the list or inline data, and with the entry's size. */
 static bool parse_payload(struct ev_qp *qp)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -520,9 +523,9 @@ static bool parse_nothing(struct ev_qp *qp)
 
 /**
  * struct op - an opcode of the send queue
- * @parse: sets length and list; false if the format is wrong
- * @run: 0, EV_WAIT, EV_MORE or an enum erdma_syndrome
- * @on_wire: counts as a request
+ * @parse: sets length and list; returns false if the format is wrong
+ * @run: returns 0, EV_WAIT, EV_MORE or an enum erdma_syndrome
+ * @on_wire: the operation counts as a request
  */
 struct op {
 	bool (*parse)(struct ev_qp *qp);
@@ -545,8 +548,8 @@ static const struct op ops[ERDMA_OP_COUNT] = {
 };
 
 /*
- * Copies the next work request, as the driver could change it meanwhile.
- * Returns 0, EV_WAIT if memory must not be accessed, or a syndrome.
+ * Copies the next work request, as the driver could change it concurrently. Returns 0, EV_WAIT if
+ * memory must not be accessed, or a syndrome.
  */
 static int load(struct ev_qp *qp)
 {
@@ -566,7 +569,7 @@ static int load(struct ev_qp *qp)
 	    FIELD_GET(ERDMA_SQE_QPN, wqe->hdr) != qp->qpn ||
 	    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, wqe->hdr) !=
 	    (u16)(sq->ci + wqe->count)) {
-		/* It is unknown where the next one begins. */
+		/* It is unknown where the next entry begins. */
 		wqe->count = avail;
 		return ERDMA_WC_SEND_WQE_FORMAT_ERR;
 	}
@@ -641,7 +644,7 @@ static int delay_or_fail(struct ev_qp *qp)
 	return 0;
 }
 
-/* Does a fault keep a QP from working? */
+/* Does a fault prevent a QP from working? */
 static bool is_stalled(struct ev_qp *qp)
 {
 	ktime_t now;
@@ -694,11 +697,11 @@ static bool run(struct ev_qp *qp, u32 budget)
 }
 
 /**
- * ev_sq_serve() - poll the doorbell, and execute what is posted
+ * ev_sq_serve() - poll the doorbell, and execute posted requests
  * @qp: QP in RTS
- * @budget: bytes to move before others get their turn
+ * @budget: maximum bytes to move before other QPs are served
  *
- * A stalled QP still notices doorbells, but executes nothing.
+ * A stalled QP still detects doorbells, but executes nothing.
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
  * Return: whether there was progress.

@@ -2,17 +2,17 @@
 /*
  * Work queues: doorbells and entries (hw 6).
  *
- * Drivers ring all kernel QPs at one address, so the doorbell records are used
- * to see what was posted. A record belongs to the driver from the start and may
- * have any value until it is first written: it counts only if it contains this
- * QP's number and an index that is valid for the ring.
+ * Drivers ring all kernel QPs at one address, so the doorbell records are used to detect posted
+ * requests. A record belongs to the driver from the start and may have any value until it is first
+ * written: it is valid only if it contains this QP's number and an index that is valid for the
+ * ring.
  */
 #include <linux/bitfield.h>
 
 #include "ev.h"
 
 /**
- * ev_wq_record() - a queue's doorbell record
+ * ev_wq_record() - read a queue's doorbell record
  * @wq: queue
  *
  * Context: any.
@@ -26,9 +26,9 @@ u64 ev_wq_record(const struct ev_wq *wq)
 /**
  * ev_wq_read() - read building blocks of a queue
  * @wq: queue
- * @index: of the first one, free running
- * @to: where to
- * @size: bytes
+ * @index: index of the first building block, free-running
+ * @to: destination
+ * @size: size in bytes
  *
  * Context: any.
  * Return: false if memory must not be accessed.
@@ -49,12 +49,12 @@ bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
 }
 
 /**
- * ev_wq_advance() - note an index given by the driver
+ * ev_wq_advance() - record an index given by the driver
  * @wq: queue
  * @pi: producer index
  *
- * Context: as ev_wq_update().
- * Return: whether it is newer than the known one, and valid for the ring.
+ * Context: see ev_wq_update().
+ * Return: whether it is newer than the known index, and valid for the ring.
  */
 bool ev_wq_advance(struct ev_wq *wq, u16 pi)
 {
@@ -65,7 +65,7 @@ bool ev_wq_advance(struct ev_wq *wq, u16 pi)
 	return true;
 }
 
-/* A lost doorbell stays lost until the next one. */
+/* A lost doorbell stays lost until the next doorbell. */
 static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
 {
 	enum ev_fault_id id = wq == &qp->sq ? EV_FAULT_SQ_DB_LOST :
@@ -85,7 +85,7 @@ static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
  * @wq: one of its queues
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
- * Return: whether something was posted.
+ * Return: whether anything was posted.
  */
 bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 {
