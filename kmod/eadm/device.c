@@ -7,23 +7,22 @@
 
 #define MAX_DEVICES	1024
 
-/* Bound devices by index. Lookups go under RCU and enter what they find. */
+/* Bound devices by index. Lookups run under RCU and enter the devices that they find. */
 static DEFINE_XARRAY_ALLOC(devices);
 
 /*
- * What removed devices had added to the generation of each type, so that the
- * sum over all devices never returns to an earlier value. Guarded by the lock
- * of the table.
+ * Contributions of removed devices to the generation of each type, so that the sum over all devices
+ * never returns to an earlier value. Protected by the lock of the table.
  */
 static u32 retired[EADM_OBJ_COUNT];
 
 /**
- * eadm_dev_enter() - begin to use a device
- * @edev: the device, kept in memory by the caller
+ * eadm_dev_enter() - start using a device
+ * @edev: the device, whose memory the caller keeps valid
  * @net: network namespace of the reader
  *
  * Context: any. Ends with eadm_dev_exit().
- * Return: true if it is bound, registered with RDMA and visible from @net.
+ * Return: true if the device is bound, registered with RDMA and visible from @net.
  */
 bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net)
 {
@@ -43,7 +42,7 @@ bool eadm_dev_enter(struct eadm_dev *edev, const struct net *net)
 }
 
 /**
- * eadm_dev_exit() - end what eadm_dev_enter() began
+ * eadm_dev_exit() - stop using a device after eadm_dev_enter()
  * @edev: the device
  */
 void eadm_dev_exit(struct eadm_dev *edev)
@@ -54,8 +53,8 @@ void eadm_dev_exit(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_unfollow() - a reader of commands is gone
- * @edev: the device; the caller keeps the struct, but its driver may be gone
+ * eadm_dev_unfollow() - unregister a reader of commands
+ * @edev: the device; the caller keeps the struct, but the driver may be unbound
  *
  * Context: process.
  */
@@ -70,11 +69,11 @@ void eadm_dev_unfollow(struct eadm_dev *edev)
 
 /**
  * eadm_dev_next() - enter the next device of the table
- * @index: slot to begin with; on return the slot of the device
- * @last: last slot to look at
+ * @index: first slot to check; on return the slot of the device
+ * @last: last slot to check
  * @net: network namespace of the reader
  *
- * Return: the device, to be left with eadm_dev_exit(), or NULL at the end.
+ * Return: the device, to be released with eadm_dev_exit(), or NULL at the end.
  */
 struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const struct net *net)
 {
@@ -89,10 +88,10 @@ struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const s
 }
 
 /**
- * eadm_dev_generation() - a number that changes when objects come or go
+ * eadm_dev_generation() - a number that changes when objects are added or removed
  * @type: EADM_OBJ_*
- * @first: first slot of the table to look at
- * @last: last slot
+ * @first: first slot of the table to include
+ * @last: last slot to include
  *
  * Return: the number, never 0.
  */
@@ -104,7 +103,7 @@ u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
 
 	xa_lock(&devices);
 	sum = retired[type];
-	/* A device in the table is bound. Add one for the device itself. */
+	/* Devices in the table are bound. Add one for the device itself. */
 	xa_for_each_range(&devices, index, edev, first, last)
 		sum += atomic_read(&edev->dd->gen[type]) + 1;
 	xa_unlock(&devices);
@@ -144,8 +143,8 @@ void eadm_dev_publish(struct eadm_dev *edev)
  * eadm_dev_begin_removal() - refuse new readers from now on
  * @edev: the device
  *
- * A dump that ends early because the device is being removed reads the
- * generation afterwards, under the same lock.
+ * A dump that ends early because the device is being removed reads the generation afterwards, under
+ * the same lock.
  */
 void eadm_dev_begin_removal(struct eadm_dev *edev)
 {

@@ -2,10 +2,9 @@
 /*
  * The companion module: declarations shared by its files.
  *
- * A device enters the table when the companion binds to it and leaves it at
- * unbind. All users of a device bracket their work with eadm_dev_enter() or
- * eadm_dev_next() and eadm_dev_exit(); unbind waits only for those. Dumps and
- * open files do not count as users between two calls.
+ * A device is added to the table when the companion binds to it and removed at unbind. All users of
+ * a device bracket their work with eadm_dev_enter() or eadm_dev_next() and eadm_dev_exit(); unbind
+ * waits only for these users. Dumps and open files do not count as users between two calls.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -33,16 +32,16 @@ extern const unsigned int eadm_n_genl_ops;
 #define EADM_EVENTS_MAX	32
 
 /**
- * struct eadm_events - queue of events of a device to be reported
- * @lock: guards the rest; taken in interrupts
- * @first: index of the oldest
- * @n: how many
- * @lost: events dropped since the last one that was queued
- * @work: reports them
- * @event: the events
+ * struct eadm_events - queue of events of a device
+ * @lock: protects the members below; taken in interrupt context
+ * @first: index of the oldest event
+ * @n: number of events
+ * @lost: number of events dropped since the last event that was queued
+ * @work: sends the events
+ * @event: the queued events
  */
 struct eadm_events {
-	spinlock_t lock;	/* what follows */
+	spinlock_t lock;	/* protects the members below */
 	unsigned int first;
 	unsigned int n;
 	u32 lost;
@@ -53,18 +52,18 @@ struct eadm_events {
 /**
  * struct eadm_dev - a bound device
  * @node: the char device; its reference count is this struct's
- * @cdev: its file operations
- * @dd: the driver's side; to be used between enter and exit only
+ * @cdev: file operations of the char device
+ * @dd: the driver's side; only valid between enter and exit
  * @objs: the driver's objects by type, or NULL
  * @sets: additional fields of its family by type, or NULL
  * @users: work in flight, plus one while bound
- * @idle: completed when the last user has left
+ * @idle: completed when the last user has exited
  * @gone: unbind has begun
- * @index: slot in the table and number of the node
- * @events: counts the driver's notifications
+ * @index: slot in the table and number of the char device
+ * @events: number of notifications from the driver
  * @wait: readers of the node waiting for @events or @gone
  * @nb: entry in the driver's notifier chain
- * @rcu: frees it after lookups in the table; must be in the first page
+ * @rcu: used to free the struct after lookups in the table; must be in the first page
  * @queue: events for the multicast group
  */
 struct eadm_dev {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The multicast group "events". Drivers report events in any context; the
- * events are kept in a short queue per device and sent by a work item, only to
- * network namespaces that can see the device and have a listener.
+ * The multicast group "events". Drivers report events in any context; the events are kept in a
+ * short queue per device and sent by a work item, only to network namespaces that can see the
+ * device and have a listener.
  */
 #include <linux/ktime.h>
 #include <linux/rtnetlink.h>
@@ -13,7 +13,7 @@
 
 static atomic64_t last_seq = ATOMIC64_INIT(0);
 
-/* What an asynchronous event is about. */
+/* Sets the object of an asynchronous event. */
 static void set_object(const struct eadm_diag_event *ev, struct eadm_snap_event *s)
 {
 	switch (ev->obj) {
@@ -72,7 +72,7 @@ static void push(struct eadm_dev *edev, struct eadm_snap_event *s)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
-	/* Under the lock, so that numbers are in the order of sending. */
+	/* Assigned under the lock, so that numbers are in the order of sending. */
 	SNAP_SET(s, seq, atomic64_inc_return(&last_seq));
 	SNAP_SET(s, time, ktime_get_real_ns());
 	if (q->n == EADM_EVENTS_MAX) {
@@ -127,7 +127,7 @@ static void event_work(struct work_struct *work)
  * eadm_event_note() - queue a notification of the driver
  * @edev: the device, bound
  * @type: enum eadm_diag_event_type
- * @ev: what happened
+ * @ev: the event
  *
  * Context: any.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failures recorded by a driver (eadm_failures.h), as rows: the newest ones,
- * and the totals. Common to all drivers.
+ * Rows of the failures recorded by a driver (eadm_failures.h): the newest failures, and the totals.
+ * Common to all drivers.
  */
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
@@ -24,7 +24,7 @@ static void put_copy(struct eadm_diag_dev *dd, void *obj)
 	kfree(obj);
 }
 
-/* The first failure with a number of at least @seq; returns whether there is one. */
+/* Copies the first failure with a number of at least @seq; returns whether there is one. */
 static bool copy_failure(struct eadm_failures *f, u64 seq, struct eadm_failure *copy)
 {
 	unsigned long flags;
@@ -41,12 +41,12 @@ static bool copy_failure(struct eadm_failures *f, u64 seq, struct eadm_failure *
 	return found;
 }
 
-/* A record is copied at once, as the ring continues to change. */
+/* The record is copied, because the ring changes concurrently. */
 static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 {
 	struct eadm_failure *f = kmalloc(sizeof(*f), GFP_KERNEL);
 
-	/* NULL would mean that there are no more. */
+	/* NULL would end the dump. */
 	if (!f)
 		return ERR_PTR(-ENOMEM);
 	if (!copy_failure(dd->failures, *id, f)) {
@@ -58,9 +58,9 @@ static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /*
- * The process, as far as the reader may see it. A later process that has reused
- * the owner's PID is not mistaken for it; a process that has ended is named
- * only in the initial PID namespace.
+ * Describes the process as far as the reader may see it. A later process that has reused the
+ * owner's PID is not mistaken for it; a process that has ended is named only in the initial PID
+ * namespace.
  */
 static void fill_process(const struct eadm_failure *f, struct eadm_snap_failure *s)
 {
@@ -75,7 +75,7 @@ static void fill_process(const struct eadm_failure *f, struct eadm_snap_failure 
 	task = pid_task(pid, PIDTYPE_TGID);
 	if (task && f->start_time && task->start_time == f->start_time) {
 		nr = pid_nr_ns(pid, ns);
-		/* A leader that has exited may have threads left. */
+		/* A thread group leader that has exited may still have threads. */
 		ended = task->exit_state && thread_group_empty(task);
 	}
 	rcu_read_unlock();
@@ -145,8 +145,8 @@ struct total {
 };
 
 /*
- * The first total with a class, kind * EADM_FAILURE_CAUSES + cause, of at least t->class. Returns
- * whether there is one.
+ * Copies the first total whose class, kind * EADM_FAILURE_CAUSES + cause, is at least t->class.
+ * Returns whether there is one.
  */
 static bool copy_total(struct eadm_failures *f, struct total *t)
 {

@@ -8,7 +8,7 @@
 #include "eadm_version.h"
 #include "generated/ids.h"
 
-/* May run in interrupts: only wakes readers, which then check for themselves. */
+/* May run in interrupt context: only wakes readers, which then check the queue. */
 static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
 {
 	struct eadm_dev *edev = container_of(nb, struct eadm_dev, nb);
@@ -107,9 +107,8 @@ err_free:
 }
 
 /*
- * Refuses new users, then waits for those at work: netlink requests, dumps
- * filling a message, and calls on the node. Files stay open and keep the
- * struct, not the device.
+ * Refuses new users, then waits for the current users: netlink requests, dumps that are filling a
+ * message, and calls on the char device. Files stay open and keep the struct, but not the device.
  */
 static void eadm_remove(struct auxiliary_device *adev)
 {
@@ -118,12 +117,12 @@ static void eadm_remove(struct auxiliary_device *adev)
 	eadm_dev_begin_removal(edev);
 	if (!refcount_dec_and_test(&edev->users))
 		wait_for_completion(&edev->idle);
-	/* Drops the followers of files that stay open. */
+	/* Removes the followers of files that stay open. */
 	atomic_set(&edev->dd->followers, 0);
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	eadm_dev_unpublish(edev);
-	/* No other events can come any more: after this flush the queue has room. */
+	/* No further events can arrive: after this flush the queue has room. */
 	eadm_event_flush(edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
 	eadm_event_flush(edev);
@@ -147,7 +146,7 @@ static struct auxiliary_driver eadm_driver = {
 	.id_table = eadm_ids,
 };
 
-/* The node's link under /dev contains the name: make udev re-create it. */
+/* The link to the char device under /dev contains the name: make udev re-create it. */
 static void tell_name(struct ib_device *ibdev)
 {
 	const struct net *net = read_pnet(&ibdev->coredev.rdma_net);

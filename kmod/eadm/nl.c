@@ -10,25 +10,25 @@
 
 static struct genl_family eadm_family;
 
-/* What the sender of a request may do, as far as that does not depend on the device. */
+/* Permissions of the sender of a request that do not depend on the device. */
 enum {
 	CAN_ADMIN_NET = BIT(0),		/* in the user namespace of its network namespace */
-	CAN_ADMIN_INIT = BIT(1),	/* in the initial one */
+	CAN_ADMIN_INIT = BIT(1),	/* in the initial user namespace */
 	CAN_RAWIO = BIT(2),
 };
 
 /**
  * struct eadm_request - a parsed request
- * @obj: object asked for
- * @type: EADM_OBJ_* of it
- * @can: CAN_* of the sender
+ * @obj: requested object
+ * @type: EADM_OBJ_* of @obj
+ * @can: CAN_* permissions of the sender
  * @net: network namespace of the sender's socket
  * @index: attribute with the index of the RDMA device, or NULL
- * @name: attribute with its name, or NULL
- * @key: number of the row, or of the first one of a dump
- * @has_key: @key is that of the only row wanted
- * @only: BIT_ULL() of the attributes wanted, or 0 for all
- * @diag: for the driver
+ * @name: attribute with the name of the RDMA device, or NULL
+ * @key: number of the row, or of the first row of a dump
+ * @has_key: only the row with number @key is requested
+ * @only: BIT_ULL() of the requested attributes, or 0 for all
+ * @diag: the part passed to the driver
  */
 struct eadm_request {
 	const struct eadm_object *obj;
@@ -44,14 +44,13 @@ struct eadm_request {
 };
 
 /**
- * struct dump - a dump between two messages
+ * struct dump - state of a dump between two messages
  * @req: the request; its attributes live as long as the dump
- * @dev: slot in the table of devices to continue with
+ * @dev: slot in the table of devices at which to continue
  * @last: last slot
- * @index: RDMA index of the device expected at @last, if the dump is for one
- *	device
- * @done: nothing is left
- * @id: object number in the device to continue with
+ * @index: RDMA index of the device expected at @last, if the dump covers only one device
+ * @done: the dump is complete
+ * @id: object number in the device at which to continue
  * @snap: room for one snapshot
  */
 struct dump {
@@ -66,7 +65,7 @@ struct dump {
 
 /* ------------------------------------------------------------------ rights */
 
-/* Lockdown is checked only where it matters, as each refusal is logged. */
+/* Lockdown is checked only where necessary, because each refusal is logged. */
 static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawio)
 {
 	u8 can = 0;
@@ -82,8 +81,8 @@ static u8 sender_can(const struct sk_buff *skb, const struct net *net, bool rawi
 }
 
 /*
- * A device that belongs to the reader's network namespace is administered from
- * there; one that is only shared with it, from the initial namespace.
+ * A device that belongs to the reader's network namespace is administered from there; a shared
+ * device is administered from the initial namespace.
  */
 static unsigned int rights_on(const struct eadm_request *req, const struct eadm_dev *edev)
 {
@@ -143,7 +142,7 @@ static int parse_request(struct eadm_request *req, u8 cmd, struct nlattr **attrs
 	return 0;
 }
 
-/* Names longer than a device's cannot match: the policy bounds them. */
+/* A name longer than a device name cannot match, because the policy limits its length. */
 static bool is_wanted(const struct eadm_request *req, const struct ib_device *ibdev)
 {
 	if (req->index && nla_get_u32(req->index) != ibdev->index)
@@ -151,7 +150,7 @@ static bool is_wanted(const struct eadm_request *req, const struct ib_device *ib
 	return !req->name || !nla_strcmp(req->name, ibdev->name);
 }
 
-/* The device a request names, entered, or NULL. */
+/* Finds and enters the device that a request names; NULL on failure. */
 static struct eadm_dev *find_device(const struct eadm_request *req, struct netlink_ext_ack *extack)
 {
 	struct eadm_dev *edev;
@@ -176,7 +175,7 @@ static struct eadm_dev *find_device(const struct eadm_request *req, struct netli
  * @snap: the snapshot
  * @rights: BIT(EADM_PERM_*) of the reader
  *
- * Return: 0, or -EMSGSIZE when it does not fit.
+ * Return: 0, or -EMSGSIZE if the row does not fit.
  */
 int eadm_nl_put_row(struct sk_buff *skb, struct eadm_dev *edev, u8 type, void *snap,
 		    unsigned int rights)
@@ -214,13 +213,13 @@ static bool is_asked_for(const struct eadm_request *req, const void *snap)
  * @req: the request
  * @edev: the device, entered
  * @row: the driver's object, referenced
- * @snap: room for its snapshot
+ * @snap: memory for its snapshot
  * @nlh: header of the request
- * @portid: address of the reader
+ * @portid: netlink port of the reader
  * @cb: the dump, or NULL
  *
- * Return: 0; -EMSGSIZE when it did not fit; -ENOENT when the request filters it
- * out; the driver's error.
+ * Return: 0; -EMSGSIZE if the row did not fit; -ENOENT if the request filters it out; the driver's
+ * error.
  */
 static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct eadm_dev *edev,
 		   void *row, void *snap, const struct nlmsghdr *nlh, u32 portid,
@@ -236,8 +235,8 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
 	/*
-	 * A request with a filter may never read all of a record kept by the
-	 * driver, so it does not count as having read it.
+	 * A request with a filter may leave out parts of a record kept by the driver, so it does
+	 * not count as having read the record.
 	 */
 	diag.net = req->net;
 	diag.admin = rights & BIT(EADM_PERM_ADMIN) && !is_picky(req) && !req->only;
@@ -300,7 +299,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 	int ret;
 
 	if (!(rights_on(req, edev) & BIT(EADM_PERM_ADMIN))) {
-		NL_SET_ERR_MSG(info->extack, "a change requires CAP_NET_ADMIN");
+		NL_SET_ERR_MSG(info->extack, "changing a setting requires CAP_NET_ADMIN");
 		return -EPERM;
 	}
 	/* The kernel log belongs to the host, even if the device is in another namespace. */
@@ -319,7 +318,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 	return ret;
 }
 
-/* Executes the request, and answers with the resulting row. */
+/* Executes the request, and replies with the resulting row. */
 static int answer(struct eadm_request *req, const struct nlattr *value, struct genl_info *info)
 {
 	struct eadm_dev *edev;
@@ -351,7 +350,7 @@ err_free:
 }
 
 /**
- * eadm_nl_doit() - answer a request for one row
+ * eadm_nl_doit() - reply to a request for one row
  * @skb: the request
  * @info: the parsed request
  *
@@ -366,12 +365,12 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 	if (ret)
 		return ret;
 	if (!req.index && !req.name) {
-		NL_SET_ERR_MSG(info->extack, "the request does not name a device");
+		NL_SET_ERR_MSG(info->extack, "device missing from the request");
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, EADM_A_COMMON_DEV_INDEX);
 		return -EINVAL;
 	}
 	if (!req.obj->by_device && !req.has_key) {
-		NL_SET_ERR_MSG(info->extack, "the request does not name an object");
+		NL_SET_ERR_MSG(info->extack, "object number missing from the request");
 		NL_SET_ERR_ATTR_MISS(info->extack, NULL, req.obj->key_attr);
 		return -EINVAL;
 	}
@@ -379,7 +378,7 @@ int eadm_nl_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /**
- * eadm_nl_conf_set() - change a setting and answer with its new value
+ * eadm_nl_conf_set() - change a setting and reply with its new value
  * @skb: the request
  * @info: the parsed request
  *
@@ -395,7 +394,7 @@ int eadm_nl_conf_set(struct sk_buff *skb, struct genl_info *info)
 	if (ret)
 		return ret;
 	if (!(req.index || req.name) || !req.has_key || !value) {
-		NL_SET_ERR_MSG(info->extack, "the request lacks device, setting or value");
+		NL_SET_ERR_MSG(info->extack, "device, setting or value missing from the request");
 		return -EINVAL;
 	}
 	req.diag.hw = true;
@@ -413,8 +412,8 @@ static struct dump **dump_slot(struct netlink_callback *cb)
  * eadm_nl_dump_start() - begin a dump
  * @cb: the dump
  *
- * The sender's rights are checked now: later messages may be read by any
- * process that has got hold of the socket.
+ * The sender's rights are checked now, because later messages may be read by any process that has
+ * obtained the socket.
  *
  * Return: 0 or a negative errno, explained in the extended ack.
  */
@@ -453,13 +452,13 @@ err_free:
 	return ret;
 }
 
-/* A renamed device keeps its index; another device in the same slot has a different one. */
+/* A renamed device keeps its index; another device in the same slot has a different index. */
 static bool is_dumped(const struct dump *dump, const struct eadm_dev *edev)
 {
 	return dump->last == ULONG_MAX || edev->dd->ibdev->index == dump->index;
 }
 
-/* Return: 0 at the end of the device, -EMSGSIZE when the message is full. */
+/* Return: 0 at the end of the device, -EMSGSIZE if the message is full. */
 static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct dump *dump,
 		       struct eadm_dev *edev)
 {
@@ -490,7 +489,7 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 			ops->put(edev->dd, row);
 		if (ret == -EMSGSIZE)
 			return ret;
-		/* Any other error concerns only this row, which is left out. */
+		/* Any other error concerns only this row, which is skipped. */
 		if (dump->req.has_key || dump->id++ == U64_MAX)
 			return 0;
 	}
@@ -502,11 +501,10 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
  * @skb: the message
  * @cb: the dump
  *
- * Devices are looked up by their slot each time, so the dump of one that has
- * gone since the last message ends there, and the changed generation shows
- * that.
+ * Devices are looked up by their slot each time: the dump of a device that was removed since the
+ * last message ends there, and the changed generation reveals that.
  *
- * Return: bytes in the message, 0 at the end, or a negative errno.
+ * Return: number of bytes in the message, 0 at the end, or a negative errno.
  */
 int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
@@ -535,7 +533,7 @@ int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->done = dump->dev++ == dump->last;
 		dump->id = dump->req.key;
 	}
-	/* A change since then is noticed by the next message, or by the last one. */
+	/* A later change is detected in the next message, or in the last one. */
 	cb->seq = eadm_dev_generation(dump->req.type, first, dump->last);
 	return skb->len ?: ret;
 }
@@ -558,9 +556,9 @@ static const struct genl_multicast_group groups[] = {
 
 /**
  * eadm_nl_tell() - send an event
- * @net: network namespace to send to
- * @edev: the device it is about
- * @event: what happened
+ * @net: network namespace of the receivers
+ * @edev: the device concerned
+ * @event: the event
  *
  * Context: process.
  */
@@ -593,8 +591,8 @@ MODULE_ALIAS_GENL_FAMILY(EADM_FAMILY_NAME);
 
 /**
  * eadm_nl_init() - register the family
- * @ops: its operations
- * @n: how many
+ * @ops: operations of the family
+ * @n: number of operations
  *
  * Return: 0 or a negative errno.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The char devices /dev/eadm/N. An open file holds the device's struct, not
- * the device: calls enter it one by one and fail once it has gone.
+ * The char devices /dev/eadm/N. An open file holds the device's struct, not the device: each call
+ * enters the device, and fails once it is gone.
  */
 #include <linux/capability.h>
 #include <linux/compat.h>
@@ -16,7 +16,7 @@
 
 #define MINORS	1024
 
-/* Sizes of the first version of each argument: no smaller ones exist. */
+/* Sizes of the first version of each argument, which are the minimum. */
 #define INFO_SIZE_V0	offsetofend(struct eadm_ioc_info, dev_name)
 #define TRACE_SIZE_V0	offsetofend(struct eadm_ioc_trace, reserved)
 #define RING_SIZE_V0	offsetofend(struct eadm_ioc_ring, reserved)
@@ -36,9 +36,8 @@ static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 }
 
 /*
- * For udev. The node is deleted before its device goes. Device names are
- * visible under the same conditions as in the RDMA core: where the device can
- * be used.
+ * For udev. The char device is deleted before its RDMA device. Device names are visible under the
+ * same conditions as in the RDMA core: where the device can be used.
  */
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -92,7 +91,7 @@ static int node_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Only the size is input. The part of a larger caller's struct that is unknown here is zero. */
+/* Only the size is input. Members of a larger struct that are unknown here are zero. */
 static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __user *arg, u32 size)
 {
 	if (memchr_inv(&info->dev_index, 0, sizeof(*info) - sizeof(info->size)))
@@ -113,7 +112,7 @@ static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __us
 	return 0;
 }
 
-/* Bytes of commands are only for processes that could read them from the bus anyway. */
+/* Bytes of commands are available only to processes that could read them from the bus anyway. */
 static bool may_read_raw(const struct file *file)
 {
 	return file_ns_capable(file, &init_user_ns, CAP_SYS_RAWIO) &&
@@ -150,8 +149,8 @@ static void __user *data_of(const union ioc_arg *u, unsigned int cmd)
 }
 
 /*
- * Leaves the device before accessing the caller's memory: a page fault that
- * takes forever must not block removal.
+ * Exits the device before accessing the caller's memory: a page fault that never completes must not
+ * block removal.
  */
 static int ioc_raw(struct file *file, struct eadm_dev *edev, unsigned int cmd,
 		   union ioc_arg *u, void __user *arg, u32 size, u32 known)
@@ -256,7 +255,7 @@ static const struct file_operations node_fops = {
 	.compat_ioctl = compat_ptr_ioctl,
 };
 
-/* Lookups in the table may still read the struct, so wait for a grace period. */
+/* Lookups in the table may still access the struct, so wait for a grace period. */
 static void node_free(struct device *dev)
 {
 	struct eadm_dev *edev = container_of(dev, struct eadm_dev, node);
@@ -266,10 +265,10 @@ static void node_free(struct device *dev)
 
 /**
  * eadm_node_add() - create the char device
- * @edev: the device; its struct belongs to @edev->node from here on
+ * @edev: the device; @edev->node owns its struct from here on
  * @parent: auxiliary device
  *
- * Return: 0 or a negative errno; in both cases put_device() frees it.
+ * Return: 0 or a negative errno; in both cases put_device() frees the struct.
  */
 int eadm_node_add(struct eadm_dev *edev, struct device *parent)
 {
@@ -307,7 +306,7 @@ void eadm_node_changed(struct eadm_dev *edev)
 }
 
 /**
- * eadm_node_init() - reserve numbers and create the class
+ * eadm_node_init() - reserve device numbers and create the class
  *
  * Return: 0 or a negative errno.
  */

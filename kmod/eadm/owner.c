@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The owner of an object, with the same rules as RDMA netlink: objects are
- * visible wherever their device is, but the process that owns one is named only
- * where it has a PID.
+ * The owner of an object, under the same rules as in RDMA netlink: objects are visible wherever
+ * their device is, but the owning process is named only where it has a PID.
  */
 #include <linux/cgroup.h>
 #include <linux/nsproxy.h>
@@ -28,7 +27,7 @@ static u64 task_cgroup_id(struct task_struct *task)
 	return id;
 }
 
-/* 0 for a task that has ended. */
+/* Returns 0 for a task that has ended. */
 static u32 task_netns(struct task_struct *task)
 {
 	u32 inum = 0;
@@ -62,7 +61,7 @@ static void fill_task(const struct eadm_object *obj, struct task_struct *task, p
 		*(u32 *)set_field(f[EADM_OWNER_NETNS], snap) = inum;
 }
 
-/* The entry is referenced, so neither its task nor its name goes away. */
+/* The entry is referenced, so its task and name stay valid. */
 static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack_entry *res,
 		       void *snap, unsigned int rights)
 {
@@ -77,7 +76,7 @@ static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 				 "[%s]", res->kern_name);
 		return;
 	}
-	/* 0: not visible to the reader, or ended. */
+	/* 0 if the task has ended or is not visible to the reader. */
 	pid = res->task ? task_pid_vnr(res->task) : 0;
 	if (pid)
 		fill_task(obj, res->task, pid, snap, rights);
@@ -98,15 +97,15 @@ static void fill_maker(const struct eadm_object *obj, struct pid *owner, void *s
 /**
  * eadm_owner_fill() - set the owner fields of a row
  * @obj: kind of object
- * @ops: the driver's side of it
+ * @ops: the driver's operations for it
  * @row: the driver's object
- * @snap: its zeroed snapshot struct
+ * @snap: snapshot struct of the object, zeroed
  * @rights: BIT(EADM_PERM_*) of the reader
  *
- * An object unknown to resource tracking (a region inside a PD, an object that
- * is being created or destroyed) has no owner.
+ * An object unknown to resource tracking (a region inside a PD, an object that is being created or
+ * destroyed) has no owner.
  *
- * Context: may sleep; in the reader's context.
+ * Context: may sleep; runs in the reader's context.
  */
 void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *ops,
 		     void *row, void *snap, unsigned int rights)
@@ -116,8 +115,8 @@ void eadm_owner_fill(const struct eadm_object *obj, const struct eadm_diag_obj *
 	if (!res && ops->owner)
 		fill_maker(obj, ops->owner(row), snap, rights);
 	/*
-	 * Removing an entry waits for references, but not if it could not be
-	 * added. Hold this one only briefly.
+	 * Removing an entry waits for references, but not if the entry could not be added. Hold
+	 * this reference only briefly.
 	 */
 	if (!res || !rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) ||
 	    !rdma_restrack_get(res))

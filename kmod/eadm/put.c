@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From a snapshot to attributes. */
+/* Conversion of snapshots to netlink attributes. */
 #include <linux/kernel.h>
 #include <rdma/ib_verbs.h>
 
 #include "eadm.h"
 
 /*
- * Attributes are written directly into the free space behind a message, which is
- * committed once the whole row has fitted: a row has dozens of attributes, and with
- * nla_put() each would move the end of the message and clear its padding by function
- * calls, which is most of the cost of a row.
+ * Attributes are written directly into the free space after a message, and committed once the whole
+ * row has been written: a row has dozens of attributes, and nla_put() would move the end of the
+ * message and clear padding by function calls for each attribute, which is most of the cost of a
+ * row.
  */
 struct room {
 	u8 *pos;
 	u8 *end;
 };
 
-/* Returns the attribute without its payload, or NULL when there is no room for it. */
+/* Returns the attribute without its payload, or NULL if there is no room for it. */
 static __always_inline struct nlattr *put_header(struct room *room, u16 type, u16 len)
 {
 	struct nlattr *attr = (struct nlattr *)room->pos;
@@ -90,7 +90,7 @@ static int put_fields(struct room *room, const struct eadm_field *field, u16 n, 
 	return 0;
 }
 
-/* A reader without the rights to any field does not get an empty nest. */
+/* Readers without rights to any of the fields do not receive an empty nest. */
 static int put_set(struct room *room, const struct eadm_set *set, void *own,
 		   unsigned int rights)
 {
@@ -104,7 +104,7 @@ static int put_set(struct room *room, const struct eadm_set *set, void *own,
 	return 0;
 }
 
-/* The family's fields are stored behind the snapshot of the common fields. */
+/* The family's fields are stored after the snapshot of the common fields. */
 static void *own_of(u8 type, void *snap)
 {
 	return snap + ALIGN(eadm_objects[type].snap_size, sizeof(u64));
@@ -114,7 +114,7 @@ static void *own_of(u8 type, void *snap)
  * eadm_snap_room() - size of a snapshot for devices of any family
  * @type: EADM_OBJ_*
  *
- * Return: bytes.
+ * Return: size in bytes.
  */
 size_t eadm_snap_room(u8 type)
 {
@@ -131,11 +131,11 @@ size_t eadm_snap_room(u8 type)
  * @edev: the device, entered
  * @type: EADM_OBJ_*
  * @row: the driver's object, referenced
- * @snap: eadm_snap_room() bytes; the first part may hold the owner already
- * @req: for the driver
+ * @snap: memory of eadm_snap_room() bytes; its first part may contain the owner already
+ * @req: the part of the request for the driver
  *
  * Context: may sleep.
- * Return: what the driver returns.
+ * Return: the driver's result.
  */
 int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
 		   const struct eadm_diag_req *req)
@@ -154,11 +154,11 @@ int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
  * @edev: the device, entered
  * @type: EADM_OBJ_*
  * @snap: the snapshot
- * @rights: BIT(EADM_PERM_*) of the reader; fields beyond them are left out
- * @only: BIT_ULL() of the attributes wanted, the key among them, or 0 for all and
+ * @rights: BIT(EADM_PERM_*) of the reader; fields that require other rights are left out
+ * @only: BIT_ULL() of the requested attributes, including the key, or 0 for all attributes and
  *	those of the family
  *
- * Return: 0, or -EMSGSIZE when the message is full.
+ * Return: 0, or -EMSGSIZE if the message is full.
  */
 int eadm_put_snap(struct sk_buff *skb, const struct eadm_dev *edev, u8 type, void *snap,
 		  unsigned int rights, u64 only)

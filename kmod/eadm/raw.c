@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Raw bytes through the char device: entries of queues, contexts of the
- * adapter, registers. The driver fills a zeroed kernel buffer, so that no
- * uninitialised byte leaves the kernel.
+ * Raw bytes through the char device: entries of queues, contexts of the adapter, registers. The
+ * driver fills a zeroed kernel buffer, so that no uninitialised bytes leave the kernel.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -22,13 +21,12 @@ static_assert(EADM_RING_HW_PI == EADM_DIAG_RING_HW_PI);
 static_assert(EADM_RING_HW_CI == EADM_DIAG_RING_HW_CI);
 
 /**
- * eadm_raw_ring() - EADM_IOC_RING
+ * eadm_raw_ring() - handle EADM_IOC_RING
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: unless there is an error, set to what goes to @arg->data, to be freed
- *	by kvfree()
+ * @data: on success, set to the bytes for @arg->data; free with kvfree()
  *
- * Return: bytes of @data or a negative errno.
+ * Return: size of @data or a negative errno.
  */
 int eadm_raw_ring(struct eadm_dev *edev, struct eadm_ioc_ring *arg, void **data)
 {
@@ -82,13 +80,12 @@ static int provider_error(int ret)
 }
 
 /**
- * eadm_raw_hwctx() - EADM_IOC_HWCTX
+ * eadm_raw_hwctx() - handle EADM_IOC_HWCTX
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: unless there is an error, set to what goes to @arg->data, to be freed
- *	by kvfree()
+ * @data: on success, set to the bytes for @arg->data; free with kvfree()
  *
- * Return: bytes of @data or a negative errno.
+ * Return: size of @data or a negative errno.
  */
 int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **data)
 {
@@ -115,13 +112,12 @@ int eadm_raw_hwctx(struct eadm_dev *edev, struct eadm_ioc_hwctx *arg, void **dat
 }
 
 /**
- * eadm_raw_regs() - EADM_IOC_REGS
+ * eadm_raw_regs() - handle EADM_IOC_REGS
  * @edev: the device, entered
  * @arg: the argument; filled in
- * @data: unless there is an error, set to what goes to @arg->data, to be freed
- *	by kvfree()
+ * @data: on success, set to the bytes for @arg->data; free with kvfree()
  *
- * Return: bytes of @data or a negative errno.
+ * Return: size of @data or a negative errno.
  */
 int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data)
 {
@@ -130,7 +126,7 @@ int eadm_raw_regs(struct eadm_dev *edev, struct eadm_ioc_regs *arg, void **data)
 	struct eadm_diag_reg *regs;
 	int ret;
 
-	/* The same layout on both sides. */
+	/* Both structs have the same layout. */
 	static_assert(sizeof(struct eadm_diag_reg) == sizeof(struct eadm_ioc_reg));
 	static_assert(offsetof(struct eadm_diag_reg, value) ==
 		      offsetof(struct eadm_ioc_reg, value));

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reading the flight recorder through the char device. A reader goes through
- * the records by number. Commands still pending when their turn comes are
- * remembered and returned once they have ended, so that a hung command does not
- * block those behind it.
+ * Reads the flight recorder through the char device. A reader receives the records in order of
+ * their numbers. Commands that are still pending when their turn comes are remembered and returned
+ * once they have ended, so that a hung command does not block later ones.
  */
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
@@ -18,28 +17,27 @@
 
 /**
  * struct eadm_trace - one open file
- * @edev: its device
- * @reading: one reader at a time; held while the reader's memory is accessed,
- *	which may take forever
- * @lock: one call at a time; not held during such accesses. Nests inside
- *	@reading
- * @want: position and filters, as set up
- * @active: set up
- * @follows: counted among the driver's followers
+ * @edev: device of the file
+ * @reading: serialises readers; held while the reader's memory is accessed, which may block
+ *	indefinitely
+ * @lock: serialises calls; not held during such accesses. Nests inside @reading
+ * @want: position and filters, as set up by EADM_IOC_TRACE
+ * @active: the trace was set up
+ * @follows: the file is counted among the driver's followers
  * @raw: the reader may see bytes of commands
- * @counting: a gap before @next is a loss
- * @have: @rec waits to be copied out; it is not touched then
+ * @counting: a gap before @next counts as lost records
+ * @have: @rec is waiting to be copied out, and must not be modified
  * @next: number of the next record to check
  * @lost: records lost since the last one returned
- * @n_pending: numbers in @pending
- * @pending: numbers of commands to come back to, ascending
- * @snap: room for the driver's snapshot, including the fields of its family
+ * @n_pending: number of elements in @pending
+ * @pending: numbers of pending commands to check again, ascending
+ * @snap: memory for the driver's snapshot, including the fields of its family
  * @rec: the current record: a message in the format of a dump of commands
  */
 struct eadm_trace {
 	struct eadm_dev *edev;
-	struct mutex reading;	/* one reader */
-	struct mutex lock;	/* guards all below */
+	struct mutex reading;	/* serialises readers */
+	struct mutex lock;	/* protects all members below */
 	struct eadm_ioc_trace want;
 	bool active;
 	bool follows;
@@ -81,7 +79,7 @@ struct eadm_trace *eadm_trace_new(struct eadm_dev *edev)
 }
 
 /**
- * eadm_trace_free() - the file is closed
+ * eadm_trace_free() - free the trace of a closed file
  * @trace: result of eadm_trace_new()
  */
 void eadm_trace_free(struct eadm_trace *trace)
@@ -96,8 +94,8 @@ void eadm_trace_free(struct eadm_trace *trace)
 }
 
 /*
- * Whether there is no filter: with one, the reader may never see the record
- * that the driver keeps.
+ * Whether there is no filter: with a filter, the reader may never see the record that the driver
+ * keeps.
  */
 static bool takes_all(const struct eadm_trace *trace)
 {
@@ -107,7 +105,7 @@ static bool takes_all(const struct eadm_trace *trace)
 	       !(want->flags & EADM_TRACE_BY_OP);
 }
 
-/* Reads record *@id or the next existing one: 1, 0 if none, or an error. */
+/* Reads record *@id or the next existing record. Returns 1, 0 if there is none, or an error. */
 static int load(struct eadm_trace *trace, u64 *id)
 {
 	struct eadm_diag_dev *dd = trace->edev->dd;
@@ -161,7 +159,7 @@ static int make_rec(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Checks the remembered commands; leaves a wanted one in @rec. */
+/* Checks the remembered commands; if one is wanted, leaves it in @rec. */
 static int take_pending(struct eadm_trace *trace)
 {
 	unsigned int i;
@@ -190,7 +188,7 @@ static int take_pending(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Continues through the records; leaves a wanted one in @rec unless @skip. */
+/* Continues through the records; leaves a wanted record in @rec unless @skip. */
 static int take_next(struct eadm_trace *trace, bool skip)
 {
 	u64 id;
@@ -236,7 +234,7 @@ static int take(struct eadm_trace *trace)
 /**
  * eadm_trace_start() - set up position and filters
  * @trace: the open file
- * @arg: from the caller, not checked yet
+ * @arg: argument from the caller, not validated yet
  * @raw: the caller may see bytes of commands
  *
  * Context: may sleep; the device is entered.
@@ -255,13 +253,13 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
 	mutex_lock(&trace->lock);
-	/* Before the first read, so that commands that end after it are notified. */
+	/* Set before the first read, so that commands that end after it are notified. */
 	if (!trace->follows)
 		atomic_inc(&trace->edev->dd->followers);
 	trace->follows = true;
 	trace->want = *arg;
 	trace->raw = raw;
-	/* Records count from 1. */
+	/* Record numbers begin at 1. */
 	trace->next = arg->seq ?: 1;
 	trace->counting = arg->from == EADM_TRACE_FROM_SEQ;
 	trace->lost = 0;
@@ -275,7 +273,10 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	return ret;
 }
 
-/* Puts the next record into @rec, where it stays until drop(). 1, 0 if none, or an error. */
+/*
+ * Puts the next record into @rec, where it stays until drop(). Returns 1, 0 if there is none, or an
+ * error.
+ */
 static int peek(struct eadm_trace *trace)
 {
 	int ret = -EBADFD;
@@ -297,8 +298,8 @@ static void drop(struct eadm_trace *trace)
 }
 
 /*
- * Copies out the available records. Leaves the device and lets pollers proceed
- * before accessing the caller's memory.
+ * Copies out the available records. Exits the device and allows pollers to proceed before accessing
+ * the caller's memory.
  */
 static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
 {
@@ -324,12 +325,12 @@ static ssize_t drain(struct eadm_trace *trace, char __user *buf, size_t count)
 /**
  * eadm_trace_read() - read records
  * @trace: the open file
- * @buf: where to
- * @count: room
- * @block: wait for a record
+ * @buf: destination
+ * @count: size of @buf
+ * @block: wait for a record if there is none
  *
- * Return: bytes of whole records, or a negative errno: -EINVAL when there is no
- * room for the next one.
+ * Return: number of bytes of whole records, or a negative errno: -EINVAL if the next record does
+ * not fit.
  */
 ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count, bool block)
 {
@@ -338,7 +339,7 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 	int seen;
 
 	for (;;) {
-		/* Before the check, so that an event after it ends the wait. */
+		/* Read before the check, so that an event after the check ends the wait. */
 		seen = atomic_read(&edev->events);
 		if (mutex_lock_interruptible(&trace->reading))
 			return -ERESTARTSYS;
@@ -357,7 +358,7 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 /**
  * eadm_trace_poll() - report whether read() would block
  * @trace: the open file
- * @file: the same
+ * @file: the struct file of @trace
  * @wait: the poll table
  *
  * Return: EPOLL* mask.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Debug messages of drivers, by topic. A message is logged when its topic is set
- * for the device ("eadm conf set debug"), whether or not the kernel has dynamic debug. If
- * it has, the query 'module NAME format "TOPIC: " +p' does the same for all devices, even
- * before any device exists.
+ * Debug messages of drivers, by topic. A message is logged if its topic is set for the device
+ * ("eadm conf set debug"), whether or not the kernel has dynamic debug. If it does, the query
+ * 'module NAME format "TOPIC: " +p' has the same effect for all devices, even before any device
+ * exists.
  *
  * The data path (work requests and completions) has no debug messages.
  */
@@ -17,12 +17,12 @@
 #include "eadm_diag.h"
 
 /*
- * Messages a second that one place in the code logs at most: any process that uses a device
- * causes as many as it likes. The kernel logs how many were dropped.
+ * Maximum number of messages per second from one place in the code, because any process that uses a
+ * device can cause unlimited messages. The kernel logs the number of dropped messages.
  */
 #define EADM_DEBUG_BURST	100
 
-/* Not dev_dbg(), which would need other switches as well. */
+/* dev_dbg() is not used, because it would need other switches as well. */
 #define EADM_DEBUG_LEVEL	KERN_DEBUG
 
 #define EADM_DEBUG_dev		EADM_DEBUG_TOPIC_DEV
@@ -35,7 +35,7 @@
 /**
  * eadm_debug() - log a debug message, if its topic is enabled
  * @dd: the device's struct eadm_diag_dev
- * @dev: the struct device that the message names
+ * @dev: the struct device named in the message
  * @topic: dev, cmd, event, qp, mr or cm
  * @fmt: printf format, a literal with a newline
  *

@@ -2,22 +2,20 @@
 /*
  * The interface between an RDMA driver and the companion module (eadm.ko).
  *
- * A driver registers one auxiliary device "<driver>.diag2" per RDMA device,
- * embedded in a struct eadm_diag_dev, before or after ib_register_device(), and
- * removes it before anything that the ops use is freed. The companion binds to
- * it; neither needs the other to be loaded. They may come from different builds,
- * whose structs differ: the companion refuses a driver whose ops have another
- * EADM_DIAG_INTERFACE, and reads nothing else of it.
+ * A driver registers one auxiliary device "<driver>.diag2" per RDMA device, embedded in a struct
+ * eadm_diag_dev, before or after ib_register_device(), and removes it before anything that the ops
+ * use is freed. The companion binds to the auxiliary device; neither module needs the other to be
+ * loaded. They may come from different builds, whose structs differ: the companion refuses a
+ * driver whose ops have another EADM_DIAG_INTERFACE, and reads nothing else of it.
  *
- * Rules for the ops (all may sleep, none is called after the auxiliary
- * device was deleted):
+ * Rules for the ops (all may sleep, none is called after the auxiliary device was deleted):
  *  - next() finds and references an object in one step and never returns one
  *    that is being destroyed; put() drops that reference. A reference keeps the
  *    memory and queues of the object, but not the device in service: fill()
  *    must not use the adapter unless req->hw is set.
- *  - fill() sets only what it knows (SNAP_*): a field that was not set stays
+ *  - fill() sets only the fields it knows (SNAP_*): an unset field stays
  *    absent all the way to the user. It returns 0, or a negative errno when
- *    the row is to be left out. Failure to read the adapter's own context is
+ *    the row must be left out. A failure to read the adapter's own context is
  *    not an error of the row: set hw_error instead.
  *  - a PID that fill() sets itself is in the reader's PID namespace (that of
  *    current), or is not set.
@@ -46,7 +44,7 @@ struct pid;
 /* Companions that do not compare interfaces bind to "diag". */
 #define EADM_DIAG_NAME		"diag2"
 
-/* Set one field of a snapshot together with its presence mark. */
+/* Set a field of a snapshot together with its presence mark. */
 #define SNAP_SET(snap, field, val)					\
 	do {								\
 		(snap)->field = (val);					\
@@ -59,7 +57,7 @@ struct pid;
 		(snap)->has.field = 1;					\
 	} while (0)
 
-/* Binary fields carry their length in <field>_len. */
+/* The length of a binary field is stored in <field>_len. */
 #define SNAP_BIN(snap, field, ptr, n)					\
 	do {								\
 		u16 __n = min_t(size_t, (n), sizeof((snap)->field));	\
@@ -69,13 +67,13 @@ struct pid;
 	} while (0)
 
 /**
- * struct eadm_diag_req - what a reader wants beyond software state
- * @hw: read the adapter's own context of the object too; may issue commands
- * @admin: the reader administers the device: records kept for it count as read, and it
- *	may cause any number of commands; other readers get a recent, cached answer
- * @among: of commands: those in one of these states, BIT(EADM_CMD_STATE_*); 0: any
- * @least: of commands: those that took at least this many ns
- * @net: network namespace of the reader, in which names of interfaces are understood
+ * struct eadm_diag_req - a reader's request
+ * @hw: also read the adapter's own context of the object; may issue commands
+ * @admin: the reader administers the device: records kept for it count as read, and it may issue
+ *	any number of commands; other readers receive a recent, cached response
+ * @among: for commands: only those in one of these states, BIT(EADM_CMD_STATE_*); 0 = any
+ * @least: for commands: only those with a latency of at least this many ns
+ * @net: network namespace of the reader, in which interface names are resolved
  */
 struct eadm_diag_req {
 	bool hw;
@@ -86,11 +84,11 @@ struct eadm_diag_req {
 };
 
 /**
- * eadm_diag_sees() - whether a reader is shown the name and index of an interface
+ * eadm_diag_sees() - whether a reader may see the name and index of an interface
  * @req: the request
  * @netdev: network interface of the device
  *
- * Where devices are shared, the reader's namespace may have another interface of that name.
+ * Where devices are shared, the reader's namespace may have a different interface of that name.
  *
  * Context: any.
  * Return: true if the interface is in the reader's network namespace.
@@ -101,22 +99,22 @@ static inline bool eadm_diag_sees(const struct eadm_diag_req *req, const struct 
 }
 
 /**
- * struct eadm_diag_obj - one kind of object a driver can show
+ * struct eadm_diag_obj - one kind of object that a driver can show
  * @type: EADM_OBJ_* (generated from the specification)
- * @next: first object with an id of at least *@id, referenced, its id in *@id;
- *	NULL at the end; ERR_PTR on failure, which makes the dump incomplete
- * @seek: skips objects that the request filters out, without calling next() for each:
- *	returns the lowest id from @id on that may match. May be NULL: the companion
- *	filters by itself in any case
- * @put: drop the reference next() took; NULL for what lives as long as the device
- * @res: resource tracking entry, for the owner fields, or NULL for
- *	objects of the device as a whole (@res itself may be NULL as well).
- *	The companion fills pid, comm, cgroup-id, netns and res-id from it.
- * @owner: process that created an object for which @res has no entry, or NULL if the
- *	kernel did; may itself be NULL. Valid as long as the object is referenced
- * @fill: set the fields of the snapshot struct of @type, and in @own those specific to
- *	the driver's family: struct eadm_snap_<object>_<family>, NULL if there are none.
- *	The caller has zeroed both
+ * @next: return the first object with an ID of at least *@id, referenced, and store its ID in *@id;
+ *	return NULL at the end, ERR_PTR on failure, which makes the dump incomplete
+ * @seek: skip objects that the request filters out, without calling next() for each: return the
+ *	lowest ID from @id on that may match. May be NULL: the companion always applies the filter
+ *	as well
+ * @put: drop the reference taken by next(); NULL for objects that live as long as the device
+ * @res: return the resource tracking entry for the owner fields, or NULL for objects of the device
+ *	as a whole (@res itself may be NULL as well). The companion fills in pid, comm, cgroup-id,
+ *	netns and res-id from it.
+ * @owner: return the process that created an object for which @res has no entry, or NULL if the
+ *	kernel created it; may itself be NULL. Valid as long as the object is referenced
+ * @fill: set the fields of the snapshot struct of @type, and in @own those specific to the driver's
+ *	family: struct eadm_snap_<object>_<family>, NULL if there are none. The caller has zeroed
+ *	both
  */
 struct eadm_diag_obj {
 	u8 type;
@@ -130,19 +128,19 @@ struct eadm_diag_obj {
 };
 
 enum eadm_diag_event_type {
-	EADM_DIAG_CMD_DONE,	/* a command ended in any way; code: EADM_CMD_OP_* */
+	EADM_DIAG_CMD_DONE,	/* a command ended; code: EADM_CMD_OP_* */
 	EADM_DIAG_CMD_TIMEOUT,	/* a command was lost; code: EADM_CMD_OP_* */
 	EADM_DIAG_RECOVERED,	/* the command queue is back in service */
-	EADM_DIAG_DEAD,		/* the command queue will not come back */
+	EADM_DIAG_DEAD,		/* the command queue is permanently out of service */
 	EADM_DIAG_ASYNC,	/* event of the adapter; code: EADM_ASYNC_EVENT_* */
 	EADM_DIAG_CONF,		/* a setting changed; code: its value */
 };
 
 /**
- * struct eadm_diag_event - what happened to what
+ * struct eadm_diag_event - an event and the object concerned
  * @obj: EADM_OBJ_* of the object; EADM_OBJ_DEV for the device as a whole, or a port of it
- * @id: its number; of EADM_OBJ_DEV that of the port, 0 for the device
- * @code: detail in the specification's terms, by the type of the event
+ * @id: number of the object; for EADM_OBJ_DEV the number of the port, 0 for the device
+ * @code: detail in the specification's terms, depending on the type of the event
  * @raw: the adapter's own code, for EADM_DIAG_CMD_* and EADM_DIAG_ASYNC
  */
 struct eadm_diag_event {
@@ -152,7 +150,7 @@ struct eadm_diag_event {
 	u32 raw;
 };
 
-/* Members of struct eadm_diag_ring that are set. */
+/* Flags for the members of struct eadm_diag_ring that are set. */
 #define EADM_DIAG_RING_SW_PI	BIT(0)
 #define EADM_DIAG_RING_SW_CI	BIT(1)
 #define EADM_DIAG_RING_HW_PI	BIT(2)
@@ -161,25 +159,24 @@ struct eadm_diag_event {
 /**
  * struct eadm_diag_ring - entries of a queue
  * @kind: in: EADM_RAW_KIND_*
- * @hw: in: ask the adapter for its indices
- * @user: out: a process uses it directly
- * @id: in: number of the queue as in its object
- * @sub: in: number of the part of the queue, for adapters whose queues have
- *	parts
- * @index: out: EADM_RING_INDEX_*, of the family's <family>_ring_index()
- * @index_bits: out: width of the indices of EADM_RING_INDEX_FREE, else 0; of
- *	<family>_ring_index_bits()
+ * @hw: in: query the adapter for its indices
+ * @user: out: a process uses the queue directly
+ * @id: in: number of the queue, as in its object
+ * @sub: in: number of the part of the queue, for adapters that divide queues into parts
+ * @index: out: EADM_RING_INDEX_*, from the family's <family>_ring_index()
+ * @index_bits: out: width of EADM_RING_INDEX_FREE indices, from <family>_ring_index_bits();
+ *	otherwise 0
  * @memory: out: EADM_RING_MEMORY_*
  * @first: in: position of the first entry
  * @count: in: number of entries; out: number of entries in the buffer
- * @entry_size: out: bytes from one entry to the next
- * @depth: out: entries of the ring, not always a power of two
+ * @entry_size: out: distance between entries in bytes
+ * @depth: out: number of entries in the ring, not always a power of two
  * @valid: out: EADM_DIAG_RING_*
- * @sw_pi: out: producer index of the software, in its own counting
- * @sw_ci: out: its consumer index
+ * @sw_pi: out: producer index of the software, as counted by the software
+ * @sw_ci: out: consumer index of the software
  * @hw_pi: out: producer index of the adapter
- * @hw_ci: out: its consumer index
- * @hw_error: out: 0, or why the adapter could not be read
+ * @hw_ci: out: consumer index of the adapter
+ * @hw_error: out: 0, or the reason why the adapter could not be read
  */
 struct eadm_diag_ring {
 	u8 kind;
@@ -210,22 +207,22 @@ struct eadm_diag_reg {
 };
 
 /**
- * struct eadm_diag_ops - what a driver offers
+ * struct eadm_diag_ops - operations of a driver
  * @interface: EADM_DIAG_INTERFACE; must remain the first member
  * @family: name of the adapter's family, as in spec/families
  * @objs: table of pointers, NULL terminated
- * @ring: copies entries of a queue into a buffer of the given size; -ENOENT: no
- *	such queue, -ERANGE: it has no such entries, -EOPNOTSUPP: no such kind
- * @context: reads the adapter's context (EADM_RAW_KIND_*) into a buffer of
- *	@context_max bytes; its length, an error as above, or -ENODEV when the adapter
- *	is gone or no longer has the object
+ * @ring: copy entries of a queue into a buffer of the given size; -ENOENT: no such queue, -ERANGE:
+ *	no such entries, -EOPNOTSUPP: unsupported kind
+ * @context: read the adapter's context (EADM_RAW_KIND_*) into a buffer of @context_max bytes;
+ *	return its length, an error as above, or -ENODEV if the adapter is gone or no longer has the
+ *	object
  * @context_max: length of the longest context
- * @regs: reads registers; returns how many there are, or an error: -ENODEV when the
- *	adapter is gone, -EAGAIN while its function is being reset
- * @conf_set: changes a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter
- *	does not have it, -ERANGE: value out of range
+ * @regs: read registers; return their number, or an error: -ENODEV if the adapter is gone, -EAGAIN
+ *	while its function is being reset
+ * @conf_set: change a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter does not have it,
+ *	-ERANGE: value out of range
  *
- * All but @interface, @family and @objs may be NULL.
+ * All members except @interface, @family and @objs may be NULL.
  */
 struct eadm_diag_ops {
 	u32 interface;
@@ -240,7 +237,7 @@ struct eadm_diag_ops {
 };
 
 /**
- * struct eadm_diag_dev - one RDMA device as the companion sees it
+ * struct eadm_diag_dev - an RDMA device, as presented to the companion
  *
  * The first three members keep their places, so that a companion of any build finds
  * the interface.
@@ -248,18 +245,17 @@ struct eadm_diag_ops {
  * @adev: the auxiliary device; the companion holds no other reference
  * @ibdev: the RDMA device; valid as long as @adev is bound
  * @ops: the driver's ops
- * @failures: failures that the driver records, for the companion to show; NULL when
- *	it keeps none. Set before @adev is added
- * @debug: topics of which the driver logs messages, EADM_DEBUG_TOPIC_*; see eadm_debug.h
- * @followers: number of readers that wait for each command: if 0, EADM_DIAG_CMD_DONE is
- *	not sent. Set by the companion: a newly counted reader finds commands that ended
- *	earlier in the recorder, under the driver's lock
- * @gen: bumped by the driver whenever an object of a type comes or goes, so that a torn
- *	dump is detected
- * @events: atomic notifier chain; calls carry enum eadm_diag_event_type and a
- *	struct eadm_diag_event, in any context
- * @released: completed when @adev has no references; used by the driver, see
- *	kmod/core/provider.c
+ * @failures: failures that the driver records for the companion; NULL if it records none. Set
+ *	before @adev is added
+ * @debug: topics of the driver's debug messages, EADM_DEBUG_TOPIC_*; see eadm_debug.h
+ * @followers: number of readers that wait for each command; if 0, EADM_DIAG_CMD_DONE is not sent.
+ *	Set by the companion: a newly counted reader finds commands that ended earlier in the
+ *	recorder, under the driver's lock
+ * @gen: incremented by the driver whenever an object of the type is added or removed, so that a
+ *	torn dump is detected
+ * @events: atomic notifier chain, called in any context with enum eadm_diag_event_type and a struct
+ *	eadm_diag_event
+ * @released: completed when @adev has no references; used by the driver, see kmod/core/provider.c
  */
 struct eadm_diag_dev {
 	struct auxiliary_device adev;
@@ -279,7 +275,7 @@ static inline struct eadm_diag_dev *to_eadm_diag_dev(struct auxiliary_device *ad
 }
 
 /**
- * eadm_diag_changed() - an object of @type came or went
+ * eadm_diag_changed() - record that an object of @type was added or removed
  * @dd: the device
  * @type: EADM_OBJ_*
  *
@@ -305,9 +301,9 @@ static inline bool eadm_diag_is_followed(struct eadm_diag_dev *dd)
  * eadm_diag_notify() - notify a bound companion of an event
  * @dd: the device
  * @type: enum eadm_diag_event_type
- * @ev: what happened
+ * @ev: the event
  *
- * Context: any; costs one load when there is no listener.
+ * Context: any; costs one load if there is no listener.
  */
 static inline void eadm_diag_notify(struct eadm_diag_dev *dd, unsigned long type,
 				    const struct eadm_diag_event *ev)

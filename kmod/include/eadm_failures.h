@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The last failures of a device: what failed, when, its owner, and why.
+ * The last failures of a device, each with its time, owner and cause.
  *
- * Kept after the object is gone, across recovery and resets, until the driver
- * is unbound. Preallocated; the newest ones are kept. In addition there is a
- * total for each kind and cause, which includes older ones.
+ * Failures are kept after their object is destroyed, across recovery and resets, until the driver
+ * is unbound. The ring is preallocated and keeps the newest failures. In addition there is a total
+ * for each kind and cause, which includes older failures.
  *
- * The lock is innermost: nothing is taken, called or allocated under it, and it
- * is taken with interrupts off, so that a failure can be noted in any context.
- * This is independent of the driver: a driver embeds a struct eadm_failures in
- * its device and exports it with eadm_diag_dev.failures.
+ * The lock is innermost: nothing is locked, called or allocated under it, and it is taken with
+ * interrupts disabled, so that a failure can be recorded in any context. This file is independent
+ * of the driver: a driver embeds a struct eadm_failures in its device and exports it through
+ * eadm_diag_dev.failures.
  */
 #ifndef EADM_FAILURES_H
 #define EADM_FAILURES_H
@@ -32,12 +32,12 @@
 #include "eadm_values.h"
 
 #define EADM_FAILURES_KEPT	1024	/* power of two */
-#define EADM_FAILURES_RUN	256	/* records in a row of one kind and cause */
-#define EADM_FAILURE_KINDS	8	/* upper bound of the specification's kinds */
+#define EADM_FAILURES_RUN	256	/* consecutive records of one kind and cause */
+#define EADM_FAILURE_KINDS	8	/* upper limit of the specification's kinds */
 #define EADM_FAILURE_CAUSES	64
 #define EADM_FAILURE_COMM	24
 
-/* Members of struct eadm_failure that are set. */
+/* Flags for the members of struct eadm_failure that are set. */
 #define EADM_FAILURE_SYNDROME	BIT(0)
 #define EADM_FAILURE_ERROR	BIT(1)
 #define EADM_FAILURE_ASYNC	BIT(2)
@@ -51,30 +51,30 @@
 
 /**
  * struct eadm_failure - one failure
- * @seq: running number, 0 = never used; set by eadm_failures_note()
+ * @seq: sequence number, 0 = never used; set by eadm_failures_note()
  * @mono: ktime_get_mono_fast_ns(); set by eadm_failures_note()
  * @real: wall clock, in ns; set by eadm_failures_note()
- * @times: how many failures it stands for; set by eadm_failures_note()
+ * @times: number of failures that the record represents; set by eadm_failures_note()
  * @has: EADM_FAILURE_*
  * @kind: EADM_FAILURE_KIND_*
  * @cause: EADM_CAUSE_*
- * @id: number of what failed, 0 for the device
+ * @id: number of the failed object, 0 for the device
  * @syndrome: the cause in the adapter's terms
  * @error: the cause as a negative errno
- * @async: EADM_ASYNC_EVENT_* that reported it
- * @async_raw: the adapter's own code
+ * @async: EADM_ASYNC_EVENT_* that reported the failure
+ * @async_raw: the adapter's code of the event
  * @op: EADM_CMD_OP_*
- * @op_raw: the adapter's own code
- * @pid: the owner's process in the initial PID namespace
- * @start_time: of that process, which distinguishes it from a later one with
- *	the same number; 0 when it had already ended
- * @cgroup: its control group
- * @comm: its name, or that of the kernel consumer
+ * @op_raw: the adapter's operation code
+ * @pid: PID of the owner in the initial PID namespace
+ * @start_time: start time of the owner, which distinguishes it from a later process with the same
+ *	PID; 0 if it had already ended
+ * @cgroup: control group of the owner
+ * @comm: name of the owner, or of the kernel consumer
  * @addr_len: length of both addresses, 4 or 16
  * @local_port: in the CPU's byte order
  * @peer_port: in the CPU's byte order
  * @local: local address
- * @peer: the peer's
+ * @peer: address of the peer
  * @qpn: the QP of a connection
  * @peer_qpn: the peer's QP
  */
@@ -108,9 +108,9 @@ struct eadm_failure {
 
 /**
  * struct eadm_failure_total - failures of one kind and cause
- * @count: how many
- * @mono: of the last one
- * @real: of the last one
+ * @count: number of failures
+ * @mono: monotonic time of the last failure
+ * @real: wall clock time of the last failure
  */
 struct eadm_failure_total {
 	u64 count;
@@ -120,14 +120,14 @@ struct eadm_failure_total {
 
 /**
  * struct eadm_failures - failures recorded for a device
- * @lock: guards the rest
- * @ring: EADM_FAILURES_KEPT records; number seq is at seq % EADM_FAILURES_KEPT
+ * @lock: protects the members below
+ * @ring: EADM_FAILURES_KEPT records; number n is at n % EADM_FAILURES_KEPT
  * @next: number of the next record
- * @run: how many of the newest ones in a row have the same kind and cause
- * @total: by kind and cause
+ * @run: number of consecutive newest records with the same kind and cause
+ * @total: totals by kind and cause
  */
 struct eadm_failures {
-	spinlock_t lock;	/* what follows */
+	spinlock_t lock;	/* protects the members below */
 	struct eadm_failure *ring;
 	u64 next;
 	u32 run;
@@ -153,7 +153,7 @@ static inline int eadm_failures_init(struct eadm_failures *f)
  * eadm_failures_free() - free the ring
  * @f: the ring
  *
- * Context: process; it is no longer in use.
+ * Context: process; the ring is no longer in use.
  */
 static inline void eadm_failures_free(struct eadm_failures *f)
 {
@@ -164,14 +164,13 @@ static inline void eadm_failures_free(struct eadm_failures *f)
 /**
  * eadm_failures_note() - record a failure
  * @f: the ring
- * @what: the failure; number and times are set here. If its kind or cause is
- *	out of range, it is recorded as EADM_CAUSE_GENERAL
+ * @what: the failure; its number and times are set here. If its kind or cause is out of range, it
+ *	is recorded as EADM_CAUSE_GENERAL
  *
- * A burst, as when an adapter loses thousands of QPs, does not displace older
- * records: after EADM_FAILURES_RUN records, further failures are only counted
- * in the last one.
+ * A burst, for example when an adapter loses thousands of QPs, does not displace older records:
+ * after EADM_FAILURES_RUN records, further failures are only counted in the last record.
  *
- * Context: any but NMI.
+ * Context: any except NMI.
  */
 static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failure *what)
 {
@@ -205,7 +204,7 @@ static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failu
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
-/* The task is referenced; it may have ended. */
+/* The task is referenced, but may have ended. */
 static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_struct *task)
 {
 	what->has |= EADM_FAILURE_PROCESS;
@@ -220,7 +219,7 @@ static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_
 }
 
 /**
- * eadm_failure_set_owner() - set the owner of the object that failed
+ * eadm_failure_set_owner() - set the owner of the failed object
  * @what: the failure
  * @res: the object's entry in resource tracking; the object is referenced
  *
@@ -229,7 +228,7 @@ static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_
 static inline void eadm_failure_set_owner(struct eadm_failure *what,
 					  struct rdma_restrack_entry *res)
 {
-	/* Removing an entry waits for references, but not if it was never added. */
+	/* Removing an entry waits for references, but not if the entry was never added. */
 	if (!rdma_restrack_is_tracked(res) || !READ_ONCE(res->valid) || !rdma_restrack_get(res))
 		return;
 	if (!rdma_is_kernel_res(res)) {
@@ -243,8 +242,7 @@ static inline void eadm_failure_set_owner(struct eadm_failure *what,
 }
 
 /**
- * eadm_failure_set_caller() - set the current process as the one that asked for
- * what failed
+ * eadm_failure_set_caller() - set the current process as the requester of the failed operation
  * @what: the failure
  *
  * Context: process.
@@ -260,10 +258,10 @@ static inline void eadm_failure_set_caller(struct eadm_failure *what)
 }
 
 /**
- * eadm_failure_set_names() - set both ends of the connection
+ * eadm_failure_set_names() - set the addresses of the connection
  * @what: the failure
- * @local: local address and port; not set when its family is unknown
- * @peer: the peer's
+ * @local: local address and port; ignored if its family is unknown
+ * @peer: address and port of the peer
  *
  * Context: any.
  */

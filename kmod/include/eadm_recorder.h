@@ -2,10 +2,10 @@
 /*
  * Flight recorder: the last commands of a device and their results.
  *
- * Always on, so writing allocates nothing, takes no lock and does no atomic
- * operation: a lock of the caller (that of the command queue) serialises all
- * accesses, including readers. This is independent of the driver: a driver
- * embeds a struct eadm_recorder for each command queue.
+ * The recorder is always on, so writing allocates nothing, takes no lock and needs no atomic
+ * operation: a lock of the caller (that of the command queue) serialises all accesses, including
+ * readers. This file is independent of the driver: a driver embeds a struct eadm_recorder for each
+ * command queue.
  */
 #ifndef EADM_RECORDER_H
 #define EADM_RECORDER_H
@@ -27,7 +27,7 @@
 #include "eadm_values.h"
 
 #define EADM_REC_COUNT		4096	/* power of two */
-#define EADM_REC_REQUEST	184	/* bytes kept of each request */
+#define EADM_REC_REQUEST	184	/* bytes of each request that are kept */
 #define EADM_REC_RESPONSE	64
 
 /* State of a command, in the specification's terms. */
@@ -46,27 +46,27 @@ enum eadm_rec_state {
 
 /**
  * struct eadm_rec - one command
- * @seq: running number, 0 = never used
+ * @seq: sequence number, 0 = never used
  * @submit: local_clock() at submission
- * @time: wall clock at submission, in ns; recorded, as the two clocks drift
- *	apart. May lag behind a step of the wall clock by up to EADM_REC_WALL_NS
- * @latency: ns until the answer, or until it was given up
- * @start_time: start time of the requester's process, which distinguishes it
- *	from a later one with the same number
- * @pid: the requester's process in the initial PID namespace
- * @op: the adapter's number of the operation
- * @tag: how the answer identifies the command
- * @syndrome: syndrome of the answer, in the adapter's terms
+ * @time: wall clock time of submission, in ns; recorded because the two clocks drift apart. May lag
+ *	behind a step of the wall clock by up to EADM_REC_WALL_NS
+ * @latency: ns until the command completed or was given up
+ * @start_time: start time of the requester's process, which distinguishes it from a later process
+ *	with the same PID
+ * @pid: PID of the requester in the initial PID namespace
+ * @op: the adapter's operation code
+ * @tag: identifies the completion of the command
+ * @syndrome: syndrome of the completion, in the adapter's terms
  * @status: result for the caller
- * @outstanding: commands outstanding at submission, this one included
+ * @outstanding: number of outstanding commands at submission, including this one
  * @cpu: submitting CPU
  * @state: enum eadm_rec_state
  * @flags: EADM_REC_*
  * @request_len: valid bytes of @request
  * @response_len: valid bytes of @response
- * @comm: the requester's name
+ * @comm: name of the requester
  * @request: the command as submitted
- * @response: the answer, valid with EADM_REC_ANSWERED
+ * @response: the response, valid with EADM_REC_ANSWERED
  */
 struct eadm_rec {
 	u64 seq;
@@ -92,12 +92,12 @@ struct eadm_rec {
 
 /**
  * struct eadm_recorder - ring of records
- * @ring: EADM_REC_COUNT records; number seq is at seq % EADM_REC_COUNT
+ * @ring: EADM_REC_COUNT records; number n is at n % EADM_REC_COUNT
  * @next: number of the next record
- * @wall_at: local_clock() when the wall clock was read last
- * @wall: the wall clock minus local_clock() at that time
+ * @wall_at: local_clock() at the last reading of the wall clock
+ * @wall: wall clock minus local_clock() at that time
  * @kept: copy of the record of the first timeout
- * @kept_read: @kept was read by an administrator and may be replaced
+ * @kept_read: an administrator has read @kept, so it may be replaced
  */
 struct eadm_recorder {
 	struct eadm_rec *ring;
@@ -144,13 +144,13 @@ static inline struct eadm_rec *eadm_recorder_find(struct eadm_recorder *r, u64 s
 	return rec->seq == seq ? rec : NULL;
 }
 
-/* In this time the two clocks drift apart by a few microseconds at most. */
+/* During this time the two clocks drift apart by a few microseconds at most. */
 #define EADM_REC_WALL_NS	(10 * NSEC_PER_MSEC)
 
 /*
- * The wall clock at a given local_clock(). Reading it takes longer than most other steps
- * of recording, and commands come in bursts. A @now before the last reading, from the
- * clock of another CPU, causes a new reading.
+ * Returns the wall clock time at a given local_clock(). Reading the wall clock takes longer than
+ * most other steps of recording, and commands come in bursts. If @now is before the last reading,
+ * because it is from another CPU's clock, the wall clock is read again.
  */
 static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
 {
@@ -165,14 +165,14 @@ static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
  * eadm_recorder_submit() - record a command that is being submitted
  * @r: the recorder
  * @now: local_clock()
- * @op: the adapter's number of the operation
- * @tag: how the answer will identify it
- * @outstanding: commands outstanding, this one included
- * @polled: the issuer will poll for its answer
+ * @op: the adapter's operation code
+ * @tag: identifies the completion
+ * @outstanding: number of outstanding commands, including this one
+ * @polled: whether the issuer polls for the completion
  * @request: the request
- * @request_len: its length; EADM_REC_REQUEST bytes are kept at most
+ * @request_len: length of the request; at most EADM_REC_REQUEST bytes are kept
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  * Return: the record's number.
  */
 static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op, u32 tag,
@@ -199,19 +199,19 @@ static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op,
 		     (current->flags & PF_KTHREAD ? EADM_REC_KTHREAD : 0);
 	rec->request_len = min_t(size_t, request_len, EADM_REC_REQUEST);
 	rec->response_len = 0;
-	/* May race with a change of name; the last byte is always zero. */
+	/* May race with a change of the name; the last byte is always zero. */
 	memcpy(rec->comm, current->comm, TASK_COMM_LEN);
 	memcpy(rec->request, request, rec->request_len);
 	return seq;
 }
 
-/* Elapsed ns of local_clock(); clocks of two CPUs may differ slightly, so never negative. */
+/* Elapsed ns of local_clock(); never negative, although the clocks of two CPUs may differ. */
 static inline u64 eadm_elapsed(u64 from, u64 to)
 {
 	return to > from ? to - from : 0;
 }
 
-/* Records an answer, in time or late. */
+/* Records a completion, in time or late. */
 static inline void eadm_rec_answer(struct eadm_rec *rec, u64 now, u32 syndrome,
 				   const void *response, size_t response_len)
 {
@@ -223,16 +223,16 @@ static inline void eadm_rec_answer(struct eadm_rec *rec, u64 now, u32 syndrome,
 }
 
 /**
- * eadm_recorder_done() - record the answer to a command
+ * eadm_recorder_done() - record the completion of a command
  * @r: the recorder
- * @seq: what eadm_recorder_submit() returned
+ * @seq: number returned by eadm_recorder_submit()
  * @now: local_clock()
  * @status: result for the caller
- * @syndrome: of the answer
- * @response: the answer
- * @response_len: its length; EADM_REC_RESPONSE bytes are kept at most
+ * @syndrome: syndrome of the completion
+ * @response: the response
+ * @response_len: length of the response; at most EADM_REC_RESPONSE bytes are kept
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  */
 static inline void eadm_recorder_done(struct eadm_recorder *r, u64 seq, u64 now, int status,
 				      u32 syndrome, const void *response, size_t response_len)
@@ -254,16 +254,16 @@ static inline void eadm_rec_give_up(struct eadm_rec *rec, u64 now, int status, u
 }
 
 /**
- * eadm_recorder_timeout() - record that a command was not answered in time
+ * eadm_recorder_timeout() - record that a command timed out
  * @r: the recorder
- * @seq: its number
+ * @seq: number of the command
  * @now: local_clock()
  * @status: result for the caller
  *
- * The first such record is kept outside of the ring until an administrator has
- * read it: it shows what started the trouble.
+ * The first such record is kept outside the ring until an administrator has read it, because it
+ * shows the origin of the problem.
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  */
 static inline void eadm_recorder_timeout(struct eadm_recorder *r, u64 seq, u64 now, int status)
 {
@@ -279,17 +279,17 @@ static inline void eadm_recorder_timeout(struct eadm_recorder *r, u64 seq, u64 n
 }
 
 /**
- * eadm_recorder_late() - record an answer that came after the timeout
+ * eadm_recorder_late() - record a completion that arrived after the timeout
  * @r: the recorder
- * @seq: the command's number
+ * @seq: number of the command
  * @now: local_clock()
- * @syndrome: of the answer
- * @response: the answer
- * @response_len: its length
+ * @syndrome: syndrome of the completion
+ * @response: the response
+ * @response_len: length of the response
  *
- * The result for the caller stays what it was.
+ * The result for the caller is unchanged.
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  */
 static inline void eadm_recorder_late(struct eadm_recorder *r, u64 seq, u64 now, u32 syndrome,
 				      const void *response, size_t response_len)
@@ -311,11 +311,11 @@ static inline void eadm_recorder_late(struct eadm_recorder *r, u64 seq, u64 now,
 /**
  * eadm_recorder_abort() - record that a command was given up before its timeout
  * @r: the recorder
- * @seq: its number
+ * @seq: number of the command
  * @now: local_clock()
  * @status: result for the caller
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  */
 static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now, int status)
 {
@@ -326,11 +326,11 @@ static inline void eadm_recorder_abort(struct eadm_recorder *r, u64 seq, u64 now
 }
 
 /**
- * eadm_recorder_oldest() - the lowest number of a record in the ring
+ * eadm_recorder_oldest() - return the lowest number of a record in the ring
  * @r: the recorder
  *
- * Context: the caller's lock held.
- * Return: the number; that of the next record when there is none.
+ * Context: the caller's lock is held.
+ * Return: the number; that of the next record if the ring is empty.
  */
 static inline u64 eadm_recorder_oldest(const struct eadm_recorder *r)
 {
@@ -343,13 +343,12 @@ static inline u64 eadm_recorder_oldest(const struct eadm_recorder *r)
 /**
  * eadm_recorder_seek() - find the next record that matches a filter
  * @r: the recorder
- * @seq: lowest number; on return that of the record found, or where to continue
- * @states: BIT(EADM_REC_*) of the states that match, 0: all
- * @latency: the lowest latency that matches, in ns, 0: any
+ * @seq: lowest number; on return the number of the record found, or where to continue
+ * @states: BIT(EADM_REC_*) of matching states, 0 = any
+ * @latency: minimum latency of matching commands in ns, 0 = any
  *
- * Context: the caller's lock held, for little more than EADM_REC_SEEK records.
- * Return: false when the caller should continue from @seq, after releasing the
- * lock in between.
+ * Context: the caller's lock is held, to check little more than EADM_REC_SEEK records.
+ * Return: false if the caller should release the lock and continue from @seq.
  */
 static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u32 states,
 				      u64 latency)
@@ -357,7 +356,7 @@ static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u
 	const struct eadm_rec *rec;
 	u64 last;
 
-	/* The kept record is older than the ring, unless it is still in it. */
+	/* The kept record is older than the ring, unless it is still in the ring. */
 	if (r->kept.seq >= *seq && r->kept.seq < eadm_recorder_oldest(r))
 		return true;
 	*seq = max(*seq, eadm_recorder_oldest(r));
@@ -374,11 +373,11 @@ static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u
  * eadm_recorder_next() - copy the first record with a number of at least @seq
  * @r: the recorder
  * @seq: lowest number
- * @copy: where to
- * @first_timeout: whether it is the kept record of the first timeout
+ * @copy: destination
+ * @first_timeout: set to whether it is the kept record of the first timeout
  *
- * Context: the caller's lock held.
- * Return: false when there is none.
+ * Context: the caller's lock is held.
+ * Return: false if there is none.
  */
 static inline bool eadm_recorder_next(struct eadm_recorder *r, u64 seq, struct eadm_rec *copy,
 				      bool *first_timeout)
@@ -397,11 +396,11 @@ static inline bool eadm_recorder_next(struct eadm_recorder *r, u64 seq, struct e
 }
 
 /**
- * eadm_recorder_release() - the kept record has been read
+ * eadm_recorder_release() - record that the kept record has been read
  * @r: the recorder
- * @seq: its number; another record may be kept by now
+ * @seq: number of that record; a different record may be kept by now
  *
- * Context: the caller's lock held.
+ * Context: the caller's lock is held.
  */
 static inline void eadm_recorder_release(struct eadm_recorder *r, u64 seq)
 {

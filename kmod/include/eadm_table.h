@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tables that turn snapshots into attributes: generated for the companion, but also
- * usable by a program that implements the same contract.
+ * The tables that convert snapshots to attributes: generated for the companion, but also usable by
+ * a program that implements the same contract.
  */
 #ifndef EADM_TABLE_H
 #define EADM_TABLE_H
@@ -20,14 +20,14 @@ enum eadm_type {
 	EADM_TYPE_BINARY,
 };
 
-/* Rights; a set of them has BIT(right). */
+/* Rights; sets of them consist of BIT(right). */
 enum eadm_perm {
 	EADM_PERM_NONE,
 	EADM_PERM_ADMIN,
 	EADM_PERM_RAWIO,
 };
 
-/* Fields the companion sets itself from the resource tracking entry. */
+/* Fields that the companion sets from the resource tracking entry. */
 enum eadm_owner {
 	EADM_OWNER_PID,
 	EADM_OWNER_COMM,
@@ -43,10 +43,10 @@ enum eadm_owner {
  * @off: offset of the value in the snapshot
  * @has: offset of the presence mark
  * @len_off: offset of the length of a binary field
- * @len: room for a string or binary field
+ * @len: capacity of a string or binary field
  * @type: EADM_TYPE_*
- * @perm: EADM_PERM_* needed to see it
- * @hw: comes from the adapter
+ * @perm: EADM_PERM_* required to read the field
+ * @hw: the value is read from the adapter
  */
 struct eadm_field {
 	u16 attr;
@@ -60,11 +60,10 @@ struct eadm_field {
 };
 
 /**
- * struct eadm_set - the additional fields of an object for one family of
- * adapters
- * @family: its name
- * @fields: its fields
- * @nest: attribute that carries them
+ * struct eadm_set - the additional fields of an object for one adapter family
+ * @family: name of the family
+ * @fields: the additional fields
+ * @nest: attribute that contains them
  * @n_fields: number of @fields
  * @snap_size: size of their snapshot struct
  */
@@ -78,25 +77,25 @@ struct eadm_set {
 
 /**
  * struct eadm_object - one kind of object of the family
- * @name: its name in the specification
+ * @name: name in the specification
  * @fields: fields that a driver can set
- * @sets: additional fields of families, ended by an entry without a name; or NULL
- * @owner: those of @fields that the companion sets, or NULL
+ * @sets: additional fields by family, terminated by an entry without a name; or NULL
+ * @owner: fields among @fields that the companion sets, or NULL
  * @n_fields: number of @fields
  * @snap_size: size of the snapshot struct
  * @key_attr: attribute that identifies a row
- * @key_type: its type, EADM_TYPE_U32 or EADM_TYPE_UINT
- * @from_attr: attribute of a dump with the key to begin at, or 0
- * @among_attr: attribute with a bit for each wanted value of @among, or 0
- * @least_attr: attribute with the lowest wanted value of @least, or 0
- * @only_attr: attribute with a bit for each wanted attribute, or 0
- * @among: field to filter by
- * @least: field to filter by
- * @cmd: command that reads it
- * @hw_perm: EADM_PERM_* needed to ask the adapter
- * @hw: has fields that are read from the adapter
- * @by_device: one row per device, no key besides the device
- * @soft_rawio: has fields with EADM_PERM_RAWIO in plain dumps
+ * @key_type: type of the key, EADM_TYPE_U32 or EADM_TYPE_UINT
+ * @from_attr: attribute of a dump with the first key, or 0
+ * @among_attr: attribute with a bit for each requested value of @among, or 0
+ * @least_attr: attribute with the minimum requested value of @least, or 0
+ * @only_attr: attribute with a bit for each requested attribute, or 0
+ * @among: field that @among_attr filters by
+ * @least: field that @least_attr filters by
+ * @cmd: command that reads the object
+ * @hw_perm: EADM_PERM_* required to query the adapter
+ * @hw: some fields are read from the adapter
+ * @by_device: one row per device, with no key besides the device
+ * @soft_rawio: plain dumps include fields with EADM_PERM_RAWIO
  */
 struct eadm_object {
 	const char *name;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints that all drivers have, with the same names and fields: a driver's trace.h
- * uses these macros in addition to its own tracepoints.
+ * Tracepoints common to all drivers, with the same names and fields: a driver's trace.h uses these
+ * macros in addition to its own tracepoints.
  */
 #ifndef EADM_TRACE_H
 #define EADM_TRACE_H
@@ -22,8 +22,8 @@ enum eadm_recovery_step {
 		{ 3, "end" }, { 4, "gone" })
 
 /*
- * A command is about to be announced. tag and tag_format are the name of what identifies the
- * answer, and how it is printed; the rest as below.
+ * A command is about to be announced. tag is the name of the field that identifies the completion,
+ * tag_format its printf format; the other parameters are as below.
  */
 #define EADM_TRACE_CMD_SUBMIT(op_type, op_name, tag, tag_format)			\
 TRACE_EVENT(cmd_submit,									\
@@ -45,7 +45,7 @@ TRACE_EVENT(cmd_submit,									\
 		      __entry->outstanding)						\
 )
 
-/* An asynchronous event: its code, with a macro that prints it, and a number that says more. */
+/* An asynchronous event: its code, a macro that prints the code, and a number with details. */
 #define EADM_TRACE_ASYNC(name, code_type, code, code_name, detail_type, detail)		\
 TRACE_EVENT(name,									\
 	    TP_PROTO(const struct ib_device *ibdev, code_type code, detail_type detail), \
@@ -75,8 +75,8 @@ TRACE_EVENT(name,									\
 )
 
 /*
- * A command was answered, refused or given up. op_type and syndrome_type are the types
- * of the opcode and of the adapter's status, op_name a macro that prints an opcode.
+ * A command completed, failed or was given up. op_type and syndrome_type are the types of the
+ * opcode and of the adapter's status, op_name is a macro that prints an opcode.
  */
 #define EADM_TRACE_CMD_DONE(op_type, syndrome_type, op_name)				\
 TRACE_EVENT(cmd_done,									\

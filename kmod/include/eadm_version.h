@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The version, which the modules share with the tool. */
+/* The version, shared by the modules and the tool. */
 #ifndef EADM_VERSION_H
 #define EADM_VERSION_H
 

@@ -2,11 +2,11 @@
 /*
  * The char device /dev/eadm/N, one per RDMA device: bulk bytes.
  *
- * Every argument begins with its own size. A newer program may pass a larger
- * struct to an older kernel as long as the part unknown there is zero (else
- * E2BIG), an older program a smaller one to a newer kernel. Members named
- * reserved must be zero. An unknown command gives ENOTTY. After the device was
- * removed every call gives ENODEV, and poll() reports POLLHUP.
+ * Every argument begins with its own size. A newer program may pass a larger struct to an older
+ * kernel if the part unknown to the kernel is zero (otherwise E2BIG); an older program may pass a
+ * smaller struct to a newer kernel. Members named reserved must be zero. An unknown command fails
+ * with ENOTTY. After the device was removed, every call fails with ENODEV, and poll() reports
+ * POLLHUP.
  */
 #ifndef _UAPI_EADM_IOCTL_H
 #define _UAPI_EADM_IOCTL_H
@@ -25,14 +25,14 @@
 #define EADM_IOC_REGS		_IO(EADM_IOC_MAGIC, 0x04)
 
 /**
- * struct eadm_ioc_info - what this node belongs to (EADM_IOC_INFO)
+ * struct eadm_ioc_info - the device that this node belongs to (EADM_IOC_INFO)
  * @size: in: size of the struct; out: size the kernel knows
  * @dev_index: out: index of the RDMA device, as in netlink
  * @trace_rec_max: out: maximum size of one flight record in bytes
  * @features: out: EADM_FEATURE_*
  * @dev_name: out: name of the RDMA device
  *
- * All members but @size must be zero on input.
+ * All members except @size must be zero on input.
  */
 struct eadm_ioc_info {
 	__u32 size;
@@ -53,25 +53,24 @@ struct eadm_ioc_info {
 #define EADM_TRACE_FROM_SEQ	2	/* with record number @seq */
 
 /**
- * struct eadm_ioc_trace - begin to read flight records (EADM_IOC_TRACE)
+ * struct eadm_ioc_trace - start reading flight records (EADM_IOC_TRACE)
  * @size: size of the struct
  * @from: EADM_TRACE_FROM_*
- * @seq: for EADM_TRACE_FROM_SEQ, else zero
+ * @seq: for EADM_TRACE_FROM_SEQ, otherwise zero
  * @min_latency: only commands that took at least this many ns
  * @states: only records in one of these states: mask of 1 << EADM_CMD_STATE_*,
  *	0 for all
- * @op: with EADM_TRACE_BY_OP: only this command (EADM_CMD_OP_*), else zero
+ * @op: with EADM_TRACE_BY_OP: only this command (EADM_CMD_OP_*), otherwise zero
  * @flags: EADM_TRACE_BY_OP
  * @reserved: zero
  *
- * read() then returns whole netlink messages, in the format of a dump of the
- * object cmd: as many as are available and fit, in order of their numbers,
- * except that a command that was still pending when its turn came follows once
- * it has ended. It blocks until there is one, unless the file is non-blocking,
- * and gives EINVAL when the next one does not fit; EADM_TRACE_REC_MAX bytes are
- * always enough. Bytes of commands require CAP_SYS_RAWIO of the process that
- * opened the node, and a kernel that is not locked down. May be called again to
- * restart. read() before this gives EBADFD.
+ * read() then returns whole netlink messages, in the format of a dump of the object cmd: as many as
+ * are available and fit, ordered by number, except that a command that is still pending when its
+ * turn comes is returned once it has ended. It blocks until a record is available, unless the file
+ * is non-blocking, and fails with EINVAL if the next record does not fit; EADM_TRACE_REC_MAX bytes
+ * are always enough. Bytes of commands require that the process that opened the node has
+ * CAP_SYS_RAWIO and that the kernel is not locked down. EADM_IOC_TRACE may be called again to
+ * restart. Before the first call, read() fails with EBADFD.
  */
 struct eadm_ioc_trace {
 	__u32 size;
@@ -89,9 +88,9 @@ struct eadm_ioc_trace {
 #define EADM_TRACE_REC_MAX	4096
 
 /*
- * The following three require CAP_SYS_RAWIO of the process that opened the
- * node, and a kernel that is not locked down, or else give EPERM. ENOENT: there
- * is no such queue.
+ * The following three require that the process that opened the node has CAP_SYS_RAWIO and that the
+ * kernel is not locked down; otherwise they fail with EPERM. They fail with ENOENT if there is no
+ * such queue.
  */
 
 /**
@@ -103,28 +102,28 @@ struct eadm_ioc_trace {
  * @flags: in: EADM_RING_HW
  * @first: in: position of the first entry in the ring
  * @count: in: number of entries; out: number of entries read
- * @data: in: where to put them
+ * @data: in: destination of the entries
  * @data_len: in: size of the buffer, of which at most EADM_RING_MAX_BYTES are used;
  *	out: bytes written
  * @sub: in: part of the queue, for adapters whose queues have parts
  * @reserved0: zero on input, like all following members
- * @entry_size: out: bytes from one entry to the next
- * @depth: out: entries of the ring, not always a power of two
+ * @entry_size: out: distance between entries in bytes
+ * @depth: out: number of entries in the ring, not always a power of two
  * @valid: out: EADM_RING_*: which of the indices are known
- * @sw_pi: out: producer index of the software, in its own counting
+ * @sw_pi: out: producer index of the software, as counted by the software
  * @sw_ci: out: consumer index of the software
  * @hw_pi: out: producer index of the adapter
  * @hw_ci: out: consumer index of the adapter
- * @hw_error: out: 0, or a negative errno: why the adapter did not answer
+ * @hw_error: out: 0, or a negative errno if the adapter could not be queried
  * @index: out: EADM_RING_INDEX_*: how indices count, and how new entries are recognised
  * @index_bits: out: width of indices of EADM_RING_INDEX_FREE
  * @memory: out: EADM_RING_MEMORY_*; entries behind a BAR cannot be read
  * @reserved: zero
  *
- * EINVAL for a @kind that is not a queue, EOPNOTSUPP for one that this adapter does not
- * show. The range does not wrap around: ERANGE when the ring has no such entries. With a
- * @count of 0 only the properties of the ring are returned. Entries that the adapter or a
- * process is writing at the same time may be torn.
+ * Fails with EINVAL if @kind is not a queue, and with EOPNOTSUPP if this adapter does not show it.
+ * The range does not wrap around: if the ring has no such entries, the call fails with ERANGE. With
+ * a @count of 0 only the properties of the ring are returned. Entries that the adapter or a process
+ * is writing at the same time may be torn.
  */
 struct eadm_ioc_ring {
 	__u32 size;
@@ -153,13 +152,13 @@ struct eadm_ioc_ring {
 
 #define EADM_RING_MAX_BYTES	65536
 
-#define EADM_RING_HW		0x1	/* flags: ask the adapter, too */
+#define EADM_RING_HW		0x1	/* flags: query the adapter, too */
 
 #define EADM_RING_SW_PI		0x1	/* valid: sw_pi is known */
 #define EADM_RING_SW_CI		0x2
 #define EADM_RING_HW_PI		0x4
 #define EADM_RING_HW_CI		0x8
-#define EADM_RING_USER		0x80000000	/* a process uses it directly */
+#define EADM_RING_USER		0x80000000	/* a process uses the queue directly */
 
 /**
  * struct eadm_ioc_hwctx - read the adapter's context of a queue
@@ -167,8 +166,8 @@ struct eadm_ioc_ring {
  * @size: in: size of the struct; out: size the kernel knows
  * @kind: in: EADM_RAW_KIND_* of a context
  * @id: in: number of the queue
- * @data_len: in: room at @data; out: length of the context
- * @data: in: where to put it; truncated to the size of the buffer
+ * @data_len: in: size of the buffer @data; out: length of the context
+ * @data: in: destination; truncated to the size of the buffer
  * @reserved: zero
  */
 struct eadm_ioc_hwctx {
@@ -182,9 +181,9 @@ struct eadm_ioc_hwctx {
 
 /**
  * struct eadm_ioc_reg - a register of the adapter
- * @offset: its offset
- * @bits: its width
- * @value: what it read
+ * @offset: offset of the register
+ * @bits: width of the register
+ * @value: value read
  */
 struct eadm_ioc_reg {
 	__u32 offset;
@@ -196,10 +195,10 @@ struct eadm_ioc_reg {
  * struct eadm_ioc_regs - read registers (EADM_IOC_REGS)
  * @size: in: size of the struct; out: size the kernel knows
  * @count: in: size of @data in registers; out: number of registers
- * @data: in: where to put them, struct eadm_ioc_reg; only as many as fit
+ * @data: in: destination, an array of struct eadm_ioc_reg; only as many as fit
  * @reserved: zero
  *
- * Only registers that can be read without side effects.
+ * Reads only registers that can be read without side effects.
  */
 struct eadm_ioc_regs {
 	__u32 size;
