@@ -21,7 +21,7 @@
 
 static u64 recorder_ps = U64_MAX;
 module_param(recorder_ps, ullong, 0444);
-MODULE_PARM_DESC(recorder_ps, "Cost of recording a command and its answer, ps");
+MODULE_PARM_DESC(recorder_ps, "Cost of recording a command and its completion, ps");
 
 static u64 tracepoint_ps = U64_MAX;
 module_param(tracepoint_ps, ullong, 0444);
@@ -107,7 +107,7 @@ static const struct kernel_param_ops run_ops = {
 	.set = param_set_run,
 };
 module_param_cb(run, &run_ops, NULL, 0200);
-MODULE_PARM_DESC(run, "Write anything to measure, with the tracepoint enabled");
+MODULE_PARM_DESC(run, "Write any value to start a measurement, with the tracepoint enabled");
 
 static int __init bench_init(void)
 {

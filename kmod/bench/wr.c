@@ -171,7 +171,7 @@ static const struct kernel_param_ops run_ops = {
 	.set = param_set_run,
 };
 module_param_cb(run, &run_ops, NULL, 0200);
-MODULE_PARM_DESC(run, "Write anything to measure on the first device there was");
+MODULE_PARM_DESC(run, "Write any value to start a measurement on the first device");
 
 static int client_add(struct ib_device *ibdev)
 {

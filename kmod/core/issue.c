@@ -268,7 +268,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	spin_unlock_irq(&ad->lock);
 	if (status != -ETIMEDOUT)
 		return;
-	ibdev_err(&ad->ibdev, "command %#x (number %llu) was not answered\n", cmd->op, cmd->seq);
+	ibdev_err(&ad->ibdev, "command %#x (number %llu) timed out\n", cmd->op, cmd->seq);
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 

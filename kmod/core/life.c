@@ -427,7 +427,7 @@ void eadm_adapter_shutdown(struct pci_dev *pdev)
 	eadm_queue_set_state(ad, EADM_QUEUE_DEAD);
 	confirmed = ad->ops->halt(ad, EADM_RESET_SHUTDOWN);
 	if (!confirmed)
-		dev_warn(&pdev->dev, "does not confirm a reset; bus mastering is off\n");
+		dev_warn(&pdev->dev, "reset not confirmed; bus mastering is off\n");
 	if (!eadm_adapter_give_up(ad, &tell))
 		return;
 	if (confirmed)

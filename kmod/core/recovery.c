@@ -253,10 +253,10 @@ static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, boo
 static void report_end(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (ret && !was_halted)
-		ibdev_err(&ad->ibdev, "the %s could not be brought back: %d\n",
+		ibdev_err(&ad->ibdev, "%s recovery failed: %d\n",
 			  ad->ops->queue->name, ret);
 	else if (!ret)
-		ibdev_warn(&ad->ibdev, "the %s is back%s\n", ad->ops->queue->name,
+		ibdev_warn(&ad->ibdev, "%s recovered%s\n", ad->ops->queue->name,
 			   was_reset || was_halted ? " after a reset" : "");
 	if (!ret || !was_halted)
 		notify_companion(ad, ret ? EADM_DIAG_DEAD : EADM_DIAG_RECOVERED);

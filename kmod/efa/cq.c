@@ -38,7 +38,7 @@ static bool end(struct efa_dev *dev, struct efa_cq *cq)
 	WRITE_ONCE(cq->obj.ending, true);
 	ret = efa_cmd_destroy_cq(dev, cq);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &cq->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "CQ %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to destroy CQ %u: %d\n",
 				       cq->cqn, ret);
 	return !ret;
 }

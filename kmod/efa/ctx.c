@@ -51,7 +51,7 @@ static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 		return;
 	ret = efa_cmd_dealloc_uar(dev, ctx);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "UAR %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deallocate UAR %u: %d\n",
 				       ctx->uar, ret);
 }
 

@@ -45,7 +45,7 @@ static int need_feature(struct efa_dev *dev, enum efa_feature feature, void *pay
 					      -EOPNOTSUPP;
 
 	if (ret)
-		dev_err(&dev->pdev->dev, "feature %u cannot be read: %d\n", feature, ret);
+		dev_err(&dev->pdev->dev, "failed to read feature %u: %d\n", feature, ret);
 	return ret;
 }
 
@@ -165,7 +165,7 @@ int efa_enable_events(struct efa_dev *dev)
 	if (ret)
 		return ret;
 	if ((le32_to_cpu(config.supported) & EFA_AENQ_GROUPS) != EFA_AENQ_GROUPS) {
-		dev_err(&dev->pdev->dev, "reports only event groups %#x\n",
+		dev_err(&dev->pdev->dev, "only event groups %#x supported\n",
 			le32_to_cpu(config.supported));
 		return -EOPNOTSUPP;
 	}

@@ -38,7 +38,7 @@ static int let_begin(struct efa_dev *dev)
 
 	if (sts == EFA_MMIO_NO_VALUE || !(sts & EFA_STS_READY)) {
 		if (!dev->adapter.halted)
-			dev_err(&dev->pdev->dev, "not ready (state %#x)\n", sts);
+			dev_err(&dev->pdev->dev, "adapter not ready (state %#x)\n", sts);
 		return -ENODEV;
 	}
 	efa_eqs_reset(dev);

@@ -41,7 +41,7 @@ static struct eadm_map *map_bar(struct efa_ctx *ctx, bool llq, u8 bar, u32 offse
 
 	if (!bytes || end > pci_resource_len(dev->pdev, bar) || start & ~PAGE_MASK ||
 	    (bar == EFA_REGS_BAR && first < EFA_REGS_SIZE)) {
-		ibdev_err_ratelimited(&dev->adapter.ibdev, "%u bytes at %#x of BAR %u do not belong to a queue\n",
+		ibdev_err_ratelimited(&dev->adapter.ibdev, "invalid queue location: %u bytes at %#x of BAR %u\n",
 				      bytes, offset, bar);
 		return NULL;
 	}

@@ -97,7 +97,7 @@ static bool end(struct efa_dev *dev, struct efa_mr *mr)
 		return false;
 	ret = efa_cmd_dereg_mr(dev, mr);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &mr->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "MR %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deregister MR %u: %d\n",
 				       mr->mrn, ret);
 	return !ret;
 }

@@ -17,7 +17,7 @@ static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 	WRITE_ONCE(pd->base.obj.ending, true);
 	ret = efa_cmd_dealloc_pd(dev, &pd->base);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->base.obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "PD %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deallocate PD %u: %d\n",
 				       pd->base.pdn, ret);
 }
 
@@ -107,7 +107,7 @@ static void end_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	WRITE_ONCE(entry->obj.ending, true);
 	ret = efa_cmd_destroy_ah(dev, &entry->pd->base, entry->ahn);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &entry->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "AH %u of PD %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to destroy AH %u of PD %u: %d\n",
 				       entry->ahn, entry->pd->base.pdn, ret);
 }
 

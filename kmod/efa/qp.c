@@ -60,7 +60,7 @@ static bool end(struct efa_dev *dev, struct efa_qp *qp)
 	WRITE_ONCE(qp->obj.ending, true);
 	ret = efa_cmd_destroy_qp(dev, qp);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &qp->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "QP %u could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to destroy QP %u: %d\n",
 				       qp->qpn, ret);
 	return !ret;
 }

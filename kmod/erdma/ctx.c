@@ -131,7 +131,7 @@ static void db_pages_put(struct erdma_dev *dev, struct erdma_ctx *ctx)
 		return;
 	ret = erdma_cmd_free_db(dev, ctx);
 	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "doorbell pages %#llx could not be freed: %d\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to free doorbell pages %#llx: %d\n",
 				       ctx->db_pages, ret);
 }
 
@@ -159,7 +159,7 @@ int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_ud
 		return ret;
 	for (i = 0; i < ARRAY_SIZE(offset); i++) {
 		if (!db_page_is_sane(dev, offset[i])) {
-			ibdev_err(&ad->ibdev, "doorbell page at %#llx of BAR 0\n", offset[i]);
+			ibdev_err(&ad->ibdev, "invalid doorbell page at %#llx of BAR 0\n", offset[i]);
 			ret = -EIO;
 			goto err;
 		}

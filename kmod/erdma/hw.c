@@ -186,10 +186,10 @@ int erdma_hw_end_former_life(struct erdma_dev *dev)
 		return 0;
 	if (erdma_hw_is_up(dev)) {
 		dev_err(&dev->pdev->dev,
-			"still initialised by a previous driver, and does not confirm a reset: it could write to memory that it no longer owns, so it is not used\n");
+			"adapter not used: still initialised by a previous driver and reset not confirmed, so it could write to memory that it no longer owns\n");
 		return -EBUSY;
 	}
-	dev_warn(&dev->pdev->dev, "does not confirm a reset; was not initialised, so it is used\n");
+	dev_warn(&dev->pdev->dev, "reset not confirmed; adapter used anyway, as it was not initialised\n");
 	return 0;
 }
 

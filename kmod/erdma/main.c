@@ -47,7 +47,7 @@ static int read_caps(struct erdma_dev *dev)
 	caps->max_qp = min_t(u32, FIELD_GET(ERDMA_CAP1_QBLOCK, word[1]) * ERDMA_QP_PER_QBLOCK,
 			     MAX_QP);
 	if (!caps->max_qp) {
-		dev_err(&dev->pdev->dev, "the adapter offers no QPs\n");
+		dev_err(&dev->pdev->dev, "the adapter supports no QPs\n");
 		return -EIO;
 	}
 	/* Assumed until the adapter refuses GET_STATS. */
@@ -93,14 +93,14 @@ static int pci_start(struct eadm_adapter *ad)
 	ret = -ENODEV;
 	version = readl(ad->bar + ERDMA_REG_VERSION);
 	if (!version || version == ERDMA_REG_GONE) {
-		dev_err(&pdev->dev, "no working function (version %#x)\n", version);
+		dev_err(&pdev->dev, "function not working (version %#x)\n", version);
 		goto err;
 	}
 	/* The meaning of commands depends on the protocol. */
 	proto = readl(ad->bar + ERDMA_REG_DEV_PROTO);
 	if (proto != ERDMA_PROTO_IWARP) {
 		dev_err(&pdev->dev,
-			"this adapter is not supported: it is set up for %s (protocol %u), the driver works with iWARP only\n",
+			"adapter not supported: set up for %s (protocol %u), but the driver requires iWARP\n",
 			proto == ERDMA_PROTO_ROCEV2 ? "RoCEv2" : "an unknown protocol", proto);
 		goto err;
 	}

@@ -104,7 +104,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 		return false;
 	if (can_ask(ret) && has_none(dev, &dev->adapter.qps, ask_qp, qp->qpn))
 		return true;
-	ibdev_err_ratelimited(&dev->adapter.ibdev, "QP %u could not be destroyed: %d\n",
+	ibdev_err_ratelimited(&dev->adapter.ibdev, "failed to destroy QP %u: %d\n",
 			      qp->qpn, ret);
 	return false;
 }
@@ -131,7 +131,7 @@ bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 		return false;
 	if (can_ask(ret) && has_none(dev, &dev->adapter.cqs, ask_cq, cq->cqn))
 		return true;
-	ibdev_err_ratelimited(&dev->adapter.ibdev, "CQ %u could not be destroyed: %d\n",
+	ibdev_err_ratelimited(&dev->adapter.ibdev, "failed to destroy CQ %u: %d\n",
 			      cq->cqn, ret);
 	return false;
 }
@@ -182,7 +182,7 @@ bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr)
 		return false;
 	if (can_ask(ret) && replaced(dev, mr))
 		return true;
-	ibdev_err_ratelimited(&dev->adapter.ibdev, "MR %u could not be deregistered: %d\n",
+	ibdev_err_ratelimited(&dev->adapter.ibdev, "failed to deregister MR %u: %d\n",
 			      mr->mpt, ret);
 	return false;
 }

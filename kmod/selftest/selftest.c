@@ -30,7 +30,7 @@ MODULE_PARM_DESC(device, "RDMA device to use");
 
 static char *address = "10.77.0.1";
 module_param(address, charp, 0644);
-MODULE_PARM_DESC(address, "Its IPv4 address, for connections");
+MODULE_PARM_DESC(address, "IPv4 address of the device, for connections");
 
 static unsigned int cq_events, qp_events, device_events, removals;
 module_param(cq_events, uint, 0444);
@@ -40,7 +40,7 @@ MODULE_PARM_DESC(qp_events, "Asynchronous events of the QP");
 module_param(device_events, uint, 0444);
 MODULE_PARM_DESC(device_events, "Asynchronous events of the device");
 module_param(removals, uint, 0444);
-MODULE_PARM_DESC(removals, "Times that the device was taken away with objects in use");
+MODULE_PARM_DESC(removals, "Number of times the device was removed with objects in use");
 
 static unsigned int atomic_events;
 module_param(atomic_events, uint, 0444);
