@@ -3,15 +3,15 @@
  * libeadm: the state of RDMA adapters, live or from a capture.
  *
  * A context is opened on a source: this machine (eadm_open_live) or a capture
- * file (eadm_open_file). From either, it dumps objects - devices, queue pairs,
+ * file (eadm_open_file). It dumps the source's objects - devices, queue pairs,
  * counters and so on - as records of typed fields. The list of objects and
- * fields is data: a program can walk it and needs no change when the library
- * learns a new field.
+ * fields is data: a program can enumerate it and needs no change when a later
+ * version of the library adds a field.
  *
  * Errors: functions that return int return 0 or a positive result, or a
  * negative errno. Functions that return a pointer return NULL and set errno.
- * The context keeps a full sentence about its last error for eadm_errmsg().
- * The library never prints, never exits and has no global state.
+ * The context keeps a message about its last error for eadm_errmsg(). The
+ * library never prints, never exits and has no global state.
  *
  *   -ENODEV      no such device, or no device at all
  *   -ENOENT      no such object
@@ -20,30 +20,30 @@
  *   -ETIMEDOUT   the kernel did not answer within eadm_set_timeout()
  *   -EBADMSG     malformed netlink message or capture
  *   -EINVAL      bad argument; a struct whose size is not set
- *   -E2BIG       an option is set that this version does not know
+ *   -E2BIG       an option is set that this version does not support
  *
  * Structs: those that begin with a member "size" may get more members at their
  * end in later versions. The caller sets it to sizeof, as in "struct eadm_note
  * note = { .size = sizeof(note) };", so that programs and libraries of
  * different versions work together. Options: members that the caller lacks
  * count as 0, which is the default of each; members that only the caller has
- * must be 0, else -E2BIG. Results: all members that the caller has are filled
- * in; those that only the caller has become 0. If the size is not set, the
- * result is -EINVAL.
+ * must be 0, otherwise the result is -E2BIG. Results: all members that the
+ * caller has are filled in; those that only the caller has become 0. If the
+ * size is not set, the result is -EINVAL.
  *
- * Units: base units, as eadm_field_unit() names them: bytes, nanoseconds,
+ * Units: base units, as returned by eadm_field_unit(): bytes, nanoseconds,
  * entries, packets. Nothing is scaled.
  *
- * Threads: a context, its dumps and their records belong to one thread at a
- * time; different contexts are independent of each other. Descriptions
+ * Threads: a context, its dumps and their records may be used by one thread at
+ * a time; different contexts are independent of each other. Descriptions
  * (struct eadm_object, struct eadm_field) are constant and may be used by any
- * thread, at any time.
+ * thread at any time.
  *
- * Ownership: pointers that the library returns belong to it unless the
+ * Ownership: the library owns the pointers that it returns unless the
  * function's name ends in _new or _open; those are released with the matching
  * _free or _close. The exception is eadm_redactor_text(), whose result is
- * released with free(). Strings and structs that the caller passes are copied
- * if they are needed beyond the call.
+ * released with free(). Strings and structs passed by the caller are copied if
+ * they are needed after the call.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -97,7 +97,7 @@ const char *eadm_version(void);
 struct eadm_ctx *eadm_new(void);
 
 /**
- * eadm_free() - close a context's source and free it
+ * eadm_free() - close the source of a context and free the context
  * @ctx: the context or NULL; its dumps and traces must be closed first
  *
  * Since: 0.1
@@ -105,7 +105,7 @@ struct eadm_ctx *eadm_new(void);
 void eadm_free(struct eadm_ctx *ctx);
 
 /**
- * eadm_errmsg() - a sentence about the last error of a context
+ * eadm_errmsg() - message about the last error of a context
  * @ctx: the context
  *
  * Return: text without a final newline, "" if nothing has failed yet. Valid
@@ -115,10 +115,10 @@ void eadm_free(struct eadm_ctx *ctx);
 const char *eadm_errmsg(const struct eadm_ctx *ctx);
 
 /**
- * enum eadm_log_level - how important a line of the log is
- * @EADM_LOG_WARNING: results lack something that is there
- * @EADM_LOG_INFO: a way to read is not available, and another one is used
- * @EADM_LOG_DEBUG: a step of reading
+ * enum eadm_log_level - severity of a log line
+ * @EADM_LOG_WARNING: results are incomplete
+ * @EADM_LOG_INFO: a data source is not available, and another one is used
+ * @EADM_LOG_DEBUG: a step of reading data
  */
 enum eadm_log_level {
 	EADM_LOG_WARNING = 1,
@@ -127,18 +127,18 @@ enum eadm_log_level {
 };
 
 /**
- * typedef eadm_log_fn - receives a line about what the library does
+ * typedef eadm_log_fn - receives a log line of the library
  * @data: as given to eadm_set_log()
- * @level: how important it is
+ * @level: severity of the line
  * @line: text without a newline, valid during the call
  */
 typedef void (*eadm_log_fn)(void *data, enum eadm_log_level level,
 			    const char *line);
 
 /**
- * eadm_set_log() - have the library report what it does
+ * eadm_set_log() - set the function that receives the library's log
  * @ctx: the context
- * @level: @fn receives lines of this level and more important ones
+ * @level: least severe level of lines that @fn receives
  * @fn: called for each line, or NULL for silence (the default); runs in the
  *	thread that uses @ctx, and must not use @ctx
  * @data: passed to @fn; must live as long as @ctx, or until another call
@@ -149,12 +149,12 @@ void eadm_set_log(struct eadm_ctx *ctx, enum eadm_log_level level,
 		  eadm_log_fn fn, void *data);
 
 /**
- * eadm_set_timeout() - bound the wait for each answer of the kernel
+ * eadm_set_timeout() - limit the wait for each response of the kernel
  * @ctx: the context
  * @ms: milliseconds, 0 for no limit; the default is 10000
  *
- * The limit applies to each answer, not to a dump as a whole. Reading a capture
- * never waits.
+ * The limit applies to each response, not to a dump as a whole. Reading a
+ * capture never waits.
  *
  * Since: 0.1
  */
@@ -164,10 +164,10 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
  * eadm_open_live() - read from this machine
  * @ctx: a context that is not open
  *
- * Uses the companion module's netlink family "eadm" if it is available, and
- * RDMA netlink for everything else. Succeeds without either: what is missing is
- * reported when it is needed. Programs on this machine that are adapters of
- * virtual machines are among the devices: see eadm_set_peers().
+ * Uses the netlink family "eadm" of the companion module if it is available,
+ * and RDMA netlink for everything else. Succeeds without either: missing data
+ * is reported when it is requested. The devices include programs on this
+ * machine that emulate adapters of virtual machines: see eadm_set_peers().
  *
  * Return: 0; -EBUSY if @ctx is already open; -ENOMEM.
  * Since: 0.1
@@ -175,25 +175,25 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
 int eadm_open_live(struct eadm_ctx *ctx);
 
 /**
- * eadm_set_peers() - whether to look for programs that are adapters
+ * eadm_set_peers() - set whether to look for programs that emulate adapters
  * @ctx: a context that is not open
- * @peers: false: eadm_open_live() shows devices of the kernel only; the default is true
+ * @peers: if false, eadm_open_live() shows only devices of the kernel; the
+ *	default is true
  *
  * Since: 0.1
  */
 void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
 
 /**
- * eadm_open_peer() - read from a program that is an adapter
+ * eadm_open_peer() - read from a program that emulates an adapter
  * @ctx: a context that is not open
- * @path: its control socket
+ * @path: control socket of the program
  *
- * The program answers like the companion module, with its guest's objects. Rows
- * about the machine are about this machine.
+ * The program responds like the companion module, with its guest's objects.
+ * Rows about the machine describe this machine.
  *
- * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is another kind of
- * socket; the errno of connecting to it; -ENOMEM.
- * Since: 0.1
+ * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is a different kind
+ * of socket; the errno of connecting to it; -ENOMEM.
  */
 int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
 
@@ -234,19 +234,19 @@ int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other);
 bool eadm_is_live(const struct eadm_ctx *ctx);
 
 /**
- * eadm_snapshot_next() - go on to the next snapshot of a capture
+ * eadm_snapshot_next() - move to the next snapshot of a capture
  * @ctx: an open context without a dump
  *
- * A capture may hold several snapshots: each eadm_capture_all() adds one. Dumps
- * read the first one until this is called.
+ * A capture may contain several snapshots: each eadm_capture_all() adds one.
+ * Dumps read the first snapshot until this function is called.
  *
- * Return: 1, or 0 if there is no other; always 1 on this machine.
+ * Return: 1, or 0 if there are no more snapshots; always 1 on this machine.
  * Since: 0.1
  */
 int eadm_snapshot_next(struct eadm_ctx *ctx);
 
 /**
- * eadm_snapshots() - how many snapshots a capture holds
+ * eadm_snapshots() - number of snapshots in a capture
  * @ctx: an open context
  *
  * Return: at least 1; 1 on this machine.
@@ -255,10 +255,10 @@ int eadm_snapshot_next(struct eadm_ctx *ctx);
 unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
 
 /**
- * eadm_snapshot_time() - when a snapshot of a capture was recorded
+ * eadm_snapshot_time() - time when a snapshot of a capture was recorded
  * @ctx: an open context
  * @index: from 0
- * @ns: where to put the nanoseconds since 1970
+ * @ns: set to the nanoseconds since 1970
  *
  * Return: 0; -ENOENT if there is no such snapshot or its time is unknown, as on
  * this machine.
@@ -268,7 +268,7 @@ int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
 		       uint64_t *ns);
 
 /**
- * eadm_snapshot_go() - go to a snapshot of a capture
+ * eadm_snapshot_go() - move to a snapshot of a capture
  * @ctx: an open context without a dump
  * @index: from 0
  *
@@ -282,18 +282,18 @@ int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
  * @ctx: an open context
  *
  * Each dump begins by reading the list of devices, which takes three requests.
- * For several dumps in a row it can be read once: they use it until the next
- * call of this function, of eadm_scan_drop() or of eadm_snapshot_*(). A device
- * that appears meanwhile is not seen; one that is removed leads to a note. This
- * has no effect on dumps that go into a capture.
+ * For several dumps in a row the list can be read once: they use it until the
+ * next call of this function, of eadm_scan_drop() or of eadm_snapshot_*(). A
+ * device that appears in the meantime is not seen; a removed device leads to a
+ * note. This has no effect on dumps that are written to a capture.
  *
- * Return: 0, or the errno of a dump of "dev"; no list is kept then.
+ * Return: 0, or the errno of a dump of "dev"; in that case no list is kept.
  * Since: 0.1
  */
 int eadm_scan(struct eadm_ctx *ctx);
 
 /**
- * eadm_scan_drop() - go back to reading the list of devices for each dump
+ * eadm_scan_drop() - read the list of devices for each dump again
  * @ctx: the context
  *
  * Since: 0.1
@@ -301,20 +301,20 @@ int eadm_scan(struct eadm_ctx *ctx);
 void eadm_scan_drop(struct eadm_ctx *ctx);
 
 /**
- * eadm_keep_answers() - answer repeated requests from memory
+ * eadm_keep_answers() - serve repeated requests from memory
  * @ctx: an open context without a dump
- * @on: keep answers from now on; false forgets them
+ * @on: keep responses from now on; false discards them
  *
- * For several dumps and a diagnosis that describe the same time: a request is sent
- * once, and its rows keep the time of the first answer. After an answer that was
- * slow to come, those before it are forgotten. Neither errors nor large answers are
- * kept. Moving to another snapshot forgets all.
+ * For several dumps and a diagnosis that describe the same time: each request
+ * is sent once, and its rows keep the time of the first response. After a slow
+ * response, all responses before it are discarded. Neither errors nor large
+ * responses are kept. Moving to another snapshot discards all responses.
  * Since: 0.1
  */
 void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
 
 /**
- * eadm_device_name() - name of a device in the list that is kept
+ * eadm_device_name() - name of a device in the list kept by eadm_scan()
  * @ctx: the context
  * @index: from 0
  *
@@ -326,11 +326,11 @@ const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
 /* ---- dumps -------------------------------------------------------------- */
 
 /**
- * enum eadm_hwctx - whose context a dump of the object "hwctx" shows
+ * enum eadm_hwctx - queue whose context a dump of the object "hwctx" shows
  * @EADM_HWCTX_NONE: for all other objects
- * @EADM_HWCTX_QP: a queue pair's
- * @EADM_HWCTX_CQ: a completion queue's
- * @EADM_HWCTX_EQ: an event queue's
+ * @EADM_HWCTX_QP: a queue pair
+ * @EADM_HWCTX_CQ: a completion queue
+ * @EADM_HWCTX_EQ: an event queue
  */
 enum eadm_hwctx {
 	EADM_HWCTX_NONE = 0,
@@ -352,16 +352,16 @@ enum eadm_around {
 };
 
 /**
- * struct eadm_entry_opts - what a dump of entries or contexts contains
+ * struct eadm_entry_opts - contents of a dump of entries or contexts
  * @size: sizeof(struct eadm_entry_opts), set by the caller
- * @hwctx: for the object "hwctx", which requires it: whose context
- * @around: only the eight entries before and after an index, and the one there;
- *	not with @has_range
+ * @hwctx: for the object "hwctx", which requires it: kind of the queue
+ * @around: only the entry at an index, and the eight entries before and after
+ *	it; not with @has_range
  * @payload: include inline payload
  * @has_range: only entries at the positions @first to @last
  * @first: first position in the ring, from 0
  * @last: last position, not below @first
- * @sub: for a queue with several parts: which part, from 0
+ * @sub: number of the part, from 0, for a queue with several parts
  */
 struct eadm_entry_opts {
 	size_t size;
@@ -375,13 +375,13 @@ struct eadm_entry_opts {
 };
 
 /**
- * struct eadm_command_opts - which commands a dump of them contains
+ * struct eadm_command_opts - contents of a dump of commands
  * @size: sizeof(struct eadm_command_opts), set by the caller
- * @has_from: only those whose number is @from or above
+ * @has_from: only commands whose number is @from or above
  * @from: number of the first command
- * @states: only those in one of these states, a set of bits 1 << value of the
- *	field "state"; 0: in any state
- * @min_latency: only those that took at least this long, in ns
+ * @states: only commands in one of these states, a set of bits 1 << value of
+ *	the field "state"; 0: in any state
+ * @min_latency: only commands that took at least this long, in ns
  */
 struct eadm_command_opts {
 	size_t size;
@@ -392,27 +392,27 @@ struct eadm_command_opts {
 };
 
 /**
- * struct eadm_dump_opts - what a dump contains
+ * struct eadm_dump_opts - contents of a dump
  * @size: sizeof(struct eadm_dump_opts), set by the caller
- * @device: only of this RDMA device, NULL for all
- * @hw: also ask the adapter for its own context of each row; this requires one
- *	command per row and CAP_SYS_RAWIO
- * @has_id: only the object @id
- * @original: counters with the driver's own names, as values without a field;
+ * @device: only objects of this RDMA device, NULL for all devices
+ * @hw: also query the adapter for its own context of each row; this requires
+ *	one command per row and CAP_SYS_RAWIO
+ * @has_id: only the object with the ID @id
+ * @original: counters under the driver's own names, as values without a field;
  *	always from RDMA netlink and sysfs, even if there are other sources
- * @limits: for devices that only the RDMA core knows: open each to read its
- *	limits through libibverbs
+ * @limits: for devices known only to the RDMA core: open each device to read
+ *	its limits through libibverbs
  * @setup: for devices: add their addresses from the machine's files, and with
  *	@limits GIDs and links as well
  * @id: value of the object's key field; for entries and contexts, the number of
  *	the queue, at most 2^32 - 1; completion queue 0 may be the one of the
  *	command queue
- * @entries: for objects of the class EADM_CLASS_ENTRIES, else NULL; NULL means
- *	all entries without payload
- * @commands: for the object "cmd", else NULL; NULL means all commands
- * @fields: the fields that rows need to have, terminated by NULL; others may be
- *	missing, which saves time. NULL: all
- * @name: for modules: only the one with this name; NULL: all
+ * @entries: for objects of the class EADM_CLASS_ENTRIES, otherwise NULL; NULL
+ *	means all entries without payload
+ * @commands: for the object "cmd", otherwise NULL; NULL means all commands
+ * @fields: the fields that rows must have, terminated by NULL; other fields may
+ *	be missing, which saves time. NULL: all fields
+ * @name: for modules: only the module with this name; NULL: all
  */
 struct eadm_dump_opts {
 	size_t size;
@@ -430,31 +430,31 @@ struct eadm_dump_opts {
 };
 
 /**
- * eadm_dump_open() - begin to read objects
+ * eadm_dump_open() - start reading objects
  * @ctx: an open context
- * @object: what to read
- * @opts: which part of it, or NULL for everything without @hw
- * @dump: where to put the dump; close it with eadm_dump_close()
+ * @object: kind of objects to read
+ * @opts: contents of the dump, or NULL for everything without @hw
+ * @dump: set to the dump; close it with eadm_dump_close()
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EOPNOTSUPP if
- * no device of the source can show this; -EINVAL, -E2BIG or -ERANGE for bad
- * options; other errors of the source.
+ * no device of the source supports this object; -EINVAL, -E2BIG or -ERANGE for
+ * bad options; other errors of the source.
  * Since: 0.1
  */
 int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
 		   const struct eadm_dump_opts *opts, struct eadm_dump **dump);
 
 /**
- * eadm_dump_next() - the next row
+ * eadm_dump_next() - read the next row
  * @dump: the dump
- * @record: where to put the row; valid until the next call on @dump
+ * @record: set to the row; valid until the next call on @dump
  *
  * Rows are returned as they arrive; memory use does not depend on their number.
- * A device that fails does not hide the others: the failure becomes a note, and
- * the dump continues.
+ * A device that fails does not affect other devices: the failure becomes a
+ * note, and the dump continues.
  *
  * Return: 1 with a row, 0 at the end, or a negative errno: -ENOENT if no object
- * has the id that was requested.
+ * has the requested ID.
  * Since: 0.1
  */
 int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
@@ -468,7 +468,8 @@ int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
 void eadm_dump_close(struct eadm_dump *dump);
 
 /**
- * eadm_dump_inconsistent() - whether objects appeared or vanished while reading
+ * eadm_dump_inconsistent() - whether objects appeared or vanished during the
+ * dump
  * @dump: the dump; the result is final once eadm_dump_next() has returned 0
  *
  * Short dumps are repeated up to three times before this is set.
@@ -478,12 +479,12 @@ void eadm_dump_close(struct eadm_dump *dump);
 bool eadm_dump_inconsistent(const struct eadm_dump *dump);
 
 /**
- * eadm_dump_note() - what is missing, and why
+ * eadm_dump_note() - read a note about missing data
  * @dump: the dump; its notes are complete once eadm_dump_next() has returned 0
  * @index: from 0
  * @note: filled in; the strings are valid until the next call on @dump
  *
- * Return: 1, 0 when there are no more, -EINVAL when @note->size is not set.
+ * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1
  */
 int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
@@ -496,8 +497,8 @@ int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
  * @record: the row
  * @field: a field of the row's object
  *
- * Absent does not mean zero: the value was not measured, or the caller may not
- * see it.
+ * A missing value is not zero: the value was not measured, or the caller may
+ * not see it.
  *
  * Since: 0.1
  */
@@ -507,9 +508,9 @@ bool eadm_record_has(const struct eadm_record *record,
 /**
  * eadm_record_next() - walk the fields that have a value in this row
  * @record: the row
- * @field: NULL for the first one, else the previous one
+ * @field: NULL for the first field, otherwise the previous one
  *
- * Return: the next one in the order of the object's fields, NULL at the end.
+ * Return: the next field in the order of the object's fields, NULL at the end.
  * Since: 0.1
  */
 const struct eadm_field *eadm_record_next(const struct eadm_record *record,
@@ -519,9 +520,9 @@ const struct eadm_field *eadm_record_next(const struct eadm_record *record,
  * eadm_record_u64() - value of an unsigned field
  * @record: the row
  * @field: a field of the row's object
- * @value: where to put it
+ * @value: set to the value
  *
- * Return: 0, -ENODATA when it is absent, -EINVAL when it is of another type.
+ * Return: 0, -ENODATA if it is absent, -EINVAL if it has a different type.
  * Since: 0.1
  */
 int eadm_record_u64(const struct eadm_record *record,
@@ -531,9 +532,9 @@ int eadm_record_u64(const struct eadm_record *record,
  * eadm_record_s64() - value of a signed field
  * @record: the row
  * @field: a field of the row's object
- * @value: where to put it
+ * @value: set to the value
  *
- * Return: 0, -ENODATA when it is absent, -EINVAL when it is of another type.
+ * Return: 0, -ENODATA if it is absent, -EINVAL if it has a different type.
  * Since: 0.1
  */
 int eadm_record_s64(const struct eadm_record *record,
@@ -545,7 +546,7 @@ int eadm_record_s64(const struct eadm_record *record,
  * @field: a field of the row's object
  *
  * Return: the text, valid as long as the row, or NULL with errno ENODATA if it
- * is absent, EINVAL if it is of another type. It need not be UTF-8.
+ * is absent, EINVAL if it has a different type. It need not be UTF-8.
  * Since: 0.1
  */
 const char *eadm_record_string(const struct eadm_record *record,
@@ -555,10 +556,10 @@ const char *eadm_record_string(const struct eadm_record *record,
  * eadm_record_bytes() - value of a field of bytes
  * @record: the row
  * @field: a field of the row's object
- * @len: where to put the number of bytes
+ * @len: set to the number of bytes
  *
  * Return: the bytes, valid as long as the row, or NULL with errno ENODATA if it
- * is absent, EINVAL if it is of another type.
+ * is absent, EINVAL if it has a different type.
  * Since: 0.1
  */
 const void *eadm_record_bytes(const struct eadm_record *record,
@@ -567,8 +568,8 @@ const void *eadm_record_bytes(const struct eadm_record *record,
 /**
  * struct eadm_value - the value of a field
  * @field: the field
- * @index: its position in the object, as for eadm_object_field()
- * @type: which of the members below holds the value
+ * @index: position of the field in the object, as for eadm_object_field()
+ * @type: determines which of the members below holds the value
  * @len: number of bytes, for EADM_TYPE_BYTES
  * @u64: for EADM_TYPE_U64
  * @s64: for EADM_TYPE_S64
@@ -592,10 +593,10 @@ struct eadm_value {
 };
 
 /**
- * eadm_record_values() - all values of a row at once
+ * eadm_record_values() - read all values of a row
  * @record: the row
- * @values: where to put them, in the order of the object's fields
- * @max: room for how many; eadm_object_fields() is enough for all
+ * @values: set to the values, in the order of the object's fields
+ * @max: number of elements in @values; eadm_object_fields() is enough for all
  *
  * For programs that read many rows: one call instead of one per field.
  *
@@ -609,24 +610,25 @@ unsigned int eadm_record_values(const struct eadm_record *record,
  * eadm_record_text() - value of any field as text
  * @record: the row
  * @field: a field of the row's object
- * @buf: where to put the text, which ends with a NUL unless @size is 0
- * @size: its size in bytes; 256 is enough for all but long strings
+ * @buf: destination of the text, which ends with a NUL unless @size is 0
+ * @size: size of @buf in bytes; 256 is enough for all but long strings
  *
  * Numbers are in base units, states are shown by name, addresses in their usual
  * form, bytes in hexadecimal.
  *
- * Return: length of the text as by snprintf(), -ENODATA if it is absent.
+ * Return: length of the text as returned by snprintf(), -ENODATA if it is
+ *	absent.
  * Since: 0.1
  */
 int eadm_record_text(const struct eadm_record *record,
 		     const struct eadm_field *field, char *buf, size_t size);
 
 /**
- * eadm_record_time() - when the row arrived
+ * eadm_record_time() - time when the row arrived
  * @record: the row
  *
  * Return: nanoseconds since 1970; within one context, changes of the machine's
- * clock do not affect differences. 0 if a capture does not have the time.
+ * clock do not affect differences. 0 if a capture does not contain the time.
  * Since: 0.1
  */
 uint64_t eadm_record_time(const struct eadm_record *record);
@@ -635,10 +637,10 @@ uint64_t eadm_record_time(const struct eadm_record *record);
  * struct eadm_extra - a value that has no field
  * @size: sizeof(struct eadm_extra), set by the caller
  * @name: name of a counter that has no field, or NULL
- * @value: its value, if @name is set
- * @attr: number of an attribute that a newer kernel sent, if @name is NULL
- * @data: its payload
- * @len: length of the payload
+ * @value: value of the counter, if @name is set
+ * @attr: number of an attribute sent by a newer kernel, if @name is NULL
+ * @data: payload of the attribute
+ * @len: length of @data
  */
 struct eadm_extra {
 	size_t size;
@@ -655,25 +657,25 @@ struct eadm_extra {
  * @index: from 0
  * @extra: filled in; its pointers are valid as long as the row
  *
- * Return: 1, 0 when there are no more, -EINVAL when @extra->size is not set.
+ * Return: 1, 0 if there are no more, -EINVAL if @extra->size is not set.
  * Since: 0.1
  */
 int eadm_record_extra(const struct eadm_record *record, unsigned int index,
 		      struct eadm_extra *extra);
 
 /**
- * eadm_record_new() - copy a row, to keep it
+ * eadm_record_new() - copy a row in order to keep it
  * @record: the row
  *
- * Return: the copy, which is independent of dump and context, or NULL with
- * errno ENOMEM. Free it with eadm_record_free().
+ * Return: the copy, which is independent of the dump and the context, or NULL
+ * with errno ENOMEM. Free it with eadm_record_free().
  * Since: 0.1
  */
 struct eadm_record *eadm_record_new(const struct eadm_record *record);
 
 /**
  * eadm_record_free() - free a copied row
- * @record: made by eadm_record_new(), or NULL
+ * @record: row from eadm_record_new(), or NULL
  *
  * Since: 0.1
  */
@@ -682,7 +684,7 @@ void eadm_record_free(struct eadm_record *record);
 /* ---- flight recorder ---------------------------------------------------- */
 
 /**
- * struct eadm_trace_opts - which flight records to follow
+ * struct eadm_trace_opts - selection of flight records
  * @size: sizeof(struct eadm_trace_opts), set by the caller
  * @oldest: begin with the oldest record available instead of with commands that
  *	end from now on
@@ -701,10 +703,11 @@ struct eadm_trace_opts {
 
 /**
  * eadm_trace_open() - follow the flight recorder of a device of this machine
- * @ctx: a context open on this machine, or on a program that is an adapter
+ * @ctx: a context open on this machine, or on a program that emulates an
+ *	adapter
  * @device: name of the RDMA device
- * @opts: which records, or NULL for all from now on
- * @trace: where to put the trace; close it with eadm_trace_close()
+ * @opts: selection of records, or NULL for all from now on
+ * @trace: set to the trace; close it with eadm_trace_close()
  *
  * Return: 0; -EOPNOTSUPP for a capture, without the companion module, or if the
  * driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
@@ -716,7 +719,7 @@ int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 		    struct eadm_trace **trace);
 
 /**
- * eadm_trace_fd() - file descriptor to wait on with poll() for POLLIN
+ * eadm_trace_fd() - file descriptor for poll() with POLLIN
  * @trace: the trace
  *
  * Return: the descriptor, which eadm_trace_close() closes.
@@ -725,10 +728,10 @@ int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 int eadm_trace_fd(const struct eadm_trace *trace);
 
 /**
- * eadm_trace_next() - the next flight record
+ * eadm_trace_next() - read the next flight record
  * @trace: the trace
- * @record: where to put the record, of the object "cmd"; valid until the next
- *	call on @trace
+ * @record: set to the record, of the object "cmd"; valid until the next call on
+ *	@trace
  *
  * Return: 1 with a record, 0 if there is none yet, -ENODEV if the device was
  * removed, other negative errno.
@@ -738,10 +741,11 @@ int eadm_trace_next(struct eadm_trace *trace,
 		    const struct eadm_record **record);
 
 /**
- * eadm_trace_lost() - records that were overwritten before they were read
+ * eadm_trace_lost() - number of records that were overwritten before they were
+ * read
  * @trace: the trace
  *
- * Return: their number since eadm_trace_open().
+ * Return: the number since eadm_trace_open().
  * Since: 0.1
  */
 uint64_t eadm_trace_lost(const struct eadm_trace *trace);

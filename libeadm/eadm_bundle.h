@@ -29,8 +29,8 @@ struct eadm_bundle_writer;
 /**
  * struct eadm_member - a file in a bundle
  * @size: sizeof(struct eadm_member), set by the caller
- * @name: its name within the bundle, such as "manifest.json"
- * @len: its length in bytes
+ * @name: name of the file in the bundle, such as "manifest.json"
+ * @len: length of the file in bytes
  */
 struct eadm_member {
 	size_t size;
@@ -42,13 +42,13 @@ struct eadm_member {
  * eadm_bundle_open() - start reading a bundle
  * @ctx: a context; it need not be open
  * @path: the file, "-" for standard input
- * @bundle: where to put the bundle; close it with eadm_bundle_close()
+ * @bundle: set to the bundle; close it with eadm_bundle_close()
  *
  * A bundle is a tar archive compressed with zstd. Nothing is unpacked to disk.
- * Anything that eadm would not write - links, odd names, absurd sizes - is
+ * Members that eadm would not write - links, unusual names, absurd sizes - are
  * refused.
  *
- * This is not needed for the capture in a bundle: eadm_open_file() reads it.
+ * This is not needed for the capture in a bundle, which eadm_open_file() reads.
  *
  * Return: 0; -EBADMSG if it is not a bundle; -EOPNOTSUPP if libarchive is
  * missing; the errno of opening the file; -ENOMEM.
@@ -58,7 +58,7 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
 		     struct eadm_bundle **bundle);
 
 /**
- * eadm_bundle_next() - the next member
+ * eadm_bundle_next() - move to the next member
  * @bundle: the bundle
  * @member: filled in; @member->name is valid until the next call on @bundle
  *
@@ -72,10 +72,10 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
 int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
 
 /**
- * eadm_bundle_read() - bytes of the current member
+ * eadm_bundle_read() - read bytes of the current member
  * @bundle: the bundle
- * @buf: where to put them
- * @size: how many bytes at most
+ * @buf: destination of the bytes
+ * @size: maximum number of bytes
  *
  * Return: number of bytes, at most @size; 0 at the end of the member; -EBADMSG
  * for a damaged bundle, other negative errno of reading.
@@ -84,7 +84,7 @@ int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
 long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
 
 /**
- * eadm_bundle_digest() - SHA-256 of a member that was read
+ * eadm_bundle_digest() - SHA-256 digest of a member that was read
  * @bundle: the bundle
  * @name: name of the member
  *
@@ -109,7 +109,7 @@ void eadm_bundle_close(struct eadm_bundle *bundle);
  * @path: file to create; it appears, with mode 0600, when
  *	eadm_bundle_writer_close() succeeds, and replaces an older one; "-"
  *	writes to standard output immediately
- * @writer: where to put the bundle; close it with eadm_bundle_writer_close()
+ * @writer: set to the writer; close it with eadm_bundle_writer_close()
  *
  * Return: 0; -EOPNOTSUPP if libarchive is missing; the errno of creating the
  * file; -ENOMEM.
@@ -122,12 +122,12 @@ int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
  * eadm_bundle_writer_add() - add a member
  * @writer: the bundle
  * @name: letters, digits, ".", "_", "-" and "/" for folders
- * @data: its bytes
- * @len: number of them
- * @digest: where to put its SHA-256 as text, 65 bytes, or NULL
+ * @data: contents of the member
+ * @len: length of @data
+ * @digest: destination of its SHA-256 digest as text, 65 bytes, or NULL
  *
- * Return: 0; -EINVAL for an odd name; the errno of writing, from which there
- * is no recovery.
+ * Return: 0; -EINVAL for an invalid name; the errno of writing, after which the
+ * bundle is unusable.
  * Since: 0.1
  */
 int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
@@ -135,7 +135,7 @@ int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
 			   size_t len, char *digest);
 
 /**
- * eadm_bundle_writer_size() - bytes added so far, before compression
+ * eadm_bundle_writer_size() - number of bytes added so far, before compression
  * @writer: the bundle
  *
  * Since: 0.1
@@ -143,7 +143,7 @@ int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
 uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
 
 /**
- * eadm_bundle_writer_close() - finish the bundle, or drop it
+ * eadm_bundle_writer_close() - finish or discard the bundle
  * @writer: the bundle; freed in any case
  * @keep: false to leave no file behind
  *

@@ -25,18 +25,18 @@ struct eadm_capture;
 
 /**
  * eadm_capture_open() - start writing everything that is read to a capture
- * @ctx: an open context without a dump; it has one capture at a time
+ * @ctx: an open context without a dump; it can have one capture at a time
  * @path: file to create; it appears, with mode 0600, when eadm_capture_close()
  *	succeeds, and replaces an older one; "-" writes to standard output
  *	immediately
- * @redactor: redacts what is written, not the rows that are read; NULL: nothing
- *	is redacted. It must outlive the capture.
- * @capture: where to put the capture; close it with eadm_capture_close().
- *	eadm_free() drops it.
+ * @redactor: redacts the written data, but not the rows that are read; NULL:
+ *	nothing is redacted. It must outlive the capture.
+ * @capture: set to the capture; close it with eadm_capture_close(). eadm_free()
+ *	discards it.
  *
- * A capture is pcapng with the link type "netlink": the requests and raw
- * answers of all dumps from here on. eadm_open_file() reads it, and so does
- * Wireshark.
+ * A capture is a pcapng file with the link type "netlink": it contains the
+ * requests and raw responses of all dumps from here on. Both eadm_open_file()
+ * and Wireshark can read it.
  *
  * Return: 0; -EINVAL if @ctx is not open; -EBUSY if it is already writing a
  * capture; the errno of creating the file; -ENOMEM.
@@ -49,20 +49,20 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
 /**
  * eadm_capture_all() - read all objects of all devices into the capture
  * @capture: the capture
- * @hw: with the adapters' own contexts
+ * @hw: include the adapters' own contexts
  *
- * Errors are part of the capture: for objects that can't be read, reading it
- * returns the same errors.
+ * Errors are part of the capture: if an object cannot be read now, reading it
+ * from the capture returns the same error.
  *
  * The first snapshot is preceded by rows about the machine, which apply to all
- * snapshots that do not have them. Further snapshots have those that change:
- * "module", "link", "health", "qp-counter", "cgroup", "verbs-user", "smc" and
- * "smc-fallback".
+ * snapshots that do not have such rows. Further snapshots only have rows of
+ * those that change: "module", "link", "health", "qp-counter", "cgroup",
+ * "verbs-user", "smc" and "smc-fallback".
  *
  * Each snapshot includes a row of "process" for each process that owns a QP, a
  * CQ or a context, as a diagnosis of the capture needs it.
  *
- * Return: 0, or a negative errno when the capture can't be written.
+ * Return: 0, or a negative errno if the capture cannot be written.
  * Since: 0.1
  */
 int eadm_capture_all(struct eadm_capture *capture, bool hw);
@@ -70,13 +70,13 @@ int eadm_capture_all(struct eadm_capture *capture, bool hw);
 /**
  * eadm_capture_state() - read the current state of all objects into the capture
  * @capture: the capture
- * @hw: with the adapters' own contexts
+ * @hw: include the adapters' own contexts
  *
  * Like eadm_capture_all(), but without past records, which do not change:
  * objects whose rows are EADM_ROWS_PAST, such as the thousands of commands in
  * flight recorders.
  *
- * Return: 0, or a negative errno when the capture can't be written.
+ * Return: 0, or a negative errno if the capture cannot be written.
  * Since: 0.1
  */
 int eadm_capture_state(struct eadm_capture *capture, bool hw);
@@ -86,25 +86,25 @@ int eadm_capture_state(struct eadm_capture *capture, bool hw);
  * @capture: the capture of a context that is open on this machine
  * @max_bytes: maximum number of bytes; 0: 64 MiB
  *
- * They are required to show entries, registers and contexts from the capture.
- * Inline payload is left out. Requires CAP_SYS_RAWIO; without it nothing is
- * read, and eadm_capture_note() reports that.
+ * The bytes are required to show entries, registers and contexts from the
+ * capture. Inline payload is left out. Requires CAP_SYS_RAWIO; without it
+ * nothing is read, and eadm_capture_note() reports that.
  *
- * Return: 0, -EFBIG if there were more, another negative errno.
+ * Return: 0, -EFBIG if the limit was reached, another negative errno.
  * Since: 0.1
  */
 int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
 
 /**
- * eadm_capture_note() - what was requested but is not in the capture
+ * eadm_capture_note() - read a note about data missing from the capture
  * @capture: the capture
  * @index: from 0
  * @note: filled in; the strings are valid until the next call on
  *	@capture
  *
  * Lists adapters' contexts that eadm_capture_all() could not read, and bytes
- * that eadm_capture_rings() could not read, mostly because of a missing
- * privilege. Everything that can be read without it is in the capture.
+ * that eadm_capture_rings() could not read, usually because of a missing
+ * privilege. All data that can be read without the privilege is in the capture.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1
@@ -126,7 +126,7 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
 int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
 
 /**
- * eadm_capture_close() - finish the capture, or drop it
+ * eadm_capture_close() - finish or discard the capture
  * @capture: the capture, freed in any case; NULL: 0 is returned
  * @keep: false to leave no file behind
  *

@@ -20,13 +20,13 @@ struct eadm_ctx;
  * @device: name of the RDMA device
  * @param: value of the field "param" of the object "conf"
  * @value: its new value
- * @now: where to put the value afterwards
+ * @now: set to the value after the change
  *
  * Requires CAP_NET_ADMIN.
  *
  * Return: 0; -EOPNOTSUPP if the adapter does not have the setting, for a
- * capture, or without the companion module; -ERANGE if the setting cannot have
- * the value; -EPERM; -ENODEV.
+ * capture, or without the companion module; -ERANGE if the value is out of
+ * range; -EPERM; -ENODEV.
  * Since: 0.1
  */
 int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,

@@ -4,11 +4,11 @@
  * can also be included alone.
  *
  * A diagnosis reads snapshots from a source and applies rules to them. Some
- * rules judge a single snapshot, such as "the command queue is dead"; others
- * need two, because they are about what moves or does not move. So the
- * procedure is: sample, wait, sample again, evaluate, and read the verdicts. A
- * program that samples anyway, such as an exporter at each scrape, evaluates
- * after each sample.
+ * rules judge a single snapshot, such as "the command queue is dead"; other
+ * rules need two, because they compare values over time. So the procedure is:
+ * sample, wait, sample again, evaluate, and read the verdicts. A program that
+ * samples anyway, such as an exporter at each scrape, evaluates after each
+ * sample.
  *
  * A healthy system has no verdicts, however busy it is.
  */
@@ -39,12 +39,12 @@ struct eadm_diagnosis;
 struct eadm_rule;
 
 /**
- * enum eadm_severity - how bad it is
- * @EADM_SEVERITY_OK: it is fine; this and the next one are only for rules about
- *	the setup
- * @EADM_SEVERITY_UNSEEN: what the rule checks cannot be seen, but should be
- *	visible
- * @EADM_SEVERITY_NOTICE: worth knowing, nothing is broken
+ * enum eadm_severity - severity of a verdict
+ * @EADM_SEVERITY_OK: nothing is wrong; this and the next value are used only by
+ *	rules about the setup
+ * @EADM_SEVERITY_UNSEEN: the state that the rule checks is not visible, but
+ *	should be
+ * @EADM_SEVERITY_NOTICE: useful information; nothing is broken
  * @EADM_SEVERITY_WARNING: something does not work as it should
  * @EADM_SEVERITY_CRITICAL: a device or a connection is out of service
  */
@@ -57,25 +57,25 @@ enum eadm_severity {
 };
 
 /**
- * eadm_severity_name() - such as "warning"
+ * eadm_severity_name() - name of a severity, such as "warning"
  * @severity: the severity
  *
- * Return: its name, NULL if it is not a severity.
+ * Return: the name, NULL if the value is not a severity.
  * Since: 0.1
  */
 const char *eadm_severity_name(enum eadm_severity severity);
 
 /**
  * eadm_rule_next() - walk all rules
- * @rule: NULL for the first one
+ * @rule: NULL for the first rule, otherwise the previous one
  *
- * Return: the next one, NULL at the end.
+ * Return: the next rule, NULL at the end.
  * Since: 0.1
  */
 const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_name() - stable name, such as "receiver-starved"
+ * eadm_rule_name() - stable name of a rule, such as "receiver-starved"
  * @rule: the description
  *
  * Since: 0.1
@@ -83,10 +83,10 @@ const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
 const char *eadm_rule_name(const struct eadm_rule *rule);
 
 /**
- * enum eadm_rule_group - groups of rules, a bit for each
- * @EADM_GROUP_STATE: what is happening: "eadm diagnose"
- * @EADM_GROUP_SETUP: how the machine is set up: "eadm check". These also have
- *	verdicts about what is fine.
+ * enum eadm_rule_group - groups of rules, one bit each
+ * @EADM_GROUP_STATE: rules about the current state: "eadm diagnose"
+ * @EADM_GROUP_SETUP: rules about the setup of the machine: "eadm check". These
+ *	also have verdicts about checks that passed.
  */
 enum eadm_rule_group {
 	EADM_GROUP_STATE = 1,
@@ -94,16 +94,17 @@ enum eadm_rule_group {
 };
 
 /**
- * eadm_rule_check_name() - its name in "eadm check"
+ * eadm_rule_check_name() - name of a rule in "eadm check"
  * @rule: the description
  *
- * Return: a stable name, such as "port", or NULL if it is not about the setup.
+ * Return: a stable name, such as "port", or NULL if the rule is not about the
+ *	setup.
  * Since: 0.1
  */
 const char *eadm_rule_check_name(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_severity() - how bad it is if the rule finds something
+ * eadm_rule_severity() - severity of a rule's findings
  * @rule: the description
  *
  * Since: 0.1
@@ -111,7 +112,7 @@ const char *eadm_rule_check_name(const struct eadm_rule *rule);
 enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_object() - the kind of objects it judges
+ * eadm_rule_object() - kind of objects that a rule judges
  * @rule: the description
  *
  * Since: 0.1
@@ -119,7 +120,7 @@ enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
 const struct eadm_object *eadm_rule_object(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_help() - a sentence about what it finds
+ * eadm_rule_help() - description of a rule's findings
  * @rule: the description
  *
  * Since: 0.1
@@ -127,7 +128,7 @@ const struct eadm_object *eadm_rule_object(const struct eadm_rule *rule);
 const char *eadm_rule_help(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_cause() - the likely cause
+ * eadm_rule_cause() - likely cause of a rule's findings
  * @rule: the description
  *
  * Since: 0.1
@@ -135,17 +136,17 @@ const char *eadm_rule_help(const struct eadm_rule *rule);
 const char *eadm_rule_cause(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_alike() - what looks similar without being a fault
+ * eadm_rule_alike() - similar behaviour that is not a fault
  * @rule: the description
  *
- * Return: what a healthy adapter or application may do that looks like what the
- * rule finds, and why it is not reported.
+ * Return: a description of healthy behaviour of an adapter or application that
+ * looks similar, and the reason why the rule does not report it.
  * Since: 0.1
  */
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_needs_two_snapshots() - whether it requires two snapshots
+ * eadm_rule_needs_two_snapshots() - whether a rule requires two snapshots
  * @rule: the description
  *
  * Since: 0.1
@@ -153,7 +154,7 @@ const char *eadm_rule_alike(const struct eadm_rule *rule);
 bool eadm_rule_needs_two_snapshots(const struct eadm_rule *rule);
 
 /**
- * eadm_diagnosis_new() - begin a diagnosis
+ * eadm_diagnosis_new() - start a diagnosis
  *
  * Return: the diagnosis, or NULL with errno ENOMEM. Free it with
  * eadm_diagnosis_free().
@@ -170,20 +171,20 @@ struct eadm_diagnosis *eadm_diagnosis_new(void);
 void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
 
 /**
- * struct eadm_sample_opts - how a snapshot is read
+ * struct eadm_sample_opts - options for reading a snapshot
  * @size: sizeof(struct eadm_sample_opts), set by the caller
- * @hw: with the adapters' own contexts, which require a command for each
- *	object. If they may not be read, or the adapter does not answer, the
- *	rules use what is left.
- * @more: another snapshot will be read before rules are applied: from this one,
- *	read only what they compare with it, unless it is captured
+ * @hw: include the adapters' own contexts, which require a command for each
+ *	object. If they must not be read, or the adapter does not respond, the
+ *	rules use the remaining data.
+ * @more: another snapshot will be read before rules are applied: read only the
+ *	data of this snapshot that is compared with it, unless it is captured
  * @extend: keep the snapshot that the last one is compared with, so that the
  *	time between them grows
- * @groups: bits of enum eadm_rule_group: which rules will be applied, which
- *	determines what is read. 0: EADM_GROUP_STATE. With EADM_GROUP_SETUP
+ * @groups: bits of enum eadm_rule_group: the rules that will be applied, which
+ *	determine the data to read. 0: EADM_GROUP_STATE. With EADM_GROUP_SETUP
  *	alone, a single snapshot is enough, and the lack of a device is a
  *	verdict, not an error.
- * @device: only of this RDMA device, NULL for all
+ * @device: only this RDMA device, NULL for all
  */
 struct eadm_sample_opts {
 	size_t size;
@@ -198,9 +199,9 @@ struct eadm_sample_opts {
  * eadm_diagnosis_sample() - read a snapshot
  * @diagnosis: the diagnosis
  * @ctx: an open context without a dump; always the same one
- * @opts: how, or NULL for all devices with @hw
+ * @opts: options, or NULL for all devices with @hw
  *
- * The diagnosis keeps two snapshots: this one and the one to compare it with.
+ * The diagnosis keeps two snapshots: this one and the one it is compared with.
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.
@@ -212,7 +213,7 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 
 /**
  * eadm_diagnosis_evaluate() - apply the rules to the snapshots
- * @diagnosis: the diagnosis; earlier verdicts are dropped
+ * @diagnosis: the diagnosis; earlier verdicts are discarded
  *
  * Return: the number of verdicts, worst first, or -ENOMEM.
  * Since: 0.1
@@ -223,7 +224,7 @@ int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
  * eadm_diagnosis_in_doubt() - whether a longer interval may change verdicts
  * @diagnosis: the diagnosis, evaluated
  *
- * True if something is reported as stuck because it did not move between the
+ * True if an object is reported as stuck because it did not change between the
  * two snapshots. Sample again with &eadm_sample_opts.extend and evaluate.
  *
  * Since: 0.1
@@ -240,14 +241,14 @@ bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
 
 /**
- * struct eadm_evidence - a value that a verdict is based on
+ * struct eadm_evidence - a value on which a verdict is based
  * @size: sizeof(struct eadm_evidence), set by the caller
  * @object: name of the kind of object that has the value, such as "qp"
  * @id: value of that object's key field
- * @name: what was seen: the key of a field as in JSON, such as "hw_sq_ci"; with
- *	"_growth" appended, the growth of a counter
+ * @name: name of the value: the key of a field as in JSON, such as "hw_sq_ci";
+ *	with "_growth" appended, the growth of a counter
  * @text: the value as text
- * @is_number: @number holds the value, too
+ * @is_number: the value is also available in @number
  * @number: the value
  */
 struct eadm_evidence {
@@ -261,20 +262,20 @@ struct eadm_evidence {
 };
 
 /**
- * struct eadm_verdict - what a rule found
+ * struct eadm_verdict - a finding of a rule
  * @size: sizeof(struct eadm_verdict), set by the caller
  * @rule: the rule
- * @severity: how bad it is
+ * @severity: severity of the finding
  * @device: name of the device
- * @object: name of the kind of object it is about
+ * @object: name of the kind of object concerned
  * @has_id: @id holds the value of the object's key field
  * @id: the value
- * @pid: process that owns the object, 0 if it has none or it is unknown
+ * @pid: process that owns the object, 0 if it is unknown or there is none
  * @comm: command name of that process, or the kernel consumer in brackets; ""
  *	if unknown
- * @finding: a sentence about what is wrong, with numbers
+ * @finding: a sentence about the problem, with numbers
  * @cause: the likely cause, "" if nothing is wrong
- * @next: a command that shows more, or a remedy; "" if nothing is wrong
+ * @next: a command that shows more details, or a remedy; "" if nothing is wrong
  *
  * Strings are valid until the diagnosis is sampled, evaluated or freed.
  */
@@ -306,7 +307,7 @@ int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
 			   unsigned int index, struct eadm_verdict *verdict);
 
 /**
- * eadm_diagnosis_evidence() - read what a verdict is based on
+ * eadm_diagnosis_evidence() - read the evidence of a verdict
  * @diagnosis: the diagnosis, evaluated
  * @verdict: index of the verdict
  * @index: from 0
@@ -326,9 +327,9 @@ int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
  * @object: name of the kind of object, such as "qp"
  * @has_id: @id holds the value of the object's key field
  * @id: the value
- * @pid: process that owns it, as in &struct eadm_verdict
- * @comm: its name, as in &struct eadm_verdict
- * @finding: a sentence about how it is affected
+ * @pid: process that owns the object, as in &struct eadm_verdict
+ * @comm: command name of the process, as in &struct eadm_verdict
+ * @finding: a sentence about the effect on the object
  */
 struct eadm_consequence {
 	size_t size;
@@ -342,7 +343,7 @@ struct eadm_consequence {
 };
 
 /**
- * eadm_diagnosis_consequence() - read what follows from the cause of a verdict
+ * eadm_diagnosis_consequence() - read a consequence of the cause of a verdict
  * @diagnosis: the diagnosis, evaluated
  * @verdict: index of the verdict
  * @index: from 0
@@ -365,7 +366,7 @@ int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
  * @count: number of rules
  * @of: total number of rules
  * @why: the reason, as a sentence
- * @remedy: what to do about it
+ * @remedy: how to resolve the problem
  */
 struct eadm_gap {
 	size_t size;
@@ -378,14 +379,14 @@ struct eadm_gap {
 };
 
 /**
- * eadm_diagnosis_gap() - which rules could not be applied, and why
+ * eadm_diagnosis_gap() - read which rules could not be applied, and why
  * @diagnosis: the diagnosis, evaluated
  * @index: from 0
  * @gap: filled in; the strings are valid as long as those of a verdict
  *
- * The absence of verdicts only means that nothing is wrong if there are no
- * gaps. A rule that does not apply, such as one about event queues to a device
- * that has none, is not a gap.
+ * If there are no verdicts, nothing is wrong only if there are no gaps either.
+ * A rule that is not applicable, such as a rule about event queues for a device
+ * without event queues, is not a gap.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @gap->size is not set.
  * Since: 0.1
@@ -394,7 +395,7 @@ int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
 		       unsigned int index, struct eadm_gap *gap);
 
 /**
- * eadm_diagnosis_note() - what could not be examined, and why
+ * eadm_diagnosis_note() - read a note about data that could not be examined
  * @diagnosis: the diagnosis
  * @index: from 0
  * @note: filled in; the strings are valid as long as those of a verdict

@@ -23,11 +23,11 @@ struct eadm_events;
 /**
  * eadm_events_open() - listen to events of the devices
  * @ctx: an open context
- * @events: where to put the stream; close it with eadm_events_close()
+ * @events: set to the stream; close it with eadm_events_close()
  *
- * From a capture, the stream has the events that such a stream recorded while
- * the capture was open. Only one thread may use it at a time, as with
- * everything that belongs to a context.
+ * If the context reads a capture, the stream contains the events that such a
+ * stream recorded while the capture was open. Only one thread may use it at a
+ * time, like everything that belongs to a context.
  *
  * Return: 0; -EOPNOTSUPP without the companion module or if the capture has no
  * events; other errors of the source.
@@ -36,7 +36,7 @@ struct eadm_events;
 int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
 
 /**
- * eadm_events_fd() - file descriptor to wait on with poll() for POLLIN
+ * eadm_events_fd() - file descriptor for poll() with POLLIN
  * @events: the stream
  *
  * Return: the descriptor, or -1 if the events come from a capture.
@@ -45,9 +45,9 @@ int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
 int eadm_events_fd(const struct eadm_events *events);
 
 /**
- * eadm_events_next() - the next event
+ * eadm_events_next() - read the next event
  * @events: the stream
- * @record: where to put it, of the object "event"; valid until the next call
+ * @record: set to the event, of the object "event"; valid until the next call
  *	on @events
  *
  * Return: 1 with an event; 0 if there is none yet or, in a capture, no more; a
@@ -58,16 +58,16 @@ int eadm_events_next(struct eadm_events *events,
 		     const struct eadm_record **record);
 
 /**
- * eadm_events_lost() - events that came too fast to be reported
+ * eadm_events_lost() - number of events that arrived too fast to be reported
  * @events: the stream
  *
- * Return: their number since eadm_events_open().
+ * Return: the number since eadm_events_open().
  * Since: 0.1
  */
 uint64_t eadm_events_lost(const struct eadm_events *events);
 
 /**
- * eadm_events_close() - end listening
+ * eadm_events_close() - close a stream of events
  * @events: the stream or NULL
  *
  * Since: 0.1

@@ -3,11 +3,11 @@
  * libeadm: families of adapters and their names. Part of eadm.h, which has the
  * rules for all functions; it can also be included alone.
  *
- * A family is the set of adapters that one driver supports. For families that
- * eadm has a description of (eadm-FAMILY(7)), queues, contexts and registers
- * can be decoded; for others only names are known. Families need no context:
- * they are constant, belong to the library, and may be used by any thread at
- * any time.
+ * A family is the set of adapters that one driver supports. If eadm has a
+ * description of a family (eadm-FAMILY(7)), it can decode queues, contexts and
+ * registers; of other families it only knows the names. Families need no
+ * context: they are constant, owned by the library, and may be used by any
+ * thread at any time.
  */
 #ifndef EADM_FAMILY_H
 #define EADM_FAMILY_H
@@ -26,19 +26,19 @@ struct eadm_family;
 
 /**
  * eadm_family_next() - walk all families
- * @family: NULL for the first one
+ * @family: NULL for the first family, otherwise the previous one
  *
- * Those with a description come first.
+ * Families with a description come first.
  *
- * Return: the next one, NULL at the end.
+ * Return: the next family, NULL at the end.
  * Since: 0.1
  */
 const struct eadm_family *eadm_family_next(const struct eadm_family *family);
 
 /**
- * eadm_family_find() - look a family up
- * @name: its name, or that of a driver as in the field "driver" of "dev"; NULL
- *	is never found
+ * eadm_family_find() - look up a family
+ * @name: name of the family, or of a driver as in the field "driver" of "dev";
+ *	NULL is never found
  *
  * Return: the family, or NULL with errno ENOENT.
  * Since: 0.1
@@ -58,7 +58,7 @@ const char *eadm_family_name(const struct eadm_family *family);
  * @family: the family
  * @index: from 0
  *
- * Return: the name, NULL past the last one.
+ * Return: the name, NULL if there are no more.
  * Since: 0.1
  */
 const char *eadm_family_driver(const struct eadm_family *family,
@@ -67,9 +67,9 @@ const char *eadm_family_driver(const struct eadm_family *family,
 /**
  * eadm_family_module() - a kernel module of the family
  * @family: the family
- * @index: from 0; the first one is the RDMA driver
+ * @index: from 0; the first module is the RDMA driver
  *
- * Return: the name, NULL past the last one.
+ * Return: the name, NULL if there are no more.
  * Since: 0.1
  */
 const char *eadm_family_module(const struct eadm_family *family,
@@ -89,17 +89,18 @@ const char *eadm_family_provider(const struct eadm_family *family);
  * @family: the family
  *
  * Such a driver makes the state of its devices available to the companion
- * module; another driver of the same name does not.
+ * module; a different driver of the same name does not.
  *
  * Since: 0.1
  */
 bool eadm_family_has_companion(const struct eadm_family *family);
 
 /**
- * eadm_family_has_cm() - whether rdma_cm can make connections over an adapter
+ * eadm_family_has_cm() - whether rdma_cm can establish connections over an
+ * adapter
  * @family: the family
  *
- * Return: false if it cannot; true also if it is unknown.
+ * Return: false if it cannot; true also if this is unknown.
  * Since: 0.1
  */
 bool eadm_family_has_cm(const struct eadm_family *family);
@@ -108,10 +109,10 @@ bool eadm_family_has_cm(const struct eadm_family *family);
  * eadm_family_pci_id() - one of the family's PCI IDs
  * @family: the family
  * @index: from 0
- * @vendor: where to put the vendor ID
- * @device: where to put the device ID
+ * @vendor: set to the vendor ID
+ * @device: set to the device ID
  *
- * Return: 0, -ENOENT past the last one.
+ * Return: 0, -ENOENT if there are no more.
  * Since: 0.1
  */
 int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
@@ -122,8 +123,8 @@ int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
  * @family: the family
  * @queue: "sq", "rq", "cq", "eq", "cmd-sq" or "cmd-cq"
  *
- * Return: number of bits: indices count modulo 2 to the power of that number; 0
- * if it is unknown.
+ * Return: number of bits, which means that indices count modulo 2 to the power
+ * of that number; 0 if it is unknown.
  * Since: 0.1
  */
 unsigned int eadm_family_index_bits(const struct eadm_family *family,

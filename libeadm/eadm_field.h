@@ -26,21 +26,21 @@ struct eadm_field;
 
 /**
  * eadm_object_next() - walk all kinds of objects
- * @object: NULL for the first one
+ * @object: NULL for the first object, otherwise the previous one
  *
- * Return: the next one, NULL at the end.
+ * Return: the next description, NULL at the end.
  * Since: 0.1
  */
 const struct eadm_object *eadm_object_next(const struct eadm_object *object);
 
 /**
- * enum eadm_object_class - where the rows of an object come from
- * @EADM_CLASS_ROWS: a dump reads them
- * @EADM_CLASS_EVENTS: they arrive as they happen, see eadm_events_open()
+ * enum eadm_object_class - source of an object's rows
+ * @EADM_CLASS_ROWS: read by a dump
+ * @EADM_CLASS_EVENTS: reported as they happen, see eadm_events_open()
  * @EADM_CLASS_RAW: internal to the library, for captures
- * @EADM_CLASS_ENTRIES: a dump of one queue decodes them, which requires more
+ * @EADM_CLASS_ENTRIES: decoded by a dump of one queue, which requires more
  *	&eadm_dump_opts
- * @EADM_CLASS_MACHINE: a dump reads them from the machine's files
+ * @EADM_CLASS_MACHINE: read by a dump from the machine's files
  */
 enum eadm_object_class {
 	EADM_CLASS_ROWS,
@@ -51,7 +51,7 @@ enum eadm_object_class {
 };
 
 /**
- * eadm_object_class() - where the rows of an object come from
+ * eadm_object_class() - source of an object's rows
  * @object: the description
  *
  * Since: 0.1
@@ -59,11 +59,11 @@ enum eadm_object_class {
 enum eadm_object_class eadm_object_class(const struct eadm_object *object);
 
 /**
- * enum eadm_rows - how many rows a device has
+ * enum eadm_rows - number of rows of a device
  * @EADM_ROWS_MANY: any number, such as QPs
  * @EADM_ROWS_FEW: one or a few, cheap enough to be read every few seconds
  * @EADM_ROWS_FIXED: few, and their number never changes
- * @EADM_ROWS_PAST: records of the past, of which the oldest are overwritten
+ * @EADM_ROWS_PAST: records of the past, the oldest of which are overwritten
  */
 enum eadm_rows {
 	EADM_ROWS_MANY = 0,
@@ -73,7 +73,7 @@ enum eadm_rows {
 };
 
 /**
- * eadm_object_rows() - how many rows a device has
+ * eadm_object_rows() - number of rows of a device
  * @object: the description
  *
  * Since: 0.1
@@ -84,7 +84,7 @@ enum eadm_rows eadm_object_rows(const struct eadm_object *object);
  * eadm_object_has_extras() - whether rows have values besides their fields
  * @object: the description
  *
- * These are counters that have no common name but only the driver's: see
+ * These are counters that have only the driver's name and no common name: see
  * eadm_record_extra().
  *
  * Since: 0.1
@@ -103,7 +103,7 @@ bool eadm_object_has_extras(const struct eadm_object *object);
 bool eadm_object_is_upright(const struct eadm_object *object);
 
 /**
- * eadm_object_metric() - prefix of the names of its metrics
+ * eadm_object_metric() - prefix of the names of an object's metrics
  * @object: the description
  *
  * Since: 0.1
@@ -111,8 +111,8 @@ bool eadm_object_is_upright(const struct eadm_object *object);
 const char *eadm_object_metric(const struct eadm_object *object);
 
 /**
- * eadm_object_find() - look a kind of object up
- * @name: such as "qp"; case does not matter
+ * eadm_object_find() - look up a kind of object
+ * @name: name, such as "qp"; not case-sensitive
  *
  * Return: its description, or NULL with errno ENOENT.
  * Since: 0.1
@@ -128,7 +128,7 @@ const struct eadm_object *eadm_object_find(const char *name);
 const char *eadm_object_name(const struct eadm_object *object);
 
 /**
- * eadm_object_title() - plural for people, such as "queue pairs"
+ * eadm_object_title() - plural name for display, such as "queue pairs"
  * @object: the description
  *
  * Since: 0.1
@@ -136,7 +136,7 @@ const char *eadm_object_name(const struct eadm_object *object);
 const char *eadm_object_title(const struct eadm_object *object);
 
 /**
- * eadm_object_help() - a sentence about it
+ * eadm_object_help() - description of a kind of object in a sentence
  * @object: the description
  *
  * Since: 0.1
@@ -160,7 +160,7 @@ const struct eadm_field *eadm_object_key(const struct eadm_object *object);
 unsigned int eadm_object_fields(const struct eadm_object *object);
 
 /**
- * eadm_object_field() - a field by position
+ * eadm_object_field() - look up a field by position
  * @object: the description
  * @index: 0 to eadm_object_fields() - 1
  *
@@ -171,9 +171,9 @@ const struct eadm_field *eadm_object_field(const struct eadm_object *object,
 					   unsigned int index);
 
 /**
- * eadm_object_find_field() - a field by name
+ * eadm_object_find_field() - look up a field by name
  * @object: the description
- * @name: such as "sq-pi"; "sq_pi" and "SQ-PI" are the same
+ * @name: name, such as "sq-pi"; "sq_pi" and "SQ-PI" are the same
  *
  * Return: the field, or NULL with errno ENOENT.
  * Since: 0.1
@@ -182,7 +182,8 @@ const struct eadm_field *
 eadm_object_find_field(const struct eadm_object *object, const char *name);
 
 /**
- * enum eadm_field_type - how the value of a field is read
+ * enum eadm_field_type - type of a field's value, and the function that reads
+ * it
  * @EADM_TYPE_U64: unsigned, eadm_record_u64()
  * @EADM_TYPE_S64: signed, eadm_record_s64()
  * @EADM_TYPE_STRING: text, eadm_record_string()
@@ -196,8 +197,8 @@ enum eadm_field_type {
 };
 
 /**
- * enum eadm_field_kind - what a field means
- * @EADM_KIND_ID: a number that identifies something
+ * enum eadm_field_kind - meaning of a field
+ * @EADM_KIND_ID: a number that identifies an object
  * @EADM_KIND_GAUGE: a size or level
  * @EADM_KIND_COUNTER: only grows, modulo 2 to the power of eadm_field_bits()
  * @EADM_KIND_STATE: a state; often with names for its values
@@ -226,7 +227,7 @@ enum eadm_field_kind {
 };
 
 /**
- * enum eadm_field_show - whether a field belongs in a table for people
+ * enum eadm_field_show - whether a table shows a field
  * @EADM_SHOW_ALWAYS: yes
  * @EADM_SHOW_WIDE: if there is room
  * @EADM_SHOW_NEVER: only if requested by name
@@ -252,9 +253,9 @@ enum eadm_field_perm {
 /**
  * eadm_object_hw() - whether the adapter keeps a context of such objects
  * @object: the description
- * @perm: where to put the privilege required to read it, or NULL
+ * @perm: set to the privilege required to read it; may be NULL
  *
- * Contexts that require no privilege are always read; others only with
+ * Contexts that require no privilege are always read; others are read only with
  * &eadm_dump_opts.hw.
  *
  * Since: 0.1
@@ -271,7 +272,7 @@ bool eadm_object_hw(const struct eadm_object *object,
 const char *eadm_field_name(const struct eadm_field *field);
 
 /**
- * eadm_field_key() - name with "_" for "-", as in JSON: "sq_pi"
+ * eadm_field_key() - name with "_" instead of "-", as in JSON: "sq_pi"
  * @field: the description
  *
  * Since: 0.1
@@ -287,7 +288,7 @@ const char *eadm_field_key(const struct eadm_field *field);
 const char *eadm_field_heading(const struct eadm_field *field);
 
 /**
- * eadm_field_help() - a sentence about it
+ * eadm_field_help() - description of a field in a sentence
  * @field: the description
  *
  * Since: 0.1
@@ -306,15 +307,15 @@ const char *eadm_field_unit(const struct eadm_field *field);
  * eadm_field_family() - the only family of adapters that has the field
  * @field: the description
  *
- * Return: its name, as in eadm_family_name(), or NULL for a field that every
- * family may have.
+ * Return: the name, as returned by eadm_family_name(), or NULL if the field
+ * exists in every family.
  *
  * Since: 0.1
  */
 const char *eadm_field_family(const struct eadm_field *field);
 
 /**
- * eadm_field_type() - how its value is read
+ * eadm_field_type() - type of a field's value
  * @field: the description
  *
  * Since: 0.1
@@ -322,7 +323,7 @@ const char *eadm_field_family(const struct eadm_field *field);
 enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 
 /**
- * eadm_field_kind() - what it means
+ * eadm_field_kind() - meaning of a field
  * @field: the description
  *
  * Since: 0.1
@@ -330,7 +331,7 @@ enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 
 /**
- * eadm_field_show() - whether it belongs in a table
+ * eadm_field_show() - whether a table shows a field
  * @field: the description
  *
  * Since: 0.1
@@ -338,7 +339,7 @@ enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 
 /**
- * eadm_field_perm() - privilege required to see it
+ * eadm_field_perm() - privilege required to see a field
  * @field: the description
  *
  * Since: 0.1
@@ -346,7 +347,7 @@ enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 
 /**
- * eadm_field_is_hw() - whether it comes from the adapter itself
+ * eadm_field_is_hw() - whether a field comes from the adapter itself
  * @field: the description
  *
  * Such fields are present only if the dump was opened with &eadm_dump_opts.hw.
@@ -356,13 +357,13 @@ enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 bool eadm_field_is_hw(const struct eadm_field *field);
 
 /**
- * enum eadm_setup_kind - what of a host's set-up a field is
- * @EADM_SETUP_NONE: it is state, identity or a count, not set-up
- * @EADM_SETUP_NAME: the rows of one device differ by it; each host that is set
- *	up alike has the same values
- * @EADM_SETUP_SERVICE: it decides what works
- * @EADM_SETUP_SPEED: it decides how fast it works
- * @EADM_SETUP_VERSION: the version of something
+ * enum eadm_setup_kind - role of a field in the setup of a host
+ * @EADM_SETUP_NONE: not part of the setup, but state, identity or a count
+ * @EADM_SETUP_NAME: identifies a row of a device; hosts with the same setup
+ *	have the same values
+ * @EADM_SETUP_SERVICE: determines what works
+ * @EADM_SETUP_SPEED: determines how fast it works
+ * @EADM_SETUP_VERSION: a version number
  */
 enum eadm_setup_kind {
 	EADM_SETUP_NONE = 0,
@@ -373,11 +374,12 @@ enum eadm_setup_kind {
 };
 
 /**
- * eadm_field_setup() - what of a host's set-up it is
+ * eadm_field_setup() - role of a field in the setup of a host
  * @field: the description
  *
- * Hosts of one kind have the same values in fields other than
- * &EADM_SETUP_NONE. An object with such a field describes the set-up.
+ * Hosts of one kind have the same values in all fields except those of
+ * &EADM_SETUP_NONE. An object with a field of any other kind describes the
+ * setup.
  *
  * Since: 0.1
  */
@@ -386,10 +388,10 @@ enum eadm_setup_kind eadm_field_setup(const struct eadm_field *field);
 /**
  * enum eadm_metric - role of a field in metrics over time
  * @EADM_METRIC_NONE: none
- * @EADM_METRIC_VALUE: a value; for a state, one for each of its names
+ * @EADM_METRIC_VALUE: a value; a state has one metric for each of its names
  * @EADM_METRIC_SUM: a gauge whose sum over objects is meaningful, as it is for
  *	every counter
- * @EADM_METRIC_LABEL: it identifies a row among those of a device
+ * @EADM_METRIC_LABEL: identifies a row of a device
  * @EADM_METRIC_INFO: a name or number to join on, which rarely changes
  */
 enum eadm_metric {
@@ -401,7 +403,7 @@ enum eadm_metric {
 };
 
 /**
- * eadm_field_metric() - its role in metrics over time
+ * eadm_field_metric() - role of a field in metrics over time
  * @field: the description
  *
  * Since: 0.1
@@ -409,7 +411,8 @@ enum eadm_metric {
 enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 
 /**
- * eadm_field_may_be_cut() - whether a narrow table may shorten its values
+ * eadm_field_may_be_cut() - whether a narrow table may truncate a field's
+ * values
  * @field: the description
  *
  * Since: 0.1
@@ -417,7 +420,7 @@ enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 bool eadm_field_may_be_cut(const struct eadm_field *field);
 
 /**
- * eadm_field_is_hex() - whether it is a number that is printed as 0x...
+ * eadm_field_is_hex() - whether a field is a number that is printed as 0x...
  * @field: the description
  *
  * Since: 0.1
@@ -425,20 +428,20 @@ bool eadm_field_may_be_cut(const struct eadm_field *field);
 bool eadm_field_is_hex(const struct eadm_field *field);
 
 /**
- * eadm_field_text() - a value as text
+ * eadm_field_text() - convert a value to text
  * @field: description of an unsigned field
  * @value: the value
- * @buf: where to put the text
- * @size: its size
+ * @buf: destination of the text
+ * @size: size of @buf
  *
- * Return: length of the text as by snprintf().
+ * Return: length of the text as returned by snprintf().
  * Since: 0.1
  */
 int eadm_field_text(const struct eadm_field *field, uint64_t value, char *buf,
 		    size_t size);
 
 /**
- * eadm_field_bits() - width of a counter: it wraps to 0 after 2^bits - 1
+ * eadm_field_bits() - width of a counter, which wraps to 0 after 2^bits - 1
  * @field: the description
  *
  * Since: 0.1
@@ -448,7 +451,7 @@ unsigned int eadm_field_bits(const struct eadm_field *field);
 /**
  * eadm_field_value_name() - name of a value of a state
  * @field: the description
- * @value: the value; for flags, the mask of one
+ * @value: the value; for flags, the mask of one flag
  *
  * Return: the name, or NULL if the field or the value has none.
  * Since: 0.1
@@ -457,10 +460,10 @@ const char *eadm_field_value_name(const struct eadm_field *field,
 				  uint64_t value);
 
 /**
- * eadm_field_value_find() - value of a state by its name
+ * eadm_field_value_find() - look up a value of a state by name
  * @field: the description
  * @name: the name
- * @value: where to put the value; for flags, the mask of one
+ * @value: set to the value; for flags, the mask of one flag
  *
  * Return: 0 or -ENOENT.
  * Since: 0.1
@@ -472,7 +475,7 @@ int eadm_field_value_find(const struct eadm_field *field, const char *name,
  * eadm_field_value_at() - walk the named values of a state
  * @field: the description
  * @index: from 0
- * @value: where to put the value, or NULL
+ * @value: set to the value; may be NULL
  *
  * Return: the name, or NULL at the end.
  * Since: 0.1

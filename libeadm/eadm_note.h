@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libeadm: what a result does not contain. Part of eadm.h. */
+/* libeadm: notes about data missing from a result. Part of eadm.h. */
 #ifndef EADM_NOTE_H
 #define EADM_NOTE_H
 
@@ -10,18 +10,18 @@ extern "C" {
 #endif
 
 /**
- * struct eadm_note - something that a dump does not contain, and why
+ * struct eadm_note - data missing from a dump, and the reason
  * @size: sizeof(struct eadm_note), set by the caller
- * @error: negative errno if something that should be there could not be read; 0
- *	if it merely does not exist
- * @device: the device in question, "" for all
- * @what: what is missing
+ * @error: negative errno if data that should exist could not be read; 0 if it
+ *	merely does not exist
+ * @device: the device concerned, "" for all
+ * @what: the missing data
  * @why: the reason
  * @reason: a stable name of the reason if several things are missing for the
- *	same reason; else NULL, and the following members are meaningless
- * @remedy: what to do about it
- * @count: how many are missing
- * @of: how many there are in total
+ *	same reason; otherwise NULL, and the following members are meaningless
+ * @remedy: how to resolve the problem
+ * @count: number of missing things
+ * @of: total number
  */
 struct eadm_note {
 	size_t size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: files that are written whole or not at all. Part of eadm.h, which has
- * the rules for all functions; it can also be included alone.
+ * libeadm: files that are written completely or not at all. Part of eadm.h,
+ * which has the rules for all functions; it can also be included alone.
  */
 #ifndef EADM_OUTPUT_H
 #define EADM_OUTPUT_H
@@ -24,25 +24,25 @@ struct eadm_output;
  * @ctx: a context; it need not be open
  * @path: file to create; it appears, with mode 0600, when eadm_output_close()
  *	succeeds, and replaces an older one; "-": standard output
- * @output: where to put the file; close it with eadm_output_close()
+ * @output: set to the file; close it with eadm_output_close()
  *
  * Standard output, devices and pipes are written to immediately. A symbolic
  * link is kept, and the file that it points to is replaced.
  *
- * Pipes and devices must belong to the caller or root. A link in a
- * world-writable folder must belong to the caller, or to root if the folder
- * does, too. For a pipe, this waits up to 10 seconds for a reader.
+ * Pipes and devices must be owned by the caller or root. A link in a
+ * world-writable folder must be owned by the caller, or by root if the folder
+ * is, too. Opening a pipe waits up to 10 seconds for a reader.
  *
- * Return: 0; -EISDIR for a folder; -EACCES for a link, pipe or device of another
- * user; -ENXIO for a pipe without a reader; the errno of creating the file;
- * -ENOMEM.
+ * Return: 0; -EISDIR for a folder; -EACCES for a link, pipe or device of
+ * another user; -ENXIO for a pipe without a reader; the errno of creating the
+ * file; -ENOMEM.
  * Since: 0.1
  */
 int eadm_output_open(struct eadm_ctx *ctx, const char *path,
 		     struct eadm_output **output);
 
 /**
- * eadm_output_fd() - the descriptor to write to
+ * eadm_output_fd() - return the descriptor to write to
  * @output: the file
  *
  * Return: a descriptor, which eadm_output_close() closes.
@@ -54,17 +54,16 @@ int eadm_output_fd(const struct eadm_output *output);
  * eadm_output_is_file() - whether it is a file rather than a stream
  * @output: the file
  *
- * What has been written to a file can be read back and changed until it is
- * closed.
+ * Data written to a file can be read back and changed until the file is closed.
  *
  * Since: 0.1
  */
 bool eadm_output_is_file(const struct eadm_output *output);
 
 /**
- * eadm_output_close() - finish the file, or drop it
+ * eadm_output_close() - finish or discard the file
  * @output: the file; freed in any case
- * @keep: false to leave an older file as it is
+ * @keep: false to leave an existing file unchanged
  *
  * Return: 0, or the errno of syncing, closing or naming the file.
  * Since: 0.1

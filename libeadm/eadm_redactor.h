@@ -21,7 +21,7 @@ struct eadm_ctx;
 struct eadm_redactor;
 
 /**
- * struct eadm_redaction - how often things were replaced
+ * struct eadm_redaction - number of replaced values
  * @size: sizeof(struct eadm_redaction), set by the caller
  * @ipv4: IPv4 addresses
  * @ipv6: IPv6 addresses and GIDs
@@ -29,8 +29,8 @@ struct eadm_redactor;
  * @guids: GUIDs and other hardware addresses
  * @hosts: host names
  * @processes: process names
- * @secrets: keys and raw bytes left out
- * @dropped: values left out because their meaning is unknown
+ * @secrets: keys and raw bytes that were left out
+ * @dropped: values that were left out because their meaning is unknown
  */
 struct eadm_redaction {
 	size_t size;
@@ -46,15 +46,15 @@ struct eadm_redaction {
 
 /**
  * eadm_redactor_open() - create a redactor
- * @ctx: a context that outlives it; it need not be open
- * @key: what the pseudonyms depend on besides the originals
+ * @ctx: a context that outlives the redactor; it need not be open
+ * @key: key from which the pseudonyms are derived, besides the originals
  * @len: length of the key, 16 to 64 bytes
- * @redactor: where to put it; close it with eadm_redactor_close()
+ * @redactor: set to the redactor; close it with eadm_redactor_close()
  *
  * The same original with the same key always has the same pseudonym. IPv4
  * addresses become addresses in 240.0.0.0/4, IPv6 addresses and GIDs become
  * addresses in 2001:db8::/32, MAC addresses and GUIDs become locally
- * administered ones, names become "host-..." and "proc-...".
+ * administered addresses, names become "host-..." and "proc-...".
  *
  * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP if libnettle or libarchive is
  * missing; -ENOMEM.
@@ -64,7 +64,7 @@ int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
 		       struct eadm_redactor **redactor);
 
 /**
- * eadm_redactor_host() - add a host's name
+ * eadm_redactor_host() - add a host name
  * @redactor: the redactor
  * @name: the name, with or without a domain
  *
@@ -74,11 +74,11 @@ int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
 int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
 
 /**
- * eadm_redactor_process() - add a process's name
+ * eadm_redactor_process() - add a process name
  * @redactor: the redactor
  * @name: the name
  *
- * Process names in what is captured are learned automatically.
+ * Process names in captured data are added automatically.
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
@@ -89,14 +89,14 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * eadm_redactor_text() - redact text
  * @redactor: the redactor
  * @text: the text
- * @len: its length
- * @out: where to put the redacted text, terminated by NUL
- * @out_len: where to put its length in bytes, without the NUL
+ * @len: length of @text
+ * @out: set to the redacted text, terminated by NUL
+ * @out_len: set to its length in bytes, without the NUL
  *
  * Addresses are recognized by their form, names only as whole words.
  *
- * Ownership: *@out belongs to the caller and is released with free(). This is
- * the only function of the library that returns memory from malloc().
+ * Ownership: the caller owns *@out and releases it with free(). This is the
+ * only function of the library that returns memory from malloc().
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
@@ -105,7 +105,7 @@ int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
 		       size_t len, char **out, size_t *out_len);
 
 /**
- * eadm_redactor_counts() - how often things were replaced so far
+ * eadm_redactor_counts() - read the number of values replaced so far
  * @redactor: the redactor
  * @counts: filled in
  *
@@ -116,7 +116,8 @@ int eadm_redactor_counts(const struct eadm_redactor *redactor,
 			 struct eadm_redaction *counts);
 
 /**
- * eadm_redactor_close() - free a redactor, with its key and what it learned
+ * eadm_redactor_close() - free a redactor, including its key and the names
+ * added to it
  * @redactor: the redactor or NULL
  *
  * Since: 0.1
