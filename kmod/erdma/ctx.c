@@ -159,7 +159,8 @@ int erdma_ctx_begin(struct eadm_adapter *ad, struct eadm_ctx *base, struct ib_ud
 		return ret;
 	for (i = 0; i < ARRAY_SIZE(offset); i++) {
 		if (!db_page_is_sane(dev, offset[i])) {
-			ibdev_err(&ad->ibdev, "invalid doorbell page at %#llx of BAR 0\n", offset[i]);
+			ibdev_err(&ad->ibdev, "invalid doorbell page at %#llx of BAR 0\n",
+				  offset[i]);
 			ret = -EIO;
 			goto err;
 		}
