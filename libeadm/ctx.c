@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The life of a context, and the source that it reads. */
+/* Life cycle of a context, and its source. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ EADM_API void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms)
 	ctx->timeout_ms = ms;
 }
 
-/* Keep nothing of entries whose format is unknown. */
+/* Clear entries whose format is unknown. */
 static int scrub(struct eadm_ctx *ctx, const struct eadm_node_part *part)
 {
 	struct eadm_ring ring = {

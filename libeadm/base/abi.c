@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How structs that cross the public interface grow between versions. */
+/* Growth of the structs of the public interface between versions. */
 #include <errno.h>
 #include <string.h>
 
 #include "abi.h"
 
-/* The first member of each of them is its size. */
+/* The first member of each such struct is its size. */
 static size_t size_of(const void *theirs)
 {
 	size_t size;
@@ -24,8 +24,8 @@ static bool is_zero(const unsigned char *p, size_t n)
 }
 
 /*
- * Copy the caller's options. Members that an older caller lacks count as 0;
- * members that only a newer caller has must be 0. @theirs may be NULL: all 0.
+ * Copy the caller's options. Members that an older caller lacks count as 0; members
+ * that only a newer caller has must be 0. @theirs may be NULL, which means all 0.
  */
 int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 		  const void *theirs)
@@ -51,8 +51,8 @@ int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 }
 
 /*
- * Copy a result to the caller, as much of it as an older caller has room for;
- * members that only a newer caller has become 0. Returns 1, as iterators do.
+ * Copy a result to the caller, truncated to an older caller's struct; members that only
+ * a newer caller has become 0. Returns 1, as iterators do.
  */
 int eadm_abi_give(void *theirs, const void *ours, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The basics that every file of the library uses. */
+/* Basics used by every file of the library. */
 #ifndef EADM_BASE_H
 #define EADM_BASE_H
 
@@ -17,7 +17,7 @@
 
 #define EADM_DEV_NAME_MAX 64
 
-/* The words that follow a number in a sentence: "1 command was", "2 commands were". */
+/* The words after a number in a sentence: "1 command was", "2 commands were". */
 static inline const char *eadm_plural(uint64_t n, const char *one,
 				      const char *many)
 {

@@ -19,7 +19,7 @@ bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
 	return true;
 }
 
-/* Without classes, the number is that of eadm.yaml. */
+/* Without classes, the number is already that of eadm.yaml. */
 bool eadm_classes_find(const struct eadm_classes *classes, uint64_t *value)
 {
 	uint64_t flags = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers in the bytes of an adapter, and what eadm.yaml calls them. */
+/* Numbers in an adapter's bytes, and their names in eadm.yaml. */
 #ifndef EADM_BITS_H
 #define EADM_BITS_H
 
@@ -33,7 +33,7 @@ struct eadm_classes {
 
 bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
 		    size_t len, uint64_t *value);
-/* Replace an adapter's number; false: it has no class. */
+/* Replace an adapter's number by that of its class; false if it has no class. */
 bool eadm_classes_find(const struct eadm_classes *classes, uint64_t *value);
 
 #endif /* EADM_BITS_H */

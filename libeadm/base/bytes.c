@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bytes that grow; their room doubles. */
+/* A growing array of bytes, whose capacity doubles. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bytes that grow. */
+/* A growing array of bytes. */
 #ifndef EADM_BYTES_H
 #define EADM_BYTES_H
 
 #include "base.h"
 
-/* Once memory or room runs out, fail stays set. */
+/* Once memory or capacity is exhausted, fail stays set. */
 struct eadm_bytes {
 	unsigned char *p;
 	size_t len, max;
-	bool fixed;		/* the caller's memory, which does not grow */
+	bool fixed;		/* memory of the caller, which does not grow */
 	bool fail;
 };
 

@@ -18,18 +18,18 @@ struct eadm_devices {
 	struct eadm_device *dev;
 	unsigned int n;
 	size_t max;
-	int family_err;		/* why there is no companion; 0: there is one */
-	int rdma_err;		/* why there is no RDMA netlink; 0: there is */
+	int family_err;		/* why the companion is unavailable; 0: available */
+	int rdma_err;		/* why RDMA netlink is unavailable; 0: available */
 	uint16_t family;
 	uint32_t events;	/* number of the multicast group; 0: none */
 	bool held;		/* see eadm_scan() */
-	bool kept;		/* the snapshot being captured has it, too */
+	bool kept;		/* the snapshot being captured contains it */
 	bool partial;		/* RDMA netlink was not queried: there are no other devices */
 };
 
 /*
- * Cache of process names, which rows need again and again. A round ends when
- * recording or reading moves on to another snapshot.
+ * Cache of process names, which rows look up repeatedly. A round ends when recording or
+ * reading moves on to another snapshot.
  */
 struct eadm_comms {
 	unsigned int round;
@@ -54,13 +54,13 @@ struct eadm_ctx {
 	bool live;
 	bool no_peers;		/* see eadm_set_peers() */
 	int64_t clock_offset;	/* wall clock minus monotonic clock, ns */
-	enum eadm_log_level log_level;	/* the least important one that is logged */
+	enum eadm_log_level log_level;	/* the least severe level that is logged */
 	eadm_log_fn log;
 	void *log_data;
-	char *root;		/* of the machine's files; NULL: "/" */
-	/* What libibverbs printed in a child, how that ended, and when. */
+	char *root;		/* root of the machine's files; NULL: "/" */
+	/* Output of libibverbs in a child process, its result and time. */
 	struct {
-		char *said;	/* NULL: not asked */
+		char *said;	/* NULL: not queried */
 		int ended;
 		uint64_t time;
 	} verbs;
@@ -76,7 +76,7 @@ int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
 int eadm_oom(struct eadm_ctx *ctx);
 
-/* The sentence about the last error, set aside while something else may fail. */
+/* The message of the last error, saved during an operation that may also fail. */
 struct eadm_errmsg {
 	char text[EADM_ERRMSG_MAX];
 };

@@ -6,7 +6,7 @@
 
 #include "ctx.h"
 
-/* Store the sentence about an error; returns @error. */
+/* Store the message of an error; returns @error. */
 int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 {
 	va_list ap;
@@ -17,7 +17,7 @@ int eadm_fail(struct eadm_ctx *ctx, int error, const char *fmt, ...)
 	return error;
 }
 
-/* Memory is short; returns -ENOMEM. */
+/* Report that memory is exhausted; returns -ENOMEM. */
 int eadm_oom(struct eadm_ctx *ctx)
 {
 	return eadm_fail(ctx, -ENOMEM, "out of memory");

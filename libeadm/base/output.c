@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing files: a file appears under its name complete or not at all. Only a
- * regular file is ever replaced, and only by one that was finished.
+ * Writing files: a file appears under its name completely or not at all. Only regular
+ * files are replaced, and only by a completed file.
  *
- * The name may be in a folder where other users can create files. It is looked
- * up step by step, each with a descriptor, so that nothing can take the place of
- * what was checked. The kernel's own protection (fs.protected_symlinks,
- * fs.protected_fifos) may be off, and does not cover folders without sticky bit.
+ * The name may be in a folder where other users can create files. The path is looked up
+ * component by component, each through a descriptor, so that a checked component cannot
+ * be replaced. The kernel's own protection (fs.protected_symlinks, fs.protected_fifos)
+ * may be off, and does not cover folders without the sticky bit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 #define MAX_LINKS 40
 #define MAX_NAMES 100
-/* A pipe's reader may be started at the same time: wait this long for it. */
+/* A pipe's reader may be starting at the same time: wait this long for it. */
 #define READER_STEP_NS 10000000
 #define READER_STEPS 1000
 
@@ -34,18 +34,18 @@ struct eadm_output {
 	struct eadm_ctx *ctx;
 	int fd;
 	int dir;	/* folder of a file, -1 for a stream */
-	char *name;	/* its final name there */
-	char *temp;	/* its temporary name there, "" if it has none */
+	char *name;	/* its final name in the folder */
+	char *temp;	/* its temporary name in the folder, "" if none */
 };
 
-/* What a path leads to. */
+/* Target of a path. */
 struct place {
-	int dir;	/* the folder that it is in */
-	char *name;	/* its name there */
+	int dir;	/* the folder that contains it */
+	char *name;	/* its name in the folder */
 	int fd;		/* O_PATH; -1: there is no such file yet */
 	struct stat st;
 	bool nameless;	/* a deleted file that is still open */
-	const char *why;	/* reason of an error, if not that of errno */
+	const char *why;	/* reason of an error if errno does not explain it */
 };
 
 /* ---- looking up a path -------------------------------------------------------- */
@@ -57,7 +57,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Go to the folder of @path, which may be relative to that of @p. */
+/* Open the folder of @path, which may be relative to that of @p. */
 static int enter(struct place *p, const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -66,7 +66,7 @@ static int enter(struct place *p, const char *path)
 
 	if (!*name)
 		return *path ? -EISDIR : -ENOENT;
-	/* With the slash, which is all there is of the root. */
+	/* Keep the slash, which is the whole name of the root. */
 	folder = slash ? strndup(path, slash - path + 1) : strdup(".");
 	free(p->name);
 	p->name = strdup(name);
@@ -94,8 +94,8 @@ static int look(struct place *p, int flags)
 }
 
 /*
- * In a world-writable folder, the link of another user could lead to any file
- * that only the caller may replace.
+ * In a world-writable folder, another user's link could point to any file that only the
+ * caller may replace.
  */
 static bool may_follow(const struct place *p)
 {
@@ -115,8 +115,8 @@ static bool is_procfs(int dir)
 }
 
 /*
- * Links in /proc, such as those of descriptors, lead to files, not to names; but
- * a regular file that has a name is replaced there.
+ * Links in /proc, such as those of descriptors, refer to files, not to names; but a
+ * regular file that has a name is replaced at that name.
  */
 static int follow_proc(struct place *p, const char *target)
 {
@@ -141,7 +141,7 @@ static int follow_proc(struct place *p, const char *target)
 	return 0;
 }
 
-/* A dangling link is an error, because it would not lead to what is written. */
+/* A dangling link is an error, because it would not refer to the written file. */
 static int find(struct place *p, const char *path)
 {
 	char target[PATH_MAX];
@@ -205,7 +205,7 @@ static int open_named_temp(struct eadm_output *out)
 	return ret;
 }
 
-/* A file without a name, on file systems that support that (O_TMPFILE). */
+/* Create a file without a name on file systems that support it (O_TMPFILE). */
 static int open_file(struct eadm_output *out, struct place *p)
 {
 	out->temp = calloc(1, strlen(p->name) + 8);
@@ -223,7 +223,7 @@ static int open_file(struct eadm_output *out, struct place *p)
 	return open_named_temp(out);
 }
 
-/* The caller's own descriptor, as with /dev/stdout, or -1. */
+/* The descriptor of the caller that /dev/stdout and similar names refer to, or -1. */
 static int inherited(const struct stat *st)
 {
 	static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
@@ -286,7 +286,7 @@ static int open_stream(struct eadm_output *out, struct place *p)
 			p->why = "no reader on the pipe";
 		return -errno;
 	}
-	/* Only opening it must not block: readers may be slow. */
+	/* Only the open must not block: readers may be slow. */
 	if (fcntl(out->fd, F_SETFL, fcntl(out->fd, F_GETFL) & ~O_NONBLOCK))
 		return -errno;
 	return 0;
@@ -369,7 +369,7 @@ EADM_API bool eadm_output_is_file(const struct eadm_output *output)
 	return output->dir >= 0;
 }
 
-/* Give the finished file its name in one step, whether the name exists or not. */
+/* Atomically give the finished file its name, whether or not the name exists. */
 static int publish(struct eadm_output *out)
 {
 	char from[40];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Files of this machine: everything in /sys, /proc, /dev and the library
- * folders is opened here, below a root that tests may set.
+ * Files of this machine: all files in /sys, /proc, /dev and the library folders are
+ * opened here, below a root that tests may set.
  */
 #ifndef EADM_ROOT_H
 #define EADM_ROOT_H

@@ -82,8 +82,8 @@ const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 }
 
 /*
- * Only names that eadm itself would write: relative, and without anything that
- * has a meaning for shells, terminals or file systems.
+ * Accept only names that eadm itself would write: relative, and without characters that
+ * are special to shells, terminals or file systems.
  */
 bool eadm_member_name_ok(const char *name)
 {

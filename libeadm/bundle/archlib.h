@@ -53,12 +53,12 @@
 	f(sha256_update)
 
 /*
- * Linking against libarchive and its dependencies would double the start time
- * of every command.
+ * These libraries are not linked, because libarchive and its dependencies would double
+ * the start time of every command.
  */
 struct eadm_archive {
 	void *archive, *nettle;	/* handles of the libraries */
-	/* Not in the list: the C library defines the last part of its name as a macro. */
+	/* Not in the list, because the C library defines "errno" as a macro. */
 	__typeof__(&archive_errno) error_number;
 #define f(name) __typeof__(&archive_##name) name;
 	EADM_ARCHIVE_FUNCTIONS(f)

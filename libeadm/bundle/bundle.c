@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading untrusted bundles. Only plain files with plain names are accepted,
- * everything is bounded, and the end is reached without an error only if every
- * member has the digest that the bundle lists for it.
+ * Reading untrusted bundles. Only plain files with plain names are accepted, all sizes
+ * are limited, and the end is reached without an error only if every member has the
+ * digest that the bundle lists for it.
  */
 #include "archlib.h"
 #include "base/abi.h"
@@ -21,8 +21,8 @@
 #define BLOCK (64 * 1024)
 #define MAX_UNPACKED (1ULL << 30)
 /*
- * Text about thousands of idle objects is compressed to about 1/100, a zip
- * bomb to 1/30000.
+ * Text about thousands of idle objects compresses to about 1/100, a zip bomb to
+ * 1/30000.
  */
 #define MAX_RATIO 400
 #define FREE_UNPACKED (32ULL << 20)

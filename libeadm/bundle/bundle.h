@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Bundles, for other parts of the library. */
+/* Interface to bundles for other parts of the library. */
 #ifndef EADM_BUNDLE_PRIV_H
 #define EADM_BUNDLE_PRIV_H
 

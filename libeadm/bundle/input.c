@@ -10,12 +10,12 @@
 #include "bundle.h"
 #include "input.h"
 
-/* For input that can be read only once. */
+/* Limit for input that can be read only once. */
 #define MAX_SPOOLED	(256U << 20)
 
 static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* Whether it begins like a capture or a bundle, judging by what is available. */
+/* Whether the available bytes can be the beginning of a capture or a bundle. */
 static bool may_be_capture(const unsigned char *head, size_t len)
 {
 	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
@@ -42,9 +42,9 @@ static int keep(int fd, const unsigned char *data, size_t len)
 }
 
 /*
- * Keep in memory what cannot be read twice. A pipe or a device may be endless:
- * input that is neither a capture nor a bundle is refused after its first
- * bytes, and everything else is bounded.
+ * Keep input in memory that cannot be read twice. A pipe or a device may be endless:
+ * input that is neither a capture nor a bundle is refused after its first bytes, and
+ * all other input is limited.
  */
 static int spool(int in)
 {
@@ -101,8 +101,8 @@ static int open_input(const char *path)
 }
 
 /*
- * A file descriptor of a capture, or a negative errno. For a bundle, it is that
- * of the capture inside.
+ * Return a file descriptor of a capture, or a negative errno. For a bundle, it is that
+ * of the capture in the bundle.
  */
 int eadm_input_open(struct eadm_ctx *ctx, const char *path)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Pseudonyms: anything that identifies a machine, a process or an address is
- * replaced with something of the same form that depends on the original and a key.
- * The same original has the same pseudonym everywhere, whatever its notation.
+ * Pseudonyms: data that identifies a machine, a process or an address is replaced with
+ * data of the same form that depends on the original and a key. The same original has
+ * the same pseudonym everywhere, regardless of its notation.
  */
 #include "grow.h"
 #include "redact.h"
@@ -69,7 +69,9 @@ static bool is_known(const struct eadm_redactor *r, const unsigned char *in,
 	return false;
 }
 
-/* Remember the address: without separators, only this distinguishes it from a number. */
+/*
+ * Remember the address: without separators, only this distinguishes it from a number.
+ */
 static void learn_address(struct eadm_redactor *r, const unsigned char *in,
 		     size_t len)
 {
@@ -119,7 +121,7 @@ static void redact_ip6(struct eadm_redactor *r, const unsigned char *in,
 	r->count.ipv6++;
 }
 
-/* An address or GID of 4 or 16 bytes; anything else is cleared. */
+/* Redact an address or GID of 4 or 16 bytes; anything else is cleared. */
 void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len)
 {
@@ -133,7 +135,7 @@ void eadm_redact_ip(struct eadm_redactor *r, const unsigned char *in,
 	}
 }
 
-/* A MAC address or a GUID; its pseudonym is locally administered. */
+/* Redact a MAC address or a GUID; its pseudonym is locally administered. */
 void eadm_redact_hw(struct eadm_redactor *r, const unsigned char *in,
 		    unsigned char *out, size_t len)
 {
@@ -166,7 +168,7 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 	char lower[256] = "";
 	size_t i;
 
-	/* Case does not matter in host names. */
+	/* Host names are case-insensitive. */
 	if (class == CLASS_HOST && len < sizeof(lower)) {
 		for (i = 0; i < len; i++)
 			lower[i] = tolower((unsigned char)name[i]);
@@ -185,8 +187,8 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 /* ---- names --------------------------------------------------------------------- */
 
 /*
- * Programs whose names are words that occur in every bundle. As the owner of an
- * object, such a name is replaced; in text, it identifies no one.
+ * Programs whose names are words that occur in every bundle. As the owner of an object,
+ * such a name is replaced; in text, it does not identify a process.
  */
 static bool is_everywhere(const char *name)
 {
@@ -296,7 +298,7 @@ EADM_API int eadm_redactor_process(struct eadm_redactor *r, const char *name)
 	return learn(r, CLASS_PROCESS, name);
 }
 
-/* The pseudonym of a name that is known to be that of a process. */
+/* The pseudonym of a name that is known to be a process name. */
 int eadm_redact_process(struct eadm_redactor *r, const char *name, char *out,
 			size_t size)
 {
@@ -339,7 +341,10 @@ static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* "comm NAME", "Comm: NAME": how the kernel names processes, even ended ones. */
+/*
+ * "comm NAME", "Comm: NAME": the formats in which the kernel names processes, including
+ * ended ones.
+ */
 static size_t kernel_comm(struct eadm_redactor *r, const char *text,
 			  size_t len, size_t at, struct eadm_bytes *out)
 {
@@ -466,7 +471,7 @@ static bool address(struct eadm_redactor *r, const char *text, size_t len,
 	return true;
 }
 
-/* Whether the word before @at announces a version. */
+/* Whether the word before @at introduces a version. */
 static bool is_version(const char *text, size_t at)
 {
 	static const char *const words[] = { "v", "ver", "version", "fw",
@@ -488,8 +493,8 @@ static bool is_version(const char *text, size_t at)
 }
 
 /*
- * Four numbers with dots, also padded like 010.001.002.003, as printed by
- * the kernel's %pi4.
+ * Parse four numbers with dots, including padded ones like 010.001.002.003, as printed
+ * by the kernel's %pi4.
  */
 static bool parse_ip4(const char *text, unsigned char *ip, bool *padded)
 {
@@ -512,8 +517,8 @@ static bool parse_ip4(const char *text, unsigned char *ip, bool *padded)
 }
 
 /*
- * Four numbers with dots at @text + @at; returns the number of characters used.
- * More may follow: a port after a dot, or a table index.
+ * Redact four numbers with dots at @text + @at; returns the number of characters used.
+ * A port after a dot, or a table index, may follow.
  */
 static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
 		     size_t at, struct eadm_bytes *out)
@@ -548,7 +553,7 @@ static size_t dotted(struct eadm_redactor *r, const char *text, size_t len,
 	return n;
 }
 
-/* An address at the start of a run of digits, colons and dots. */
+/* Redact an address at the start of a run of digits, colons and dots. */
 static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 		  struct eadm_bytes *out)
 {
@@ -589,8 +594,8 @@ static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 
 /*
  * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
- * "0x525400fffeeda000", "cb00714d", with or without "0x": only addresses seen
- * before; 32 digits: only a GID or another machine identifier is that long.
+ * "0x525400fffeeda000", "cb00714d", with or without "0x": only addresses seen before;
+ * 32 digits: only a GID or another machine identifier is that long.
  */
 static size_t bare_address(struct eadm_redactor *r, const char *text,
 			   size_t len, size_t at, struct eadm_bytes *out)

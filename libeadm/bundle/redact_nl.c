@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Netlink messages with pseudonyms in place of identifying values. Messages are
- * rewritten, because lengths change. Anything that no table describes is left out.
+ * rewritten, because lengths change. Attributes that no table describes are left out.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -52,8 +52,8 @@ static const struct eadm_object *object_of(unsigned int cmd)
 }
 
 /*
- * What an object's attributes are looked up by: those of all families, or those
- * of a nest.
+ * Tables for looking up an object's attributes: those of all families, or those of a
+ * nest.
  */
 struct fields {
 	const struct eadm_object *object;
@@ -232,7 +232,7 @@ static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
 	eadm_message_put(out, attr->nla_type, &ss, len);
 }
 
-/* RDMA netlink has GUIDs as numbers; elsewhere they are bytes. */
+/* GUIDs are numbers in RDMA netlink, and bytes elsewhere. */
 static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
 		     struct eadm_bytes *out)
 {
@@ -297,7 +297,7 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 			put_text_attr(r, attr, out);
 			break;
 		case RDMA_NLDEV_ATTR_DRIVER:
-			/* Only the driver knows what it contains. */
+			/* Only the driver knows the contents. */
 			r->count.dropped++;
 			break;
 		default:
@@ -316,7 +316,7 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 
 /* ---- messages ---------------------------------------------------------------------- */
 
-/* An error contains the request; only the error itself is kept. */
+/* An error contains the request; keep only the error itself. */
 static void put_error(const struct nlmsghdr *nlh, struct eadm_bytes *out)
 {
 	const struct nlmsgerr *err = NLMSG_DATA(nlh);
@@ -404,7 +404,7 @@ static void filter_packet(struct eadm_filter *filter, uint16_t proto,
 			   out);
 }
 
-/* Here, because captures are of a layer that knows no redactors. */
+/* Defined here, because captures belong to a layer that does not know redactors. */
 EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
 			       struct eadm_redactor *redactor,
 			       struct eadm_capture **capture)

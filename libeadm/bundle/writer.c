@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing bundles: they appear under their name complete or not at all. */
+/* Writing bundles, which appear under their name completely or not at all. */
 #include "archlib.h"
 #include "base/bytes.h"
 
@@ -82,7 +82,9 @@ static int write_error(struct eadm_bundle_writer *p)
 			 err > 0 ? strerror(err) : why ? why : "not written");
 }
 
-/* A member and its digest, computed block by block while the block is in the cache. */
+/*
+ * Add a member, and compute its digest block by block while each block is in the cache.
+ */
 static int put_member(struct eadm_bundle_writer *p, const char *name,
 		      const void *data, size_t len, char *digest)
 {

@@ -41,7 +41,10 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 	return ret;
 }
 
-/* Entries of a part of a CQ, as rows marked with that part; or a negative errno. */
+/*
+ * Read entries of a part of a CQ, as rows marked with that part. Returns a negative
+ * errno on error.
+ */
 static int read_range(struct reader *r, const struct diag_part *part,
 		      uint32_t first, uint32_t last)
 {
@@ -65,8 +68,8 @@ static int read_range(struct reader *r, const struct diag_part *part,
 }
 
 /*
- * *phase is the phase of the completion at an index, -1 if there is none; or
- * a negative errno.
+ * Set *phase to the phase of the completion at an index, -1 if there is none. Returns a
+ * negative errno on error.
  */
 static int read_phase(struct reader *r, const struct diag_part *part,
 		      uint32_t at, int *phase)
@@ -83,7 +86,9 @@ static int read_phase(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* Where the phase changes from @lap; or a negative errno. */
+/*
+ * Find the place where the phase differs from @lap. Returns a negative errno on error.
+ */
 static int find_place(struct reader *r, const struct diag_part *part,
 		      uint32_t depth, int lap, uint32_t *place)
 {
@@ -102,12 +107,12 @@ static int find_place(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* How many entries to read at a time after one with the wrong phase. */
+/* Number of entries to read at a time after an entry with the wrong phase. */
 #define BEHIND 64
 
 /*
- * The place found may just be an entry with the wrong phase: if the entry after
- * it has the right phase, the real place is further on.
+ * The place found may only be an entry with the wrong phase: if the entry after it has
+ * the right phase, the real place is later.
  */
 static int pass_hole(struct reader *r, const struct diag_part *part,
 		     uint32_t depth, int lap, uint32_t *place)
@@ -135,7 +140,7 @@ static int pass_hole(struct reader *r, const struct diag_part *part,
 	return ret;
 }
 
-/* What is seen in a ring, starting with its oldest entry. */
+/* State of scanning a ring from its oldest entry. */
 struct lap_scan {
 	uint32_t place;
 	int lap;
@@ -143,7 +148,7 @@ struct lap_scan {
 	unsigned int odd, even;	/* number of entries with the wrong phase, and with the right one */
 };
 
-/* Whether this entry has the right phase, but one before it did not. */
+/* Whether this entry has the right phase, but an earlier one did not. */
 static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 		 struct diag_part *part)
 {
@@ -160,9 +165,9 @@ static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 }
 
 /*
- * Look for entries with the wrong phase between others. If the ring moves
- * meanwhile, the oldest entries are overwritten first; if the place is wrong,
- * most entries have the wrong phase.
+ * Look for entries with the wrong phase between others. If the ring advances in the
+ * meantime, the oldest entries are overwritten first; if the place is wrong, most
+ * entries have the wrong phase.
  */
 static void find_hole(const struct diag_rows *cqes, size_t first, size_t older,
 		      struct lap_scan *s, struct diag_part *part)
@@ -178,8 +183,8 @@ static void find_hole(const struct diag_rows *cqes, size_t first, size_t older,
 }
 
 /*
- * Read the newest entries if the adapter does not report how many it has
- * written: up to the place where the phase changes.
+ * Read the newest entries, up to the place where the phase changes, if the adapter does
+ * not report how many it has written.
  */
 static int read_part(struct reader *r, struct diag_part *part, uint32_t depth)
 {
@@ -202,7 +207,7 @@ static int read_part(struct reader *r, struct diag_part *part, uint32_t depth)
 			 s.place > NEWEST_CQES ? s.place - NEWEST_CQES : 0,
 			 s.place - 1);
 	older = cqes->n;
-	/* Also those of the previous lap, if there was one. */
+	/* Also read entries of the previous lap, if there was one. */
 	if (!ret && s.place < NEWEST_CQES && s.place < depth)
 		ret = read_range(r, part, depth - s.place > NEWEST_CQES - s.place ?
 					  depth - (NEWEST_CQES - s.place) : s.place,
@@ -235,7 +240,9 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 	return ret;
 }
 
-/* CQs may be destroyed meanwhile; if none can be read, all have the same reason. */
+/*
+ * CQs may be destroyed in the meantime; if none can be read, all have the same reason.
+ */
 int eadm_diag_read_cqes(struct reader *r, size_t first)
 {
 	struct diag_rows *cqs = &r->snapshot->rows[DIAG_CQ];
@@ -298,7 +305,7 @@ const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 		       sizeof(*snapshot->parts), by_place);
 }
 
-/* Each CQ has a part 0, unless it has none. */
+/* Each CQ has a part 0, unless it has no parts. */
 const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
 					   uint64_t dev, uint64_t cqn,
 					   const struct diag_part **end)

@@ -46,9 +46,9 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 }
 
 /*
- * A snapshot between the first and the last one is dropped, except for one
- * thing: which QPs had nothing to send then. A QP that always has something to
- * send is never among them.
+ * A snapshot between the first and the last one is discarded, except for the list of
+ * QPs that had nothing to send. A QP that always has something to send is never in this
+ * list.
  */
 static int note_idle(struct eadm_diagnosis *d)
 {
@@ -123,14 +123,14 @@ static void apply(struct judge *j, const struct diag_row *now,
 		j->d->settled[j->d->n_settled++] = now->dev;
 }
 
-/* A row's time is that of its arrival, not of when the kernel filled it. */
+/* A row's time is its arrival time, not the time when the kernel filled it. */
 #define SLACK SECOND
 
 /*
- * The row of the same object in the earlier snapshot. A number that was reused
- * denotes another object: one whose age is less than its predecessor's, or than
- * the time between the snapshots. Both are sorted: *at is where the search for the
- * next row goes on, 0 at first.
+ * The row of the same object in the earlier snapshot. A reused number denotes a
+ * different object: one whose age is less than its predecessor's, or than the time
+ * between the snapshots. Both are sorted: *at is where the search for the next row
+ * continues, 0 at first.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
@@ -180,7 +180,7 @@ static int worst_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Find what could not be looked at, and describe it. */
+/* Find the data that could not be examined, and describe it. */
 static void find_gaps(struct judge *j)
 {
 	struct eadm_diagnosis *d = j->d;
@@ -220,7 +220,10 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		if (j.rule->two && !d->have_then && rows->n)
 			skipped++;
 		for (i = 0, at = 0; i < rows->n; i++) {
-			/* A process or socket is not about a device, whatever became of that. */
+			/*
+			 * A process or socket does not depend on the state of the
+			 * device.
+			 */
 			then = row_then(d, j.rule->kind, &rows->row[i], &at);
 			if ((j.rule->two && !then) ||
 			    (j.rule->kind != DIAG_USER &&
@@ -287,7 +290,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 	v->comm = diag_text(row, owner[kind].comm);
 }
 
-/* Each device has one command queue and, so far, one port and one link. */
+/* A device has one command queue and, currently, one port and one link. */
 static bool has_id(enum diag_kind kind)
 {
 	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
@@ -378,7 +381,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	return eadm_abi_give(gap, &full, sizeof(full));
 }
 
-/* What is merely absent is no failure. */
+/* Data that does not exist is not a failure. */
 static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 		     struct eadm_note *note)
 {
@@ -427,7 +430,7 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	index -= d->n_remarks;
-	/* That there was only one snapshot is reported once, for all devices. */
+	/* That there was only one snapshot is reported once for all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;
 		full.device = "";

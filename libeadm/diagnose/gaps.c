@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which rules could not be applied, and why: "nothing found" only means
- * something together with what was looked at. A rule about objects that a
- * device cannot have, or has none of at the moment, is not a gap.
+ * Which rules could not be applied, and why: the absence of findings is only meaningful
+ * together with the extent of the examination. A rule about objects that a device
+ * cannot have, or has none of at the moment, is not a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ const char *eadm_diag_lack_remedy(enum diag_lack lack)
 }
 
 /*
- * Whether something is wrong because of it: the other reasons are states that a
- * healthy machine may be in, such as a stock driver or a user without rights.
+ * Whether the reason is a fault: the other reasons are states that a healthy machine
+ * may be in, such as a stock driver or a user without privileges.
  */
 bool eadm_diag_lack_is_fault(enum diag_lack lack)
 {
@@ -112,7 +112,10 @@ static bool has_instead(const struct diag_snapshot *m,
 	return false;
 }
 
-/* What prevents applying the rule to the device, with the library's explanation. */
+/*
+ * The reason why the rule cannot be applied to the device, with the library's
+ * explanation.
+ */
 static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 			      const struct diag_inputs *in,
 			      const struct eadm_rule *rule, const char **why)

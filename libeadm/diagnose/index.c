@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hash tables of a snapshot's rows, each made when it is first needed: most diagnoses need
- * few of them.
+ * Hash tables of a snapshot's rows, each created when it is first needed: most
+ * diagnoses need only few of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define NONE UINT32_MAX
 
-/* A row; if it has two values, it is there twice. */
+/* A row; a row with two values has two entries. */
 struct entry {
 	uint64_t dev, value;
 	uint32_t row, next;
@@ -81,7 +81,7 @@ uint64_t eadm_diag_call(const struct diag_row *call)
 	return mix(diag_u64(call, CALL_PID)) + diag_u64(call, CALL_OP);
 }
 
-/* Sets the value of a row; @second: its second one. False if it has none. */
+/* Sets the value of a row, or the second value if @second. False if there is none. */
 typedef bool (*value_of)(const struct diag_row *row, bool second,
 			 uint64_t *value);
 
@@ -252,7 +252,7 @@ static bool make(struct diag_index *index, const struct diag_rows *rows,
 	index->mask = size - 1;
 	for (i = 0; i < size; i++)
 		index->head[i] = NONE;
-	/* A chain begins with what was added last. */
+	/* The entry added last is the first in its chain. */
 	for (i = rows->n; i-- > 0;)
 		for (nth = 0; nth < 2; nth++)
 			if (keys[key].value(&rows->row[i], nth, &value))
@@ -307,7 +307,7 @@ const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 	return eadm_diag_next(&match);
 }
 
-/* Whether two QPs are the ends of a connection. */
+/* Whether two QPs are the two ends of a connection. */
 static bool are_ends(const struct diag_row *a, const struct diag_row *b)
 {
 	bool has_ports = diag_has(a, QP_LOCAL_PORT);

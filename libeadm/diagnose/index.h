@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the rows of a snapshot that have something in common with another one. Rules must
- * not look at all rows of a kind for each row of another.
+ * Finds the rows of a snapshot that have a value in common with another row. Rules must
+ * not scan all rows of a kind for each row of another kind.
  */
 #ifndef EADM_DIAG_INDEX_H
 #define EADM_DIAG_INDEX_H
 
 #include "model.h"
 
-/* What rows have in common; of one device unless it says otherwise. */
+/* Values that rows have in common; for rows of one device unless noted otherwise. */
 enum diag_key {
-	DIAG_QPS_OF_ID,		/* QPN; for those of another snapshot, where many are looked up */
+	DIAG_QPS_OF_ID,		/* QPN; for QPs of another snapshot, for many lookups */
 	DIAG_QPS_OF_CQ,		/* that send or receive with a CQ: its number */
 	DIAG_QPS_OF_PID,	/* of a process, on all devices */
 	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_qp_flow() */
@@ -31,19 +31,22 @@ enum diag_key {
 };
 
 /*
- * Both ends of a connection: addresses, and ports or else numbers of the QPs. Hashed as
- * seen by a QP, or by its peer, which is the QP with the same hash; false if not known.
+ * Hash of both ends of a connection: addresses, and ports or else QP numbers. Hashed as
+ * seen by a QP, or by its peer, which is the QP with the same hash; false if unknown.
  */
 bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash);
 
-/* Hashes of addresses and ports: compare those of the rows that are found. */
+/* Hashes of addresses and ports: the caller must compare those of the rows found. */
 uint64_t eadm_diag_peer(const char *addr, uint64_t port);
 
-/* Of a failure: its kind, cause and owner. Of a recorded call: operation and process. */
+/*
+ * Hash of a failure: its kind, cause and owner. Hash of a recorded call: operation and
+ * process.
+ */
 uint64_t eadm_diag_failure(const struct diag_row *failure);
 uint64_t eadm_diag_call(const struct diag_row *call);
 
-/* The rows that were found; read with eadm_diag_next(). */
+/* The rows found; read them with eadm_diag_next(). */
 struct diag_match {
 	const struct diag_index *index;
 	const struct diag_row *rows;
@@ -52,9 +55,9 @@ struct diag_match {
 };
 
 /*
- * The rows of a snapshot with a value. The first call for a key reads all rows of its kind.
- * @dev is ignored for keys on all devices. If there is no memory, none is found, and
- * eadm_diag_indexes_failed() says so.
+ * The rows of a snapshot with a value. The first call for a key reads all rows of its
+ * kind. @dev is ignored for keys on all devices. If memory is exhausted, no rows are
+ * found, and eadm_diag_indexes_failed() returns true.
  */
 struct diag_match eadm_diag_match(const struct diag_snapshot *snapshot,
 				  enum diag_key key, uint64_t dev,
@@ -69,8 +72,8 @@ const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 				       uint64_t value);
 
 /*
- * The QP at the other end of a QP's connection, if it is in the snapshot; of each QP it is
- * looked up once. @qp: a row of the snapshot.
+ * The QP at the other end of a QP's connection, if it is in the snapshot; looked up
+ * once per QP. @qp: a row of the snapshot.
  */
 const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
 				    const struct diag_row *qp);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a rule can see, and the verdict that it writes. */
+/* Data that a rule can access, and the verdict that it writes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -10,10 +10,10 @@
 #include "grow.h"
 #include "judge.h"
 
-/* More than any rule cites. */
+/* More than any rule needs. */
 #define MAX_EVIDENCE 24
 
-/* ---- what a look sees ---------------------------------------------------------- */
+/* ---- data that a rule can access ----------------------------------------------- */
 
 const struct diag_snapshot *eadm_judge_now(const struct judge *j)
 {
@@ -51,7 +51,7 @@ unsigned int eadm_judge_idled(const struct judge *j, const struct diag_row *row)
 	size_t low = 0, high = j->d->n_idle, mid;
 	unsigned int n = 0;
 
-	/* The first of this QP. */
+	/* Find the first entry of this QP. */
 	while (low < high) {
 		mid = low + (high - low) / 2;
 		if (by_identity(&idle[mid], row) < 0)
@@ -69,7 +69,7 @@ void eadm_judge_doubt(struct judge *j)
 	j->d->doubt = true;
 }
 
-/* ---- what it says ---------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------- */
 
 const char *eadm_judge_keep(struct judge *j, const char *text)
 {
@@ -98,7 +98,7 @@ static const char *netdev_of(const struct judge *j, const struct diag_row *row)
 	return *netdev ? netdev : "INTERFACE";
 }
 
-/* PID of the process that owns a QP or context; the kernel's have none. */
+/* PID of the process that owns a QP or context; kernel objects have none. */
 static const char *pid_of(const struct judge *j, const struct diag_row *row,
 			  char *buf, size_t size)
 {
@@ -112,7 +112,7 @@ static const char *pid_of(const struct judge *j, const struct diag_row *row,
 	return buf;
 }
 
-/* Prefix of the names of its interrupts. */
+/* Prefix of the interrupt names of the driver. */
 static const char *interrupts_of(const char *driver)
 {
 	const struct eadm_family *family = eadm_family_find(driver);
@@ -120,7 +120,7 @@ static const char *interrupts_of(const char *driver)
 	return family && family->interrupts ? family->interrupts : driver;
 }
 
-/* Fill in a template with the names of the object in question. */
+/* Fill in a template with the names of the object concerned. */
 static const char *fill(struct judge *j, const struct diag_row *row,
 			const char *text)
 {
@@ -250,7 +250,7 @@ static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
 	return m;
 }
 
-/* A mere notice breaks nothing, except that it can make the other end wait. */
+/* A mere notice does not break anything, except that it can make the other end wait. */
 static bool may_be_cause(const struct verdict *v)
 {
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
@@ -274,7 +274,10 @@ static struct verdict *verdict_on(struct eadm_diagnosis *d, const char *rule,
 	return first;
 }
 
-/* Memory of the last array is not used any more: at most as much as the new one. */
+/*
+ * The memory of the previous array is not reused: it is at most as large as the new
+ * one.
+ */
 static struct consequence *new_consequence(struct eadm_diagnosis *d,
 					   struct verdict *v)
 {

@@ -6,7 +6,7 @@
 #include "mention.h"
 #include "rules.h"
 
-/* What a fault does to another object. */
+/* Effect of a fault on another object. */
 struct consequence {
 	enum diag_kind kind;
 	const struct diag_row *row;
@@ -28,8 +28,8 @@ struct verdict {
 struct eadm_diagnosis {
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
-	struct diag_row *idle;		/* QPs that once had nothing to send,
-					 * once for each time; sorted to judge */
+	struct diag_row *idle;		/* QPs that had nothing to send, once for each
+					 * such time; sorted when rules are applied */
 	size_t n_idle, max_idle;
 	unsigned int between;		/* number of snapshots dropped */
 	bool doubt;
@@ -47,8 +47,8 @@ struct eadm_diagnosis {
 	uint64_t settled[64];		/* devices that need no further rules */
 	unsigned int n_settled;
 	struct diag_pool pool;		/* memory of the verdicts */
-	char skipped[80];		/* how many rules were skipped because
-					 * there is only one snapshot */
+	char skipped[80];		/* number of rules skipped because there is only
+					 * one snapshot */
 	struct diag_gaps gaps;
 	int error;
 };

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What rules about the setup look up: rows of the setup, of modules, and the driver of a device. */
+/*
+ * Lookups for rules about the setup: rows of the setup, of modules, and the driver of a
+ * device.
+ */
 #include <limits.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Which verdicts are about an object, or list it as a consequence. */
+/* Index of the verdicts that are about an object, or list it as a consequence. */
 #ifndef EADM_DIAG_MENTION_H
 #define EADM_DIAG_MENTION_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the rules of a diagnosis look at: rows with only those fields that some
+ * Data that the rules of a diagnosis examine: rows with only those fields that some
  * rule needs, so that many objects take little memory.
  */
 #ifndef EADM_DIAG_MODEL_H
@@ -20,15 +20,15 @@ enum diag_kind {
 	DIAG_QP,
 	DIAG_CQE,	/* the newest CQEs of some CQs */
 	DIAG_FAILURE,
-	DIAG_CALL,	/* from the probe: those that some rule looks at */
+	DIAG_CALL,	/* from the probe: calls that some rule examines */
 	DIAG_EVENT,	/* from the probe */
 	DIAG_LINK,	/* network interface of the device */
 	DIAG_HEALTH,	/* health reporters of its adapter */
-	DIAG_QP_COUNTER, /* several of one number: one for each name */
+	DIAG_QP_COUNTER, /* counters; several rows with the same number, one per name */
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
-	DIAG_FALLBACK,	/* reasons why connections of SMC are on TCP */
-	DIAG_MACHINE,	/* from here on: how the machine is set up */
+	DIAG_FALLBACK,	/* reasons why SMC connections use TCP */
+	DIAG_MACHINE,	/* from here on: the setup of the machine */
 	DIAG_VERBS,
 	DIAG_MODULE,
 	DIAG_SETUP,
@@ -38,8 +38,8 @@ enum diag_kind {
 };
 
 /*
- * Commands in the flight recorder that failed, and those that succeeded late:
- * an adapter usually needs microseconds to milliseconds.
+ * Commands in the flight recorder that failed, and those that completed late: an
+ * adapter usually needs microseconds to milliseconds.
  */
 #define DIAG_CMD_FAILED							\
 	(1ULL << EADM_CMD_STATE_ERROR | 1ULL << EADM_CMD_STATE_TIMEOUT |	\
@@ -192,7 +192,7 @@ enum diag_kind {
 	F(CQE_QUEUE, "queue") F(CQE_STATUS, "status")			\
 	F(CQE_WQE_INDEX, "wqe-index") F(CQE_QPN, "qpn")			\
 	F(CQE_BYTES, "bytes")						\
-	/* No field: which part of the CQ it is in. */			\
+	/* Not a field: number of the part of the CQ. */			\
 	F(CQE_SUB, "")
 
 #define DIAG_FAILURE_FIELDS(F)						\
@@ -369,11 +369,11 @@ enum diag_input {
 
 #define DIAG_NEEDS(input) (1u << (input))
 
-/* Why a device lacks one of them. */
+/* Why a device lacks an input. */
 enum diag_lack {
 	DIAG_LACK_NONE,
 	DIAG_LACK_FAMILY,	/* its family does not have it */
-	DIAG_LACK_STOCK,	/* a driver of a family that eadm has no driver for */
+	DIAG_LACK_STOCK,	/* stock driver of a family without a driver by eadm */
 	DIAG_LACK_COMPANION,	/* the companion is not loaded */
 	DIAG_LACK_DRIVER,	/* a driver that does not support the companion */
 	DIAG_LACK_SILENT,	/* the companion does not answer */
@@ -388,7 +388,7 @@ enum diag_lack {
 	DIAG_LACKS,
 };
 
-/* Which inputs a device has, in the order in which devices were read. */
+/* Inputs of a device, in the order in which devices were read. */
 struct diag_inputs {
 	uint64_t dev;
 	const char *device;
@@ -402,8 +402,8 @@ struct diag_note {
 };
 
 /*
- * What the entries show about a part of a CQ if the adapter does not report how
- * many it has written.
+ * Findings from the entries of a part of a CQ if the adapter does not report how many
+ * it has written.
  */
 struct diag_part {
 	uint64_t dev, cqn, sub;
@@ -420,7 +420,7 @@ struct diag_owner {
 	bool frozen;		/* together with its control group */
 	const char *wchan;	/* function it sleeps in; "": unknown */
 	const char *group;	/* path of its control group; "": unknown */
-	bool has_limit;		/* the rest is known */
+	bool has_limit;		/* the members below are known */
 	bool ipc_lock;		/* the limit does not apply to registration */
 	uint64_t memlock, pinned; /* bytes */
 	uint64_t files, max_files; /* open; 0: unknown */
@@ -435,7 +435,7 @@ struct diag_registrar {
 	int64_t grown[4];		/* created minus destroyed in each quarter of that time */
 };
 
-/* Everything that was read at one time. */
+/* All data that was read at one time. */
 struct diag_snapshot {
 	uint64_t time;		/* of the first row; 0: no rows */
 	int64_t clock_step;	/* the machine's clock minus the rows' clock */
@@ -461,10 +461,10 @@ struct diag_snapshot {
 	struct diag_indexes *indexes;	/* of its rows: index.h */
 };
 
-/* The fields above, with the library's descriptions. */
+/* The fields above, with their descriptions from the library. */
 struct diag_fields {
 	const struct eadm_object *object;
-	/* Those above, then states that only one family has. */
+	/* Fields above, then states that only one family has. */
 	unsigned int n, n_named;
 	const struct eadm_field *field[64];
 	unsigned char slot[256];	/* indexed by position in the object; n: none */
@@ -485,7 +485,7 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
-/* The row that is the same object as @row, at *at or after it; moves *at there. */
+/* The row of the same object as @row, at or after *at; advances *at to it. */
 const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
 					   enum diag_kind kind,
 					   const struct diag_row *row, size_t *at);
@@ -497,7 +497,10 @@ struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 /* Whether the device is a program, whose objects belong to a guest. */
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
 
-/* The first part of a CQ, the others follow, up to *end; and the same part in a snapshot, or NULL. */
+/*
+ * The first part of a CQ, followed by the others up to *end; and the same part in a
+ * snapshot, or NULL.
+ */
 const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
 					   uint64_t dev, uint64_t cqn,
 					   const struct diag_part **end);
@@ -515,7 +518,7 @@ static inline bool diag_has(const struct diag_row *row, unsigned int field)
 	return row && row->has >> field & 1;
 }
 
-/* 0 if the value is unknown: where that matters, use diag_has(). */
+/* Returns 0 if the value is unknown: if that matters, use diag_has(). */
 static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
 {
 	return diag_has(row, field) ? row->value[field].u : 0;
@@ -549,7 +552,10 @@ static inline uint64_t diag_distance(uint64_t to, uint64_t from,
 
 	if (bits < 64)
 		return delta & ((1ULL << bits) - 1);
-	/* Even 64 bits may wrap, but a distance this large means that it was reset. */
+	/*
+	 * Even 64-bit counters may wrap, but a distance this large means that the
+	 * counter was reset.
+	 */
 	return delta >> 63 ? 0 : delta;
 }
 

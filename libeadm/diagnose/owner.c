@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the processes that own queues and contexts are doing, and their limits. */
+/* State and limits of the processes that own queues and contexts. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "model/record.h"
 #include "read/machine.h"
 
-/* Each one requires reading some six files. */
+/* Each owner requires reading about six files. */
 #define MOST_OWNERS 512
 
 static const char *text_of(struct diag_pool *pool,
@@ -83,7 +83,7 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 	return true;
 }
 
-/* Look at each process once; it may have ended, or be missing from the capture. */
+/* Examine each process once; it may have ended, or be missing from the capture. */
 static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct eadm_object *object =

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The probe's records: there may be many thousands of calls, and rules look at
- * few. Memory regions are counted per process.
+ * The probe's records: there may be many thousands of calls, few of which rules
+ * examine. Memory regions are counted per process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -65,10 +65,10 @@ static bool fails_to_make(const struct diag_row *row)
 	}
 }
 
-/* Whether some rule looks at the call. */
+/* Whether some rule examines the call. */
 static bool wants_call(struct reader *r, const struct diag_row *row)
 {
-	/* A driver's command, whose verb is there, too. */
+	/* A driver's command, whose verb is recorded as well. */
 	if (diag_has(row, CALL_OP_RAW))
 		return false;
 	count(r, row);
@@ -154,7 +154,10 @@ int eadm_diag_read_probe(struct reader *r, const char *device)
 	struct tally tally = { 0 };
 	int ret;
 
-	/* Without the probe, commands are the drivers', which reader and rules handle. */
+	/*
+	 * Without the probe, commands come from the drivers, and the reader and rules
+	 * handle them.
+	 */
 	if (eadm_machine_probe(r->ctx) == -ENOENT)
 		return 0;
 	r->tally = &tally;
@@ -162,7 +165,7 @@ int eadm_diag_read_probe(struct reader *r, const char *device)
 	if (!ret)
 		ret = eadm_diag_read_some(r, DIAG_EVENT, &opts, NULL);
 	r->tally = NULL;
-	/* Rules do without it, and it need not be running. */
+	/* Rules work without the probe, which need not be running. */
 	if (ret != -ENOMEM)
 		ret = sum_up(r->snapshot, &tally);
 	free(tally.change);

@@ -185,7 +185,7 @@ int eadm_diag_add_note(struct reader *r, int error, const char *device,
 	return 0;
 }
 
-/* Keep notes about failures; what is merely absent needs no note. */
+/* Keep notes about failures; data that does not exist needs no note. */
 static int take_notes(struct reader *r, const struct eadm_dump *dump)
 {
 	struct eadm_note n = { .size = sizeof(n) };
@@ -242,7 +242,7 @@ void eadm_diag_lacks(struct reader *r, enum diag_input input,
 {
 	struct diag_inputs *in = r->inputs;
 
-	/* The first reason causes the others. */
+	/* The first reason causes all others. */
 	if (in->lack[input])
 		return;
 	in->lack[input] = lack;

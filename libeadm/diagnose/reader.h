@@ -13,15 +13,15 @@ struct reader {
 	const char *device;	/* the device being read; NULL: all, or the machine */
 	const struct eadm_family *family;	/* its family, or NULL */
 	unsigned char *bits[DIAG_KINDS];	/* counter widths of the fields in its rows */
-	bool brief;		/* only what rules compare with the other snapshot */
-	struct diag_inputs *inputs;	/* its inputs */
+	bool brief;		/* only data that rules compare with the other snapshot */
+	struct diag_inputs *inputs;	/* inputs of the device */
 	struct tally *tally;	/* totals while the probe's records are read */
-	enum diag_lack owners;	/* why owners are unknown, if so */
+	enum diag_lack owners;	/* why owners are unknown */
 };
 
 /*
- * -ENOMEM, or the error that made reading impossible; the rows read so far
- * are then dropped.
+ * Read a dump. Returns -ENOMEM, or the error that made reading impossible; the rows
+ * read so far are then dropped.
  */
 int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
 			const struct eadm_dump_opts *opts);
@@ -32,27 +32,27 @@ int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
 			bool (*wants)(struct reader *r,
 				      const struct diag_row *row));
 
-/* Read the probe's records about @device or all devices; -ENOMEM or 0. */
+/* Read the probe's records about @device or all devices; returns -ENOMEM or 0. */
 int eadm_diag_read_probe(struct reader *r, const char *device);
 
 /*
- * Add a note for the user about a failure; @device is NULL if it is not about a
- * single one. 0 or -ENOMEM.
+ * Add a note for the user about a failure; @device is NULL if the failure is not
+ * specific to a device. Returns 0 or -ENOMEM.
  */
 int eadm_diag_add_note(struct reader *r, int error, const char *device,
 		       const char *what, const char *why);
 
-/* Note that the device being read lacks an input; the first reason is kept. */
+/* Record that the device being read lacks an input; the first reason is kept. */
 void eadm_diag_lacks(struct reader *r, enum diag_input input,
 		     enum diag_lack lack, const char *why);
 
 /*
- * Read completions of the device's CQs, the first of which has index @first.
- * Failures become notes. 0 or -ENOMEM.
+ * Read completions of the device's CQs, the first of which has index @first. Failures
+ * become notes. Returns 0 or -ENOMEM.
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first);
 
-/* When the CQs of all devices have been read. */
+/* Called after the CQs of all devices have been read. */
 void eadm_diag_sort_parts(struct diag_snapshot *snapshot);
 
 #endif /* EADM_DIAG_READER_H */

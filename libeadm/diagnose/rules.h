@@ -2,9 +2,9 @@
 /*
  * Rules of a diagnosis: each is a line of data and a small function.
  *
- * The function is called for each object of the rule's kind that exists now. If
- * it finds a fault, it accuses the object in a sentence with numbers, and cites
- * what it saw.
+ * The function is called for each object of the rule's kind that exists now. If it
+ * finds a fault, it reports the object in a sentence with numbers, and adds the values
+ * as evidence.
  */
 #ifndef EADM_RULES_H
 #define EADM_RULES_H
@@ -25,20 +25,20 @@ struct eadm_rule {
 	unsigned int groups;	/* enum eadm_rule_group; 0: STATE */
 	enum eadm_severity severity;
 	enum diag_kind kind;
-	bool two;		/* it compares two snapshots */
-	bool stuck;		/* because something did not move between them */
+	bool two;		/* compares two snapshots */
+	bool stuck;		/* reports objects that did not change between them */
 	bool last;		/* no later rule matters for this device */
 	bool program;		/* only for adapters that are programs */
-	unsigned int needs;	/* besides rows: DIAG_NEEDS() of each input */
+	unsigned int needs;	/* inputs besides rows: DIAG_NEEDS() of each */
 	/*
-	 * Fields of its rows, terminated by -1: if one of them is present, the
+	 * Fields of its rows, terminated by -1: if one of them is present, the driver's
 	 * state is not needed.
 	 */
 	const signed char *instead;
 	const char *help;
 	/* "{dev}" and "{id}" are replaced by the device and the object. */
 	const char *cause, *next;
-	/* Legitimate situations that look similar, and why they are not accused. */
+	/* Legitimate situations that look similar, and why they are not reported. */
 	const char *alike;
 	/* @then: NULL if the object did not exist before. */
 	void (*look)(struct judge *j, const struct diag_row *now,
@@ -62,7 +62,7 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 /* Bits of enum eadm_rule_group, at least one. */
 unsigned int eadm_rule_groups(const struct eadm_rule *rule);
 
-/* ---- what could not be looked at: gaps.c --------------------------------- */
+/* ---- data that could not be examined: gaps.c ----------------------------- */
 
 struct diag_gap {
 	const struct diag_inputs *in;
@@ -86,24 +86,26 @@ int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_snapshot *m,
 			const struct diag_inputs *in);
 void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
-/* ---- what a look sees ------------------------------------------------------ */
+/* ---- data that a rule can access ------------------------------------------- */
 
 const struct diag_snapshot *eadm_judge_now(const struct judge *j);
 const struct diag_snapshot *eadm_judge_then(const struct judge *j);
 
-/* Number of snapshots dropped between the two, and in how many a QP was idle. */
+/*
+ * Number of snapshots dropped between the two, and in how many of them a QP was idle.
+ */
 unsigned int eadm_judge_between(const struct judge *j);
 unsigned int eadm_judge_idled(const struct judge *j,
 			      const struct diag_row *row);
-/* A longer look may reveal something: see eadm_diagnosis_in_doubt(). */
+/* A longer interval may reveal a fault: see eadm_diagnosis_in_doubt(). */
 void eadm_judge_doubt(struct judge *j);
 
 /* Faults counted longer ago than this are history. */
 #define LATELY_NS	(30 * SECOND)
 
 /*
- * Whether a fault counter grew between the snapshots or shortly before. @ago is
- * set to the time since then, 0 if unknown.
+ * Whether a fault counter grew between the snapshots or shortly before. @ago is set to
+ * the time since then, 0 if unknown.
  */
 static inline bool diag_lately(const struct diag_row *now,
 			       const struct diag_row *then, unsigned int field,
@@ -118,37 +120,43 @@ static inline bool diag_lately(const struct diag_row *now,
 /* Whether any QP of this CQ has completed anything on either queue. */
 bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 
-/* ---- what it says ------------------------------------------------------------- */
+/* ---- verdicts ------------------------------------------------------------------ */
 
 void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
 		 ...) EADM_PRINTF(3, 4);
 /*
- * For rules about the setup, and ignored unless those apply: that something is
- * fine, or cannot be seen, and what to do about that.
+ * For rules about the setup, and ignored unless those apply: report that a check passed
+ * or is not possible, and the remedy in the latter case.
  */
 void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
 	       ...) EADM_PRINTF(3, 4);
 void eadm_unseen(struct judge *j, const struct diag_row *row,
 		 const char *remedy, const char *fmt, ...) EADM_PRINTF(4, 5);
-/* The same for a device whose driver should show @what; false: it is not such a device. */
+/*
+ * The same for a device whose driver should show @what; false if that does not apply to
+ * the device.
+ */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what);
 /* The family of its driver; NULL: unknown. */
 const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev);
-/* The source lacks what the rule looks at. */
+/* Record that the source lacks the data that the rule examines. */
 void eadm_judge_unknown(struct judge *j);
-/* A note about the machine, from each of at most two rows. @what: a string constant */
+/*
+ * Add a note about the machine, at most once per row, for up to two rows. @what: a
+ * string constant.
+ */
 void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
-/* Called after accusing, if these differ from the rule's own. */
+/* Called after a report, if its severity or texts differ from the rule's own. */
 void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);
 void eadm_judge_next(struct judge *j, const char *next);
 
 /*
- * After accusing: why memory could not be registered @times times since the earlier
- * snapshot, by the process's limit, the kernel or the adapter.
+ * Called after a report: why memory could not be registered @times times since the
+ * earlier snapshot: the process's limit, the kernel or the adapter.
  */
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then, uint64_t times);
@@ -160,17 +168,18 @@ const char *eadm_cause_text(uint64_t cause);
 void eadm_judge_consumer(struct judge *j, uint64_t pid);
 
 /*
- * For consequences of another fault: if @cause was accused (by @rule, or NULL:
- * by any rule), or is itself a consequence, @row is listed there and true is
- * returned. The sentence says how the fault affects @row.
+ * For consequences of another fault: if @cause was reported (by @rule, or NULL: by any
+ * rule), or is itself a consequence, list @row there and return true. The sentence
+ * describes the effect of the fault on @row.
  */
 bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 		  const struct diag_row *cause, const struct diag_row *row,
 		  const char *fmt, ...) EADM_PRINTF(6, 7);
 
 /*
- * Accuse if the counters in a -1-terminated list grew by @least in total, and
- * return whether they did; @one and @many say what they count, singular and plural.
+ * Report the object if the counters in a list terminated by -1 grew by @least in total,
+ * and return whether they did; @one and @many name the counted things, singular and
+ * plural.
  */
 bool eadm_accuse_growth(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then, const signed char *fields,
@@ -182,15 +191,15 @@ void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *now, const struct diag_row *then,
 		      unsigned int field);
 
-/* States that only the family of the adapter has. */
+/* Adds states that only the family of the adapter has to the evidence. */
 void eadm_cite_family(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *row);
 
-/* Fields of a list that ends with a negative number. */
+/* Adds the fields of a list that ends with a negative number to the evidence. */
 void eadm_cite_all(struct judge *j, enum diag_kind kind,
 		   const struct diag_row *row, const signed char *fields);
 
-/* "3.2 s", for a sentence. */
+/* "3.2 s", for use in a sentence. */
 const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
 /* A QP with its process, and the QP's peer. */
 const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size);

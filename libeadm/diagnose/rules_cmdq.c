@@ -63,7 +63,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 /* ---- the flight recorder ----------------------------------------------------- */
 
 /*
- * Time from the command's submission to reading the row; false: unknown or too
+ * Time from the submission of the command to reading the row; false if unknown or too
  * long ago. The kernel converts it with the clock setting at the time of reading.
  */
 static bool is_recent(const struct diag_snapshot *m, const struct diag_row *cmd,
@@ -81,7 +81,7 @@ struct found {
 	unsigned int n;
 };
 
-/* Recent commands of a device for which @is returns true. */
+/* Find recent commands of a device for which @is returns true. */
 static void search(const struct diag_snapshot *m, uint64_t dev,
 		   bool (*is)(const struct diag_row *), struct found *found)
 {

@@ -98,7 +98,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	const struct eadm_family *family = eadm_judge_family(j, now);
-	/* It has no name here while it is in another network namespace. */
+	/* The interface has no name here while it is in another network namespace. */
 	const char *netdev = *diag_text(now, DEV_NETDEV) ?
 				     diag_text(now, DEV_NETDEV) :
 				     "the network interface";
@@ -158,7 +158,7 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		uint64_t max = diag_u64(now, limits[i].max);
 
 		known |= max && counts_all(j, now, limits[i].used);
-		/* Kinds that are neither limited nor counted do not matter. */
+		/* Kinds that are neither limited nor counted are irrelevant. */
 		partly |= !max != !counts_all(j, now, limits[i].used);
 		if (!max || used < max - max / 10 || max < 10)
 			continue;
@@ -251,12 +251,12 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 					diag_growth(now, then, CNT_MR_FAILURES));
 }
 
-/* Receivers are late now and then. */
+/* Receivers are occasionally late. */
 #define LEAST_RNR 10
 
 /*
- * Either end counts, the sender the answers that it receives, the receiver those
- * that it sends: where both are ends of the same device, each answer is in both.
+ * Both ends count, the sender the responses that it receives, the receiver those that
+ * it sends: if both are ends of the same device, each response is in both counters.
  */
 static void look_rnr(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
@@ -271,7 +271,10 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 	char at_peer[48] = "", at_us[48] = "", lost[64] = "", age[32];
 	const signed char *f;
 
-	/* What is given up was refused at least once, and what is refused here was dropped. */
+	/*
+	 * A request that was given up was refused at least once, and a request refused
+	 * here was dropped.
+	 */
 	if (there < given_up)
 		there = given_up;
 	if (here < dropped)
@@ -332,7 +335,7 @@ static void look_answer(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
 	(void)then;
-	/* Drivers report -EINVAL for an answer that makes no sense. */
+	/* Drivers report -EINVAL for an invalid response. */
 	if (!diag_has(now, CNT_HW_ERROR) ||
 	    (int64_t)diag_u64(now, CNT_HW_ERROR) != -EINVAL)
 		return;

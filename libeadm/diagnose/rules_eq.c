@@ -9,7 +9,7 @@
 /* Completions written since the consumer last reported its index. */
 static uint32_t cq_news(const struct diag_row *cq)
 {
-	/* A CQ that was never armed has reported none: the index is 0. */
+	/* A CQ that was never armed has not reported an index: it is 0. */
 	return diag_has(cq, CQ_HW_PI) ?
 		       diag_distance(diag_u64(cq, CQ_HW_PI),
 				     diag_u64(cq, CQ_CI),
@@ -26,8 +26,8 @@ static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
 }
 
 /*
- * Armed, with completions, but without an event. If only solicited completions
- * raise an event, it is unknown whether one is due.
+ * Armed, with completions, but without an event. If only solicited completions raise an
+ * event, it is unknown whether an event is due.
  */
 static bool misses_event(const struct diag_row *now, const struct diag_row *then)
 {
@@ -43,7 +43,7 @@ static const signed char eq_facts[] = {
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
-/* Whether a CQ is waiting for an event of this queue that does not come. */
+/* Whether a CQ is waiting for an event of this queue that does not arrive. */
 static bool is_waited_for(struct judge *j, const struct diag_row *eq)
 {
 	struct diag_match cqs = eadm_diag_match(eadm_judge_now(j), DIAG_CQS_OF_EQ,
@@ -157,7 +157,7 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
 
-/* Events of an adapter that sends keep-alives, not counting these. */
+/* Events of an adapter that sends keep-alives, not including the keep-alives. */
 static void look_adapter_events(struct judge *j, const struct diag_row *now,
 				const struct diag_row *then)
 {
@@ -175,7 +175,10 @@ static void look_adapter_events(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_KEEP_ALIVES);
 }
 
-/* On a completion EQ, each interrupt has an event, except for a few at the edges. */
+/*
+ * On a completion EQ, each interrupt has an event, except for a few at the ends of the
+ * interval.
+ */
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -195,7 +198,7 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS);
 }
 
-/* Found by the driver's periodic check, or by a waiter for a command. */
+/* Found by the driver's periodic check, or by an issuer that waits for a command. */
 static void look_missed(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -207,7 +210,7 @@ static void look_missed(struct judge *j, const struct diag_row *now,
 	eadm_accuse(j, now, "events of vector %" PRIu64 " that no interrupt had announced were found %" PRIu64 " %s, the last time %s ago",
 		    diag_u64(now, EQ_VECTOR), n, eadm_plural(n, "time", "times"),
 		    eadm_age_text(ago, age, sizeof(age)));
-	/* On an overloaded machine, an answer may overtake its event. */
+	/* On an overloaded machine, a response may overtake its event. */
 	if (diag_u64(now, EQ_ROLE) == EADM_EQ_ROLE_ADMIN)
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_cite(j, DIAG_EQ, now, EQ_MISSED);
@@ -253,8 +256,8 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 #define ROUNDED_UP 4
 
 /*
- * For adapters that do not report overruns. A process may choose such a size
- * and take the risk.
+ * For adapters that do not report overruns. A process may choose such a size and take
+ * the risk.
  */
 static void look_small(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
@@ -333,8 +336,9 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * It gets events again and again and makes no progress. As long as its QPs make
- * progress, the consumer may have decided to look later, as it can with small messages.
+ * The consumer receives events again and again and makes no progress. As long as the
+ * QPs make progress, the consumer may have decided to poll later, as it can with small
+ * messages.
  */
 static void look_unconsumed(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
@@ -358,11 +362,11 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS);
 }
 
-/* Each request for notification leads to one event at most. */
+/* Each request for notification leads to at most one event. */
 static void look_extra_events(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
-	/* The driver's counter of requests has 32 bits. */
+	/* The driver's counter of requests is 32 bits wide. */
 	uint64_t ago = diag_u64(now, CQ_LAST_EXTRA);
 	char age[32];
 

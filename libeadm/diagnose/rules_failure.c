@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about failures of objects that no longer exist: worth knowing for a
- * while, but not current faults. Objects that still exist are covered by the
- * rules of their kind.
+ * Rules about failures of objects that no longer exist: useful to know for a while, but
+ * not current faults. Existing objects are covered by the rules of their kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,15 +27,16 @@ static bool is_recent(const struct diag_row *failure)
 }
 
 /*
- * When it began. An age is of the moment at which its row was read: failures are read after the
- * objects, on a busy machine by so much that one of a young object would seem to be older than it.
+ * Time when an object or a failure began. An age refers to the time when its row was
+ * read: failures are read after the objects, on a busy machine so much later that the
+ * failure of a young object would seem older than the object.
  */
 static uint64_t beginning(const struct diag_row *row, int age)
 {
 	return row->time - diag_u64(row, age);
 }
 
-/* Whether the object itself still exists, not a later one with its number. */
+/* Whether the object itself still exists, not a later object with its number. */
 static bool is_there(struct judge *j, const struct diag_row *f)
 {
 	bool qp = diag_u64(f, FAIL_KIND) == EADM_FAILURE_KIND_QP;
@@ -94,7 +94,7 @@ static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 	       !strcmp(diag_text(a, FAIL_COMM), diag_text(b, FAIL_COMM));
 }
 
-/* Listed with an earlier, similar failure that was reported. */
+/* The failure is listed with an earlier, similar failure that was reported. */
 static bool is_one_more(struct judge *j, const struct diag_row *now,
 			const char *text)
 {
@@ -112,7 +112,7 @@ static bool is_one_more(struct judge *j, const struct diag_row *now,
 	return false;
 }
 
-/* Lost with the adapter, whose failure was reported. */
+/* The object was lost with the adapter, whose failure was reported. */
 static bool device_explains(struct judge *j, const struct diag_row *now,
 			    const char *text)
 {
@@ -180,7 +180,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 		    diag_has(now, FAIL_PEER_ADDR) ? ", peer " : "",
 		    diag_text(now, FAIL_PEER_ADDR), fate_of(now));
 	cause = eadm_cause_text(diag_u64(now, FAIL_CAUSE));
-	/* It is no longer known which end did not answer. */
+	/* It is no longer known which end did not respond. */
 	if (diag_u64(now, FAIL_CAUSE) == EADM_CAUSE_RETRIES_EXCEEDED)
 		cause = "The peer did not answer after all retries, or gave up because this end did not answer it.";
 	if (cause)
@@ -188,7 +188,10 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
 }
 
-/* The connection was made later: another attempt by the process or its successor. */
+/*
+ * The connection was established later, by another attempt of the process or its
+ * successor.
+ */
 static bool is_connected_now(struct judge *j, const struct diag_row *f)
 {
 	const char *addr = diag_text(f, FAIL_PEER_ADDR);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about adapters as the bus has them: with a driver or without, in this
- * network namespace or in another one.
+ * Rules about adapters as seen on the bus: with or without a driver, in this network
+ * namespace or in another one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +40,12 @@ static bool is_unbound(const struct diag_row *function)
 
 struct places {
 	unsigned int here, elsewhere, unbound;
-	char addresses[128];	/* of those elsewhere */
+	char addresses[128];	/* addresses of functions elsewhere */
 };
 
 /*
- * A driver registers the device when it is bound: if none is visible, it is in
- * another network namespace, unless all share the devices.
+ * A driver registers the device when it is bound: if no device is visible, it is in
+ * another network namespace, unless all namespaces share the devices.
  */
 static void find_places(struct judge *j, struct places *places)
 {
@@ -117,13 +117,13 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* The module that would drive it, NULL if unknown, "" if there is none. */
+/* The module that would drive the function, NULL if unknown, "" if there is none. */
 static const char *module_of(struct judge *j, const struct diag_row *function,
 			     const struct eadm_family *family, bool *loaded)
 {
 	const char *name = eadm_family_module(family, 0);
 
-	/* It need not be where the kernel looks for modules. */
+	/* The module need not be where the kernel looks for modules. */
 	*loaded = diag_u64(eadm_judge_module(j, name), MOD_LOADED);
 	if (*loaded || !diag_has(function, FUNC_MODULE))
 		return *loaded ? name : NULL;

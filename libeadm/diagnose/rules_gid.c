@@ -17,8 +17,8 @@ bool eadm_judge_has_roce(const struct diag_row *setup)
 /* ---- the network interface -------------------------------------------------------- */
 
 /*
- * The interface that a GID belongs to although RDMA netlink shows none: it is in
- * another network namespace. "" if there is none, or it is not known.
+ * The interface of a GID for which RDMA netlink shows none: it is in another network
+ * namespace. "" if there is none, or it is unknown.
  */
 static const char *interface_elsewhere(struct judge *j,
 				       const struct diag_row *dev)
@@ -48,13 +48,19 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 			  diag_text(setup, SETUP_GID_NETDEV));
 		return;
 	}
-	/* A port is active only with an interface that is up, or with none, as with InfiniBand. */
+	/*
+	 * A port is active only with an interface that is up, or without an interface,
+	 * as with InfiniBand.
+	 */
 	if (!*elsewhere && (!diag_has(now, DEV_PORT_STATE) ||
 			    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_ACTIVE)) {
 		eadm_accuse(j, now, "no network interface belongs to it");
 		return;
 	}
-	/* As in a container that sees the adapters of its host; older kernels name it with RoCE only. */
+	/*
+	 * As in a container that sees the adapters of its host; older kernels name the
+	 * interface only with RoCE.
+	 */
 	if (*elsewhere)
 		eadm_accuse(j, now, "its network interface %s is in another network namespace",
 			    elsewhere);
@@ -62,7 +68,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "none of its network interfaces is in this network namespace");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
-	/* Other protocols have no GIDs of further interfaces. */
+	/* Other protocols have no GIDs of additional interfaces. */
 	if (diag_has(setup, SETUP_GID_SCOPE))
 		eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
 	else
@@ -71,7 +77,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 
 /* ---- the GID ---------------------------------------------------------------------- */
 
-/* The list of the others has names, as the field usable of gid. */
+/* The list of unusable GIDs has names, as in the field usable of gid. */
 static const struct {
 	const char *name, *text;
 } uses[] = {
@@ -84,7 +90,7 @@ static const struct {
 	{ "no-address", "is not an address of the interface" },
 };
 
-/* Add the indices of all others with this use: " 0 2 (link-local)". */
+/* Add the indices of all unusable GIDs with this use: " 0 2 (link-local)". */
 static void add_others(const char *others, size_t use, const char *before,
 		       char *buf, size_t size)
 {
@@ -108,7 +114,7 @@ static void add_others(const char *others, size_t use, const char *before,
 		snprintf(buf + used, size - used, " (%s)", uses[use].text);
 }
 
-/* "; not 0 2 (link-local), 1 (RoCE v1)", within what a finding has room for. */
+/* "; not 0 2 (link-local), 1 (RoCE v1)", limited to the space in a finding. */
 static const char *other_gids(const struct diag_row *setup, char buf[256])
 {
 	const char *others = diag_text(setup, SETUP_GID_OTHERS);
@@ -121,7 +127,10 @@ static const char *other_gids(const struct diag_row *setup, char buf[256])
 	return buf;
 }
 
-/* There is one at most, which is link-local: the others are of the active member's device. */
+/*
+ * There is at most one such GID, which is link-local: the others belong to the active
+ * member's device.
+ */
 static void note_standby(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *setup)
 {
@@ -167,7 +176,10 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 	eadm_judge_next(j, next);
 }
 
-/* The kernel makes a GID of the MAC address, and of each address as soon as it is added. */
+/*
+ * The kernel creates a GID for the MAC address, and for each address as soon as it is
+ * added.
+ */
 static void accuse_no_address(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *setup)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about limits that the kernel sets to processes: control groups, pinned memory. */
+/*
+ * Rules about limits that the kernel sets for processes: control groups, pinned memory.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +9,7 @@
 #include "judge.h"
 
 #define BOTH	(EADM_GROUP_STATE | EADM_GROUP_SETUP)
-/* Nearly all: nine tenths, as for the limits of devices. */
+/* Nine tenths, as for the limits of devices. */
 #define NEARLY(max)	((max) - (max) / 10)
 #define PAGE	4096
 
@@ -69,7 +71,10 @@ static void look_cgroup(struct judge *j, const struct diag_row *now,
 
 /* ---- pinned memory ----------------------------------------------------------------- */
 
-/* The first context of a process represents all of them: NULL of the others, and if unknown. */
+/*
+ * The first context of a process represents all of them: NULL for the others, and if
+ * unknown.
+ */
 static const struct diag_owner *owner_by_first(struct judge *j, const struct diag_row *ctx)
 {
 	uint64_t pid = diag_u64(ctx, CTX_PID);
@@ -115,9 +120,12 @@ static void look_files(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_CTX, now, CTX_PID);
 }
 
-/* ---- why memory could not be registered ------------------------------------------ */
+/* ---- reasons why memory could not be registered ---------------------------------- */
 
-/* Registrations that the adapter refused since the earlier snapshot; the last of them. */
+/*
+ * Registrations that the adapter refused since the earlier snapshot, and the last of
+ * them.
+ */
 static uint64_t refused(struct judge *j, const struct diag_row *then,
 			const struct diag_row **last)
 {
@@ -141,7 +149,7 @@ static uint64_t refused(struct judge *j, const struct diag_row *then,
 	return n;
 }
 
-/* Of the processes that the limit applies to, the one with the least left. */
+/* The process with the least remaining memory among those that the limit applies to. */
 static const struct diag_owner *most_limited(struct judge *j, uint64_t dev,
 					     const char **comm, bool *all_known)
 {
@@ -220,7 +228,7 @@ void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	owner = most_limited(j, now->dev, &comm, &all_known);
-	/* With some of each kind, the commands have a verdict, too. */
+	/* If there are failures of each kind, the commands have a verdict, too. */
 	blame_kernel(j, owner, comm, all_known, sees_commands && !last);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about what surrounds a device: its network interface and the health
- * reporters of its driver. They need neither companion nor probe.
+ * Rules about the environment of a device: its network interface and the health
+ * reporters of its driver. They need neither the companion nor the probe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* A link that is paused for long receives pause frames at least this often. */
+/* A link that is paused for a long time receives pause frames at least this often. */
 #define PAUSES_PER_S	300
 
 static uint64_t per_second(uint64_t count, const struct diag_row *now,
@@ -65,7 +65,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* RTR needs the address of a neighbour: a QP that got none stays as it was. */
+/* RTR needs the address of a neighbour: a QP without it remains in its state. */
 static bool stays_in_init(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,

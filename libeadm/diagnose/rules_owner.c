@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about processes that own queues: a process that is not running explains
- * much that would otherwise look like a fault.
+ * Rules about processes that own queues: a process that is not running explains many
+ * symptoms that would otherwise look like faults.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "eadm_nl.h"
 #include "judge.h"
 
-/* What keeps a process from serving its queues, to complete "its process is ...". */
+/* Describes why a process cannot serve its queues, to complete "its process is ...". */
 static bool says(const struct diag_owner *owner, char *buf, size_t size)
 {
 	switch (owner->state) {
@@ -34,7 +34,10 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 	}
 }
 
-/* Must be the same in both snapshots: many processes are in such a state briefly. */
+/*
+ * The state must be the same in both snapshots: many processes are in such a state
+ * briefly.
+ */
 static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 {
 	const struct diag_owner *now = eadm_diag_owner(eadm_judge_now(j), pid);
@@ -47,8 +50,8 @@ static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 }
 
 /*
- * For rules that blame the user of a queue: if its process is seen in such a
- * state, that is the cause.
+ * For rules that blame the user of a queue: if its process is in such a state, that is
+ * the cause.
  */
 void eadm_judge_consumer(struct judge *j, uint64_t pid)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules based on port counters: peers, paths, and the adapter itself. They do
- * not need the companion, only a driver that has counters.
+ * Rules based on port counters: peers, paths, and the adapter itself. They do not need
+ * the companion, only a driver with counters.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* This many keep-alives missing in a row always means something. */
+/* This many missing keep-alives in a row always indicate a fault. */
 #define ALIVE_MISSED	3
 /* No adapter is required to send them more often than this. */
 #define ALIVE_MIN_NS	SECOND
@@ -30,7 +30,7 @@ static const struct diag_row *async_eq(struct judge *j, uint64_t dev)
 }
 
 /*
- * Mean time between keep-alives; 0: unknown. Derived from the counters alone it
+ * Mean time between keep-alives; 0: unknown. A value derived from the counters alone
  * may be too long, because the driver may have been loaded long after boot.
  */
 static uint64_t alive_period(struct judge *j, const struct diag_row *now)
@@ -43,7 +43,7 @@ static uint64_t alive_period(struct judge *j, const struct diag_row *now)
 	return n ? eadm_judge_now(j)->uptime / n : 0;
 }
 
-/* Time since the last keep-alive, as far as known. */
+/* Time since the last keep-alive, if known. */
 static uint64_t silent_for(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
@@ -63,7 +63,7 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 	uint64_t silent = silent_for(j, now, then);
 	char age[32], usual[32];
 
-	/* It never sent any (older firmware), or was just started. */
+	/* The adapter never sent any (older firmware), or was just started. */
 	if (!period || diag_u64(now, CNT_KEEP_ALIVES) < ALIVE_MISSED ||
 	    now->id != 1)
 		return;
@@ -97,8 +97,8 @@ static void cite_traffic(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * Packets are sent again and again, and none is received. A port that only
- * sends receives none either, but sends each packet once, as it is answered.
+ * Packets are retransmitted repeatedly, and none is received. A port that only sends
+ * receives none either, but sends each packet once, because it is acknowledged.
  */
 static bool is_cut_off(const struct diag_row *now, const struct diag_row *then)
 {
@@ -108,7 +108,7 @@ static bool is_cut_off(const struct diag_row *now, const struct diag_row *then)
 	       diag_growth(now, then, CNT_RETRANS_PACKETS) >= sent / 2;
 }
 
-/* Times that requests were sent again because no answer came in time. */
+/* Number of times that requests were retransmitted because of a timeout. */
 static uint64_t repetitions(const struct diag_row *now,
 			    const struct diag_row *then)
 {
@@ -119,8 +119,8 @@ static uint64_t repetitions(const struct diag_row *now,
 }
 
 /*
- * Nothing is received, not even a request to send again: every repetition is due
- * to a timeout.
+ * Nothing is received, not even a request to retransmit: every retransmission is due to
+ * a timeout.
  */
 static bool is_unanswered(const struct diag_row *now,
 			  const struct diag_row *then)
@@ -159,7 +159,7 @@ static bool has_failed(struct judge *j, const struct diag_row *qp)
 
 typedef bool (*is_one)(struct judge *j, const struct diag_row *qp);
 
-/* The number of such QPs, and the last one. */
+/* The number of such QPs, and the last such QP. */
 static unsigned int find_qps(struct judge *j, uint64_t dev, is_one is,
 			     const struct diag_row **last)
 {
@@ -177,7 +177,7 @@ static unsigned int find_qps(struct judge *j, uint64_t dev, is_one is,
 	return n;
 }
 
-/* The evidence has room for a few of them. */
+/* The evidence has room for only a few QPs. */
 static void cite_qps_that(struct judge *j, uint64_t dev, is_one is)
 {
 	static const signed char fields[] = {
@@ -192,14 +192,14 @@ static void cite_qps_that(struct judge *j, uint64_t dev, is_one is)
 	}
 }
 
-/* Counters of the port do not show which QP it is unless there is only one. */
+/* Counters of the port do not show which QP is concerned unless there is only one. */
 static void accuse_silence(struct judge *j, const struct diag_row *now,
 			   const struct diag_row *then)
 {
 	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
 	uint64_t times = repetitions(now, then);
 	uint64_t given_up = diag_growth(now, then, CNT_RETRIES_EXCEEDED);
-	/* Those that gave up wait no more. */
+	/* QPs that gave up are no longer waiting. */
 	is_one is = given_up ? has_failed : is_waiting;
 	char age[32], who[256], name[96], peer[96], end[96] = "";
 	const struct diag_row *qp;
@@ -236,7 +236,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (!times && is_unanswered(now, then)) {
-		/* One repetition may be an accident: a longer look shows. */
+		/* One retransmission may be an accident: a longer interval shows. */
 		if (repetitions(now, then) < 2)
 			eadm_judge_doubt(j);
 		else
@@ -259,7 +259,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	cite_traffic(j, now, then);
 }
 
-/* Each QP that failed has a peer on this machine that some verdict concerns. */
+/* Whether each QP that failed has a peer on this machine with a verdict. */
 static bool peers_explain(struct judge *j, const struct diag_row *now)
 {
 	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, now->dev);
@@ -293,10 +293,12 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 		snprintf(who, sizeof(who), "; %s is in the state ERR, its peer is %s",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 eadm_peer_text(qp, peer, sizeof(peer)));
-	/* Both ends are here, and it was said what is wrong with the other one. */
+	/*
+	 * Both ends are on this machine, and the fault of the other end was reported.
+	 */
 	if (peers_explain(j, now))
 		return;
-	/* Where no peer answers at all, this is said there. */
+	/* If no peer responds at all, a different rule reports this. */
 	if (is_unanswered(now, then) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "its requests were given up"))
@@ -337,7 +339,7 @@ static bool counts_losses(const char *name)
 	}
 }
 
-/* Where some QPs have counters: whose packets these were. */
+/* If some QPs have counters: adds the QPs whose packets were affected. */
 static void cite_qps(struct judge *j, uint64_t dev)
 {
 	const struct diag_rows *all = &eadm_judge_now(j)->rows[DIAG_QP_COUNTER];
@@ -370,7 +372,7 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 	uint64_t late = diag_growth(now, then, CNT_ACK_TIMEOUTS);
 	uint64_t least = 10 + sent / 100;
 
-	/* Packets to a peer that does not answer are retransmitted, too. */
+	/* Packets to a peer that does not respond are retransmitted, too. */
 	if ((is_cut_off(now, then) || is_unanswered(now, then) ||
 	     again < late + least) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
@@ -399,7 +401,7 @@ static void look_impaired(struct judge *j, const struct diag_row *now,
 	cite_traffic(j, now, then);
 }
 
-/* Some datagrams may be lost. */
+/* A loss of some datagrams is normal. */
 static void look_rx_drops(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -425,7 +427,7 @@ static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 
 	if (!reads && !writes)
 		return;
-	/* The counters were not all read at the same moment. */
+	/* The counters were not all read at the same time. */
 	if (reads + writes <= 2 * diag_growth(now, then, CNT_UNRESPONSIVE) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "its RDMA reads and writes end with an error"))
@@ -492,7 +494,7 @@ const struct eadm_rule eadm_rules_port[] = {
 	{ 0 }
 };
 
-/* Applied when those on QPs have been. */
+/* Applied after the rules about QPs. */
 const struct eadm_rule eadm_rules_given_up[] = {
 	{
 		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,

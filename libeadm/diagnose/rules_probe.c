@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules based on the probe's records, for devices of any driver: verbs calls,
- * and events of connections and GIDs. docs/probe.md lists legitimate situations
- * that look similar to each.
+ * Rules based on the probe's records, for devices of any driver: verbs calls, and
+ * events of connections and GIDs. docs/probe.md lists legitimate situations that look
+ * similar to each.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,9 +22,12 @@
  */
 #define SLOW_NS		SECOND
 #define SLOW_NS_PER_BYTE 20
-/* A process that tears a QP down moves it to the error state first. */
+/* A process that closes a QP moves it to the error state first. */
 #define TEARDOWN_NS	SECOND
-/* Regions that a process creates without destroying any, over at least this time. */
+/*
+ * Number of regions that a process creates without destroying any, over at least this
+ * time.
+ */
 #define LEAK_LEAST	128
 #define LEAK_QUARTER	16
 #define LEAK_NS		(4 * SECOND)
@@ -86,8 +89,8 @@ static bool is_cm(const struct diag_row *row, uint64_t event)
 }
 
 /*
- * Another attempt to reach the same peer succeeded. If the process manages its
- * QP itself, the kernel only sees the peer's response.
+ * Another attempt to reach the same peer succeeded. If the process manages its QP
+ * itself, the kernel only sees the peer's response.
  */
 static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 {
@@ -108,7 +111,7 @@ static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 	return false;
 }
 
-/* Same process, peer and rule: one verdict covers all of them. */
+/* Same process, peer and rule: one verdict covers all failures. */
 static bool is_one_more(struct judge *j, const char *rule,
 			const struct diag_row *now)
 {
@@ -198,7 +201,7 @@ static const struct diag_row *change_of(struct judge *j, uint64_t dev,
 	return found;
 }
 
-/* A connected QP whose process was ended by a signal. */
+/* Reports a connected QP whose process was ended by a signal. */
 static void look_killed(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -208,7 +211,7 @@ static void look_killed(struct judge *j, const struct diag_row *now,
 	char who[64], age[32], peer[64] = "";
 
 	(void)then;
-	/* SIGHUP, SIGINT, SIGTERM: it was asked to end. */
+	/* SIGHUP, SIGINT, SIGTERM: the process was requested to end. */
 	if (diag_u64(now, CALL_OP) != EADM_CMD_OP_DESTROY_QP ||
 	    !diag_has(now, CALL_EXIT) || !signal || signal == 1 ||
 	    signal == 2 || signal == 15 || !is_recent(now, time))
@@ -282,7 +285,10 @@ static struct diag_match events_of_gid(struct judge *j, uint64_t dev,
 			       port << 32 | index);
 }
 
-/* Concerns the GID, not the adapter: which table entry a QP sends from is its attribute. */
+/*
+ * This concerns the GID, not the adapter: the table entry that a QP sends from is an
+ * attribute of the QP.
+ */
 static bool was_added_later(struct judge *j, const struct diag_row *removed)
 {
 	struct diag_match events = events_of_gid(j, removed->dev,
@@ -332,7 +338,7 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 
 /* ---- objects --------------------------------------------------------------------- */
 
-/* Name of the device limit that a call exceeds; NULL: none is known. */
+/* Name of the device limit that a call exceeds; NULL if none is known. */
 static const char *exceeds(const struct diag_row *dev,
 			   const struct diag_row *call, uint64_t *asked,
 			   uint64_t *limit)
@@ -375,7 +381,7 @@ static const char *exceeds(const struct diag_row *dev,
 	return NULL;
 }
 
-/* The process tried again and succeeded, as when probing for the limit. */
+/* The process retried and succeeded, as when probing for the limit. */
 static bool was_made_later(struct judge *j, const struct diag_row *failed)
 {
 	struct diag_match done = eadm_diag_match(eadm_judge_now(j),

@@ -8,12 +8,14 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* A QP that has work and moves fewer packets per second than this is slow. */
+/*
+ * A QP that has work and sends or receives fewer packets per second than this is slow.
+ */
 #define SLOW_PACKETS 50
 /* A sender waiting for a receive retries at most this often, in packets per second. */
 #define MOST_KNOCKS 25
 
-/* ---- what a QP does ----------------------------------------------------------- */
+/* ---- activity of a QP --------------------------------------------------------- */
 
 static const signed char sq_facts[] = {
 	QP_STATE, QP_SQ_PI, QP_SQ_CI, QP_HW_SQ_PI, QP_HW_SQ_CI,
@@ -78,8 +80,8 @@ static bool is_retrying(const struct diag_row *now,
 }
 
 /*
- * The adapter has something to send and makes no progress. Incoming packets may
- * be the answers to a long read, unless the peer's own requests explain them.
+ * The adapter has requests to send and makes no progress. Incoming packets may be
+ * responses to a long read, unless the peer's own requests explain them.
  */
 static bool sends_nothing(const struct end *e, const struct end *peer)
 {
@@ -92,8 +94,8 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 }
 
 /*
- * Its request has arrived at the peer and is not accepted: both ends send
- * packets, but few, and none is lost.
+ * The QP's request has arrived at the peer and is not accepted: both ends send packets,
+ * but few, and none is lost.
  */
 static bool knocks(const struct end *e, const struct end *peer)
 {
@@ -119,7 +121,9 @@ static bool rq_is_unheard(const struct diag_row *qp)
 	return diag_apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
 }
 
-/* ---- what explains more than one QP ------------------------------------------------ */
+/*
+ * ---- causes that affect several QPs -------------------------------------------------
+ */
 
 /* Counters of its device, which has one port so far. */
 static const struct diag_row *counters_of(const struct diag_snapshot *m,
@@ -135,7 +139,7 @@ static const struct diag_row *cq_of(struct judge *j, const struct diag_row *qp,
 			      diag_u64(qp, field));
 }
 
-/* @text: how @qp is affected by a device that does not work */
+/* @text: effect on @qp of a device that does not work */
 static bool device_explains(struct judge *j, const struct diag_row *at,
 			    const struct diag_row *qp, const char *text)
 {
@@ -164,7 +168,7 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 			    counters_of(m, at), qp, "%s", text);
 }
 
-/* Whether one of its CQs was accused: the owner makes no progress. */
+/* Whether one of its CQs was reported because the owner makes no progress. */
 static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			unsigned int field, const char *text)
 {
@@ -183,7 +187,7 @@ static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 			    qp, "%s", text);
 }
 
-/* The other end was accused, or either device. */
+/* Whether the other end or either device was reported. */
 static bool others_explain(struct judge *j, const struct diag_row *qp,
 			   const struct diag_row *peer, const char *text)
 {
@@ -214,7 +218,9 @@ static void doubt_cause(struct judge *j, const struct diag_row *qp,
 	eadm_judge_cause(j, "Unknown: packets may be dropped at the port or by a limit, and the counters that would show these drops cannot be read.");
 }
 
-/* ---- what may be wrong ------------------------------------------------------------ */
+/*
+ * ---- faults -----------------------------------------------------------------------
+ */
 
 static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
@@ -222,7 +228,7 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	uint32_t n = diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI);
 	char age[32];
 
-	/* While busy, it may check for more only when done. */
+	/* While busy, the adapter may check for more requests only when done. */
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
 	    !n || !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
@@ -234,7 +240,7 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
-/* The sender has done nothing wrong; mention it together with the receiver. */
+/* The sender is not at fault; mention it together with the receiver. */
 static void add_sender(struct judge *j, const struct end *receiver,
 		       const struct end *sender)
 {
@@ -256,7 +262,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 	uint32_t n = diag_apart(now, QP_RQ_PI, QP_HW_RQ_PI);
 	char age[32];
 
-	/* It may check the receive queue only when something arrives. */
+	/* The adapter may check the receive queue only when a message arrives. */
 	if (!has_no_receive(&e) || !rq_is_unheard(now) ||
 	    !rq_is_unheard(then) || !knocks(&sender, &e))
 		return;
@@ -301,8 +307,8 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The sender that waits for a receive on another machine; the rest must
- * be examined there.
+ * Reports the sender that waits for a receive on another machine; the cause must be
+ * examined there.
  */
 static void wait_for_peer(struct judge *j, const struct end *e)
 {
@@ -366,7 +372,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	    !knocks(&sender, &e))
 		return;
 	n = to_send(sender.now);
-	/* Its owner is waiting for something that is not its fault. */
+	/* The QP's owner is waiting for a condition that is not its fault. */
 	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
@@ -384,7 +390,9 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	add_sender(j, &e, &sender);
 }
 
-/* An end that gave up has retransmitted; one that has not was notified by its peer. */
+/*
+ * An end that gave up has retransmitted; an end that has not was notified by its peer.
+ */
 static bool gave_up(const struct diag_row *qp)
 {
 	return diag_has(qp, QP_FIRST_CAUSE) &&
@@ -440,8 +448,8 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The QP's counter may be narrow, so it is only used if the whole device sent
- * no more than fits; otherwise all the device sent may be the QP's.
+ * The QP's counter may be narrow, so it is only used if the whole device sent no more
+ * packets than fit into it; otherwise all packets of the device may be the QP's.
  */
 static void look_storm(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
@@ -475,7 +483,7 @@ static void look_storm(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
-/* Messages arrived, but at times there was no receive for the next one. */
+/* Messages arrived, but sometimes no receive was posted for the next one. */
 static bool receives_late(const struct end *e)
 {
 	return e->now && e->then &&
@@ -485,8 +493,8 @@ static bool receives_late(const struct end *e)
 }
 
 /*
- * Almost always something to send. A QP that posts one request after the other
- * is idle now and then, but not in two samples of four.
+ * Whether the QP almost always has requests to send. A QP that posts one request after
+ * the other is idle now and then, but not in two samples of four.
  */
 static bool always_sends(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
@@ -499,7 +507,7 @@ static bool always_sends(struct judge *j, const struct diag_row *now,
 	return idle <= (eadm_judge_between(j) > 1);
 }
 
-/* There is always something to send, but hardly anything is sent. */
+/* There are always requests to send, but hardly any packets are sent. */
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
@@ -511,10 +519,10 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	uint32_t n = to_send(now);
 	char age[32];
 
-	/* Without a packet counter, it may be many. */
+	/* Without a packet counter, there may be many packets. */
 	if (!diag_has(now, QP_HW_TX_PACKETS))
 		return;
-	/* Time too short, stalled, or fast. */
+	/* The interval is too short, or the QP is stalled or fast. */
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
 	    !always_sends(j, now, then) || receives_late(&peer) ||
@@ -611,7 +619,7 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 	return buf;
 }
 
-/* A request of this QP has the failure in its completion. */
+/* Whether a request of this QP reports the failure in its completion. */
 static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 {
 	struct diag_match cqes = eadm_diag_match(eadm_judge_now(j), DIAG_CQES_OF_QP,
@@ -629,9 +637,9 @@ static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 }
 
 /*
- * Whether @a failed and @b was stopped because of that: both ends report the
- * same cause. The end whose request failed has a completion that says so; the
- * other end got an access or receive error, or was simply notified later.
+ * Whether @a failed and @b was stopped because of that: both ends report the same
+ * cause. The end whose request failed has a completion with the error; the other end
+ * got an access or receive error, or was simply notified later.
  */
 static bool failed_first(struct judge *j, const struct diag_row *a,
 			 const struct diag_row *b)
@@ -696,7 +704,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 			"was stopped because a request of its peer failed");
 }
 
-/* For drivers that report only the state. */
+/* For drivers that report only the state of a QP. */
 static void look_plain_error(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
@@ -709,7 +717,7 @@ static void look_plain_error(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR ||
 	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR)
 		return;
-	/* Where it had a peer, this may be why. */
+	/* If the QP had a peer, this may be the reason. */
 	if (given_up && diag_u64(now, QP_DEST_QPN))
 		snprintf(text, sizeof(text), "; the port has given up %" PRIu64 " %s after all retries so far",
 			 given_up, eadm_plural(given_up, "request", "requests"));
@@ -733,7 +741,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 		    (int64_t)diag_u64(now, QP_HW_ERROR) == -ENODEV;
 
 	(void)then;
-	/* There was an event that the adapter did not raise: the driver did. */
+	/* There was an event that was raised by the driver, not by the adapter. */
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;
@@ -744,7 +752,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_QP, now, QP_HW_ERROR);
 }
 
-/* Posted and not yet completed to the consumer, or not flushed. */
+/* Number of posted requests that were not completed to the consumer, or not flushed. */
 static uint16_t undrained(const struct diag_row *qp, bool kernel)
 {
 	if (kernel)
@@ -775,7 +783,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 	    stopped_with_cq(j, now) ||
 	    device_explains(j, now, now, "its requests are not flushed"))
 		return;
-	/* It is being worked on. */
+	/* The queue is being processed. */
 	if ((kernel && (!diag_same(now, then, QP_SQ_CI) ||
 			!diag_same(now, then, QP_RQ_CI))) ||
 	    (!kernel && (!diag_same(now, then, QP_HW_SQ_CI) ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about how the machine is set up. Each one also reports what is fine: a device
- * may have a line from every rule. What a source does not have is not judged.
+ * Rules about the setup of the machine. Each rule also reports passed checks: a device
+ * may have a line from every rule. Data that a source lacks is not judged.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 /* Every path must support this much: IPv6 requires it. */
 #define MTU_MIN		1280
 
-/* A library on top of verbs that applications use for one of the devices. */
+/* A library on top of verbs through which applications use one of the devices. */
 static const char *middleware(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
@@ -33,7 +33,10 @@ static const char *middleware(struct judge *j)
 	return name;
 }
 
-/* Whether its driver should show everything and does not: that must not count as fine. */
+/*
+ * Whether the driver should show its state but does not: such a check must not count as
+ * passed.
+ */
 static bool is_hidden(const struct diag_row *dev)
 {
 	const struct eadm_family *family =
@@ -46,7 +49,7 @@ static bool is_hidden(const struct diag_row *dev)
 static const char show_it[] =
 	"modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}";
 
-/* Report that something is hidden, if so. */
+/* Report data that the driver should show but does not. */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what)
 {
@@ -67,7 +70,7 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	size_t i, at = 0, n = EADM_ARRAY_SIZE(needed);
 
 	(void)then;
-	/* The last two are only needed for connections. */
+	/* The last two modules are only needed for connections. */
 	if (!eadm_judge_uses_cm(j))
 		n -= 2;
 	for (i = 0; i < n; i++) {
@@ -81,7 +84,7 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	}
 	if (at) {
 		eadm_accuse(j, now, "not loaded: %s", missing);
-		/* Without connections, nothing needs the other two. */
+		/* Without connections, the other two modules are not needed. */
 		if (!strncmp(missing, "rdma_", strlen("rdma_")))
 			eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	} else {
@@ -170,7 +173,10 @@ static bool has_use_for_companion(struct judge *j)
 	return !devs->n;
 }
 
-/* The rest works without the companion; without a driver for it, nothing is missing. */
+/*
+ * Everything else works without the companion; if no driver supports it, nothing is
+ * missing.
+ */
 static void lacks_companion(struct judge *j, const struct diag_row *now)
 {
 	if (!has_use_for_companion(j))
@@ -333,7 +339,7 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* Addresses of interfaces above this one serve it, too. */
+/* Addresses of interfaces above this one can be used as well. */
 static bool has_address_above(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *setup)
 {
@@ -341,7 +347,7 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 	const char *bond = diag_text(setup, SETUP_BOND);
 	const char *vlan = diag_text(setup, SETUP_ADDRESS_VLAN);
 
-	/* With RoCE, the kernel has made a GID of each of them. */
+	/* With RoCE, the kernel has created a GID for each of them. */
 	if (eadm_judge_has_roce(setup) &&
 	    diag_u64(setup, SETUP_GID_SCOPE) != EADM_GID_SCOPE_LINK_LOCAL)
 		eadm_pass(j, now, "%s, above %s, has an address",
@@ -350,7 +356,10 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "%s is a standby member of %s", netdev, bond);
 	else if (*bond && diag_has(setup, SETUP_GID) &&
 		 !*diag_text(setup, SETUP_GID_NETDEV))
-		/* Kernels that do not know the interface of this GID find it by the bond's address. */
+		/*
+		 * Kernels that do not know the interface of this GID find it by the
+		 * bond's address.
+		 */
 		return true;
 	else if (*vlan)
 		eadm_pass(j, now, "%s, a VLAN of %s, has an address", vlan,
@@ -360,7 +369,7 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 	return true;
 }
 
-/* Connections are made by IP address. */
+/* Connections are established by IP address. */
 static void look_address(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
@@ -431,7 +440,7 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 }
 
 /* If all completion vectors interrupt the same CPU, it is the bottleneck. */
-/* Say which files to write to: the number of each completion interrupt. */
+/* Name the files to write to: the number of each completion interrupt. */
 static void say_interrupts(struct judge *j, const struct diag_row *now)
 {
 	const struct diag_rows *irqs = &eadm_judge_now(j)->rows[DIAG_IRQ];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What rules about the setup share. */
+/* Functions shared by rules about the setup. */
 #ifndef EADM_RULES_SETUP_H
 #define EADM_RULES_SETUP_H
 
@@ -12,7 +12,7 @@ bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
 int eadm_judge_errno(const struct diag_row *row, unsigned int field);
 const struct diag_row *eadm_judge_setup(struct judge *j,
 					const struct diag_row *dev);
-/* NULL if the source has nothing about it. */
+/* NULL if the source has no data about the module. */
 const struct diag_row *eadm_judge_module(struct judge *j, const char *name);
 const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev);
 bool eadm_judge_uses_cm(struct judge *j);

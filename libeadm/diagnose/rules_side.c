@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about adapters that are programs: on one side there is a guest, whose
- * driver and applications may not do their part, and on the other a backend,
- * which may fail.
+ * Rules about adapters that are programs: on one side there is a guest, whose driver
+ * and applications may be at fault, and on the other a backend, which may fail.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -90,7 +89,7 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_DEV, now, DEV_MRS);
 }
 
-/* ---- what the guest's driver should take ------------------------------------- */
+/* ---- events and completions that the guest's driver should consume ------------ */
 
 static const signed char eq_facts[] = {
 	EQ_ROLE, EQ_VECTOR, EQ_PENDING, EQ_INTERRUPTS, EQ_UNDELIVERED,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about SMC sockets, whose connections should use RDMA and are on TCP. */
+/* Rules about SMC sockets whose connections should use RDMA but use TCP. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "model/fields.h"
 #include "rules.h"
 
-/* NULL: a newer kernel's. */
+/* NULL for a reason known only to a newer kernel. */
 static const struct eadm_spec_entry *find_reason(uint64_t code)
 {
 	const struct eadm_spec_enum *names = eadm_object_find_field(
@@ -21,7 +21,7 @@ static const struct eadm_spec_entry *find_reason(uint64_t code)
 	return NULL;
 }
 
-/* What to check, for reasons that an administrator can change. */
+/* Checks to recommend, for reasons that an administrator can change. */
 static void advise(struct judge *j, uint64_t code)
 {
 	switch (code) {
@@ -48,7 +48,7 @@ static void advise(struct judge *j, uint64_t code)
 	}
 }
 
-/* The kernel counts since it loaded SMC, and keeps no times. */
+/* The kernel counts since SMC was loaded, and does not record times. */
 static void look_fallback(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about jobs that could use RDMA, and move their data by TCP. */
+/* Rules about jobs that could use RDMA but transfer their data by TCP. */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "eadm_nl.h"
 #include "rules.h"
 
-/* Connections for control move less; bytes per second. */
+/* Control connections transfer fewer bytes per second than this. */
 #define BUSY		(1ULL << 20)
 
-/* Whether one of its kind could be seen at all: a program's rows are not of this machine. */
+/* Whether this machine has an adapter; rows of programs describe other machines. */
 static bool has_adapter(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];

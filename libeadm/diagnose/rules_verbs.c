@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about user space: libibverbs, its providers, and the files by which
- * processes use devices. Those of the caller are judged.
+ * Rules about user space: libibverbs, its providers, and the files by which processes
+ * use devices. The files of the caller are judged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "family/family.h"
 #include "rules_setup.h"
 
-/* The length of an item of a list. */
+/* The length of an element of a list. */
 static size_t item(const char *at, const char *separator)
 {
 	const char *end = strstr(at, separator);
@@ -30,7 +30,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Copies what keeps a library from being loaded; false: nothing does. */
+/* Copies the reason why a library cannot be loaded; false if there is none. */
 static bool fault_of(const struct diag_row *verbs, const char *name, char *buf,
 		     size_t size)
 {
@@ -55,7 +55,7 @@ static const struct diag_row *verbs_of(struct judge *j)
 	return rows->n ? rows->row : NULL;
 }
 
-/* The files of a container stay as they are when devices of the host change. */
+/* The device files of a container do not change with the devices of the host. */
 static const char other_device[] =
 	"has the device number of another device: libraries cannot open it";
 static const char other_cause[] =
@@ -63,7 +63,7 @@ static const char other_cause[] =
 static const char other_next[] =
 	"restart the container; udevadm trigger on a host";
 
-/* The module makes the file, but not in containers. */
+/* The module creates the file, but not in containers. */
 static void lacks_cm_file(struct judge *j)
 {
 	if (!diag_u64(eadm_judge_module(j, "rdma_ucm"), MOD_LOADED)) {
@@ -128,8 +128,8 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 /* ---- providers ----------------------------------------------------------------- */
 
 /*
- * Only devices with a file that exists are listed: another rule covers the others.
- * Adapters that are programs have no setup.
+ * Only devices whose file exists are listed: another rule covers the others. Adapters
+ * that are programs have no setup.
  */
 static bool has_file(struct judge *j, const struct diag_row *dev)
 {
@@ -166,7 +166,7 @@ static void lacks_provider(struct judge *j, const struct diag_row *dev,
 	eadm_cite(j, DIAG_VERBS, verbs, VERBS_DEVICES);
 }
 
-/* Without a list, as in a capture of another version, files have to do. */
+/* Without a list, as in a capture of a different version, use the files instead. */
 static void judge_files(struct judge *j, const struct diag_row *dev,
 			const struct diag_row *verbs, const char *provider)
 {
@@ -243,7 +243,7 @@ static void find_others(struct judge *j, const struct diag_row *dev,
 	}
 }
 
-/* What it does to libraries that open all devices; "" if unknown. */
+/* Consequence for libraries that open all devices; "" if unknown. */
 static void put_consequence(struct judge *j, const struct diag_row *dev,
 			    const struct others *others, char *buf, size_t size)
 {
@@ -260,7 +260,7 @@ static void put_consequence(struct judge *j, const struct diag_row *dev,
 			 library, eadm_family_name(family));
 }
 
-/* Libraries leave out a device without a file, and use the others. */
+/* Libraries skip a device without a file, and use the other devices. */
 static void lacks_file(struct judge *j, const struct diag_row *dev,
 		       const char *node, const struct others *others)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reads what the rules of a diagnosis look at.
+ * Reads the data that the rules of a diagnosis examine.
  *
  * Reading the adapter's own contexts requires commands. If the command queue is
  * dead, each would take a timeout, so the queue is checked first.
@@ -18,14 +18,14 @@
 #include "read/machine.h"
 #include "eadm_nl.h"
 
-/* An adapter that needs this long for a command is sent no more commands. */
+/* An adapter that needs this long for a command is not sent any more commands. */
 #define PATIENCE_NS 1000000000ULL
 /* A working adapter needs less time than this for all commands of a dump. */
 #define LONG_NS 10000000ULL
 
 /*
- * Limits from libibverbs require opening the device, to which a hung device
- * does not respond: only for a check of the setup, and not repeatedly.
+ * Limits from libibverbs require opening the device, which blocks if the device hangs:
+ * read them only for a check of the setup, and only once.
  */
 static int read_devices(struct reader *r, unsigned int groups)
 {
@@ -43,7 +43,7 @@ static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
 		.size = sizeof(opts), .device = r->device, .hw = hw,
 	};
 
-	/* Fields that no rule looks at would require reading more files. */
+	/* Fields that no rule examines would require reading more files. */
 	if (kind == DIAG_MODULE)
 		opts.fields = eadm_diag_fields(kind)->field;
 	return eadm_diag_read_dump(r, kind, &opts);
@@ -62,7 +62,7 @@ static int failed(struct reader *r, enum diag_kind kind, int error)
 				  eadm_errmsg(r->ctx));
 }
 
-/* ---- what there is of a device -------------------------------------------------- */
+/* ---- data available for a device ------------------------------------------------ */
 
 /* Only drivers that come with eadm show their state. */
 static bool could_show(const struct diag_row *dev)
@@ -131,7 +131,7 @@ static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 		eadm_diag_lacks(r, DIAG_HW, DIAG_LACK_ASKED, NULL);
 		eadm_diag_lacks(r, DIAG_RINGS, DIAG_LACK_ASKED, NULL);
 	}
-	/* Who owns what in a guest cannot be seen from here. */
+	/* The owners of objects in a guest cannot be seen from here. */
 	if (diag_has(dev, DEV_SIDE) &&
 	    diag_u64(dev, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM)
 		eadm_diag_lacks(r, DIAG_OWNERS, DIAG_LACK_FAMILY, NULL);
@@ -205,8 +205,8 @@ static bool answers(const struct diag_row *cmdq)
 }
 
 /*
- * Read the command queue again after anything slow, which may have hung it. If
- * there is one, it is requested by number, which is faster than a dump.
+ * Read the command queue again after a slow operation, which may have hung it. If there
+ * is one, it is requested by number, which is faster than a dump.
  */
 static int read_cmdq(struct reader *r, size_t before, bool *answering)
 {
@@ -226,7 +226,7 @@ static int read_cmdq(struct reader *r, size_t before, bool *answering)
 	return ret ? failed(r, DIAG_CMDQ, ret) : 0;
 }
 
-/* Select commands: the flight recorder has thousands that rules do not care about. */
+/* Select commands: the flight recorder has thousands that rules do not need. */
 static int read_commands(struct reader *r)
 {
 	static const struct {
@@ -253,8 +253,8 @@ static int read_commands(struct reader *r)
 static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 {
 	/*
-	 * always: requires no privilege, as with counters, so the adapter is
-	 * asked even without @hw.
+	 * always: requires no privilege, as with counters, so the adapter is queried
+	 * even without @hw.
 	 */
 	static const struct {
 		enum diag_kind kind;
@@ -303,7 +303,7 @@ static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 		ret = eadm_diag_read_cqes(r, first_cq);
 	if (!ret)
 		ret = read_cmdq(r, before, &answering);
-	/* Separate rules cover what the probe recorded about the device. */
+	/* Separate rules cover the probe's records about the device. */
 	if (ret || r->brief || r->inputs->lack[DIAG_STATE])
 		return ret;
 	ret = read_commands(r);
@@ -336,7 +336,7 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
-/* A capture of an earlier version has none. */
+/* A capture of an earlier version has no control groups. */
 static int read_cgroups(struct reader *r)
 {
 	int ret = read_kind(r, DIAG_CGROUP, false);
@@ -345,8 +345,8 @@ static int read_cgroups(struct reader *r)
 }
 
 /*
- * Without devices, processes may still hold removed ones: those who judge the setup see why
- * there is none. A capture of an earlier version has none.
+ * Without devices, processes may still hold removed devices: rules about the setup show
+ * the reason. A capture of an earlier version has no such rows.
  */
 static int read_users(struct reader *r, unsigned int groups)
 {
@@ -360,7 +360,7 @@ static int read_users(struct reader *r, unsigned int groups)
 	return ret == -ENOMEM ? ret : 0;
 }
 
-/* How the machine is set up; the devices have already been read. */
+/* Read the setup of the machine; the devices have already been read. */
 static int read_setup(struct reader *r)
 {
 	unsigned int kind;
@@ -369,8 +369,8 @@ static int read_setup(struct reader *r)
 	for (kind = DIAG_MACHINE; !ret && kind < DIAG_KINDS; kind++) {
 		ret = read_kind(r, kind, false);
 		/*
-		 * If the driver shows no event queues, there are no interrupts
-		 * to read here.
+		 * If the driver shows no event queues, there are no interrupts to read
+		 * here.
 		 */
 		if (ret && ret != -ENOMEM)
 			ret = kind == DIAG_IRQ ? 0 : failed(r, kind, ret);
@@ -399,7 +399,7 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->ctx = ctx;
 	r->device = opts->device;
 	r->brief = opts->more && !eadm_source_records(ctx);
-	/* Before the devices: this determines whether their limits matter. */
+	/* Read before the devices: this determines whether their limits matter. */
 	ret = opts->groups & EADM_GROUP_STATE ? eadm_diag_read_probe(r, opts->device) :
 					       0;
 	if (!ret)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Families of adapters: their names, and the meaning of their bytes. This is
- * all data, derived from spec/families; the code that reads it (entry.c,
- * context.c) knows no particular adapter.
+ * Families of adapters: their names, and the meaning of their bytes. This is pure data,
+ * derived from spec/families; the code that reads it (entry.c, context.c) is
+ * independent of adapters.
  */
 #ifndef EADM_FAMILY_TABLES_H
 #define EADM_FAMILY_TABLES_H
@@ -23,9 +23,9 @@ struct eadm_item {
 /* Elements that follow: buffers or page addresses. */
 struct eadm_list {
 	uint16_t offset;
-	uint16_t size;		/* of one element */
+	uint16_t size;		/* size of one element */
 	uint8_t max;
-	uint8_t attr;		/* for their number; 0: not shown */
+	uint8_t attr;		/* attribute for their number; 0: not shown */
 	uint16_t inline_max;	/* bytes of payload in place of the elements */
 	struct eadm_bits count;
 	struct eadm_bits in_line;	/* nonzero: payload, whose length is count */
@@ -37,7 +37,7 @@ struct eadm_list {
 /* The part of an entry that depends on its operation. */
 struct eadm_body {
 	uint32_t op;
-	bool any;		/* for all operations not listed before it */
+	bool any;		/* for all operations not listed before */
 	uint8_t n_members;
 	const struct eadm_item *members;
 	const struct eadm_list *list;
@@ -113,10 +113,10 @@ struct eadm_family {
 	const char *provider;
 	const char *interrupts;		/* prefix of their names, or NULL */
 	const char *middleware;		/* library on top of verbs, or NULL */
-	/* Folder in which each program that is such an adapter has a socket, or NULL. */
+	/* Folder with a socket for each program that is such an adapter, or NULL. */
 	const char *sockets;
 	uint32_t verbs_driver;		/* RDMA_DRIVER_*; 0: not needed */
-	bool companion;			/* eadm's driver makes it known to the companion */
+	bool companion;			/* eadm's driver supports the companion */
 	bool no_netdev;			/* it has no network interface */
 	bool no_cm;			/* rdma_cm cannot connect it */
 	bool no_qp_list;		/* RDMA netlink does not list all of its QPs */

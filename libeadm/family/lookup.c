@@ -115,8 +115,8 @@ eadm_family_index_bits(const struct eadm_family *family, const char *queue)
 }
 
 /*
- * NULL for unknown entries and for those whose size differs from the
- * description: nothing of them may be shown.
+ * NULL for unknown entries and for those whose size differs from the description: such
+ * entries must not be shown.
  */
 const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 					     uint32_t kind, uint32_t id,
@@ -137,7 +137,10 @@ const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 	return NULL;
 }
 
-/* Whether this CQ is the command queue's. Not every family has that one among its CQs. */
+/*
+ * Whether this CQ belongs to the command queue. Not every family has that CQ among its
+ * CQs.
+ */
 bool eadm_family_is_command_cq(const struct eadm_family *family, uint32_t id)
 {
 	unsigned int i;

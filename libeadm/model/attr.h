@@ -13,7 +13,10 @@ struct eadm_attrs {
 	size_t left;
 };
 
-/* 1: *attr is an attribute within the bounds; 0: end; -1: it exceeds the bounds. */
+/*
+ * Returns 1: *attr is an attribute within the bounds; 0: end; -1: it exceeds the
+ * bounds.
+ */
 static inline int eadm_attr_next(struct eadm_attrs *attrs,
 				 const struct nlattr **attr)
 {
@@ -23,7 +26,7 @@ static inline int eadm_attr_next(struct eadm_attrs *attrs,
 	if (attrs->left < NLA_HDRLEN)
 		return attrs->left ? -1 : 0;
 	len = nla->nla_len;
-	/* A length below that of the header becomes a very large one. */
+	/* A length below that of the header wraps to a very large value. */
 	if (len - NLA_HDRLEN > attrs->left - NLA_HDRLEN)
 		return -1;
 	step = (len + NLA_ALIGNTO - 1) & ~(size_t)(NLA_ALIGNTO - 1);
@@ -67,7 +70,7 @@ static inline struct eadm_attrs eadm_attr_msg(const struct nlmsghdr *nlh,
 	return attrs;
 }
 
-/* The string of an attribute, NULL if it is not terminated within. */
+/* The string of an attribute, NULL if it is not terminated within the attribute. */
 static inline const char *eadm_attr_string(const struct nlattr *attr)
 {
 	const char *str = eadm_attr_data(attr);

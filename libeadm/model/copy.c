@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Copies of rows, which stay valid when their dump moves on. */
+/* Copies of rows, which stay valid when their dump continues. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names that drivers give counters, and the fields that mean the same (spec/counters.yaml). */
+/* Drivers' names for counters, and the corresponding fields (spec/counters.yaml). */
 #ifndef EADM_MODEL_COUNTERS_H
 #define EADM_MODEL_COUNTERS_H
 

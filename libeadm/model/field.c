@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Descriptions of objects and fields, over the derived tables. */
+/* Descriptions of objects and fields, based on the derived tables. */
 #include <errno.h>
 #include <string.h>
 
@@ -28,7 +28,7 @@ static char folded(char c)
 	return c == '_' ? '-' : c;
 }
 
-/* Compare names; "-" and "_" are equal, and so are upper and lower case. */
+/* Compare names; "-" and "_" are equal, and case is ignored. */
 static bool same_name(const char *a, const char *b)
 {
 	for (; *a && *b; a++, b++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows: which fields have a value, and which. */
+/* Rows: which fields have a value, and the values. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -30,8 +30,8 @@ void eadm_record_release(struct eadm_record *rec)
 }
 
 /*
- * Values that no message holds in this form are stored in the record itself.
- * One that does not fit stays absent; the sizes are chosen so that all fit.
+ * Values that no message contains in this form are stored in the record itself. A value
+ * that does not fit stays absent; the sizes are chosen so that all values fit.
  */
 void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
 			   const void *data, size_t len)
@@ -73,7 +73,7 @@ void eadm_record_put_string(struct eadm_record *rec, unsigned int attr,
 	eadm_record_put_bytes(rec, attr, str, strlen(str) + 1);
 }
 
-/* A copy of a string that lives as long as the row; NULL if there is no room. */
+/* Copy a string so that it lives as long as the row; NULL if there is no room. */
 const char *eadm_record_keep(struct eadm_record *rec, const char *text)
 {
 	size_t len = strlen(text) + 1;
@@ -323,7 +323,7 @@ static int text_hex(const unsigned char *p, size_t n, size_t group, char sep,
 	return at;
 }
 
-/* Every row has two of these, so no printf. */
+/* Every row has two addresses, so avoid printf. */
 static int text_ipv4(const unsigned char *p, char *buf, size_t size)
 {
 	char ip[INET_ADDRSTRLEN], *t = ip;
@@ -390,7 +390,7 @@ static int text_flags(const struct eadm_field *field, uint64_t value, char *buf,
 	return at;
 }
 
-/* Like snprintf() with "%s", which takes ten times as long. */
+/* Equivalent to snprintf() with "%s", which takes ten times as long. */
 static int text_copy(const char *text, char *buf, size_t size)
 {
 	size_t len = strlen(text);

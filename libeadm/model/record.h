@@ -12,7 +12,7 @@
 
 #define EADM_MAX_FIELDS 256
 
-/* Where a value is: in the message, or in the record's scratch space. */
+/* Location of a value: in the message, or in the record's scratch space. */
 struct eadm_slot {
 	const void *p;
 	uint32_t len;
@@ -30,7 +30,7 @@ struct eadm_record {
 	_Alignas(8) unsigned char scratch[4096];
 };
 
-/* Does not clear the whole record: most of it is room for values. */
+/* Does not clear the whole record, most of which is space for values. */
 static inline void eadm_record_init(struct eadm_record *rec)
 {
 	memset(rec, 0, offsetof(struct eadm_record, slot));
@@ -45,8 +45,8 @@ static inline bool eadm_record_attr_has(const struct eadm_record *rec,
 }
 
 /*
- * Only for numeric fields; 0 if absent. The slot of an absent field may still
- * point into an answer that has been freed.
+ * Only for numeric fields; 0 if absent. The slot of an absent field may still point
+ * into a response that has been freed.
  */
 static inline uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
 					    unsigned int attr)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The companion's family: its number and that of its event group. */
+/* The companion's family: its number and the number of its event group. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <string.h>

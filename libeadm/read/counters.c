@@ -40,8 +40,8 @@ void eadm_counters_mark(const struct eadm_record *rec,
 }
 
 /*
- * Put a counter with the driver's name, unless its field was present before
- * (@had, may be NULL). @name must live as long as the record.
+ * Put a counter under the driver's name, unless its field was present before (@had, may
+ * be NULL). @name must live as long as the record.
  */
 int eadm_counter_put(struct eadm_record *rec, const char *name,
 		     uint64_t value, bool original,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Messages of the companion's family to records: a single loop over the tables. */
+/*
+ * Converts messages of the companion's family to records, in a single loop over the
+ * tables.
+ */
 #include <errno.h>
 #include <linux/genetlink.h>
 
@@ -31,7 +34,7 @@ struct decoder {
 };
 
 /*
- * The field of an attribute in a message, or in a family's nest, whose first
+ * Index of the field of an attribute in a message, or in a family's nest, whose first
  * attribute has slot @base + 1; -1 if it has none.
  */
 static inline int place_of(const struct eadm_object *object,
@@ -44,8 +47,8 @@ static inline int place_of(const struct eadm_object *object,
 }
 
 /*
- * Whether the attribute is a number that can be used as it is, as nearly all are.
- * Decoding spends most of its time here.
+ * Whether the attribute is a number that can be used as it is, which is true of nearly
+ * all. Decoding spends most of its time here.
  */
 static inline bool is_plain(const struct eadm_object *object,
 			    const struct nlattr *attr, unsigned int base,
@@ -77,8 +80,8 @@ static inline int take_field(const struct decoder *d,
 }
 
 /*
- * Unknown attributes are kept as extras: a newer kernel reports more than
- * this library knows.
+ * Unknown attributes are kept as extras: a newer kernel reports fields that this
+ * library does not know.
  */
 static int take_other(const struct decoder *d, const struct nlattr *attr,
 		      unsigned int max)

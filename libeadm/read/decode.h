@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Messages of the companion's family to records. */
+/* Converts messages of the companion's family to records. */
 #ifndef EADM_DECODE_H
 #define EADM_DECODE_H
 

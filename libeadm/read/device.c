@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which RDMA devices exist, and who can report on them. */
+/* List of RDMA devices, and the sources of their data. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static int list_companion(struct eadm_ctx *ctx)
 }
 
 /*
- * Without the companion, there may still be programs that are adapters and
- * answer like it.
+ * Without the companion, there may still be programs that are adapters and respond like
+ * the companion.
  */
 static void list_programs(struct eadm_ctx *ctx)
 {
@@ -97,8 +97,9 @@ static void load_rdma(struct eadm_ctx *ctx)
 }
 
 /*
- * Succeeds if at least one of the two ways works; the other one's error is remembered.
- * RDMA netlink is not asked if it would only show the companion's devices.
+ * Succeeds if at least one of the two ways works; the error of the other one is
+ * remembered. RDMA netlink is not queried if it would only show the companion's
+ * devices.
  */
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
@@ -136,7 +137,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	return devices->rdma_err;
 }
 
-/* For information that only RDMA netlink has about a device, such as its ports. */
+/* For data that only RDMA netlink has about a device, such as its ports. */
 int eadm_devices_complete(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
@@ -163,9 +164,9 @@ int eadm_device_shown(struct eadm_ctx *ctx, const char *name, bool probed,
 }
 
 /*
- * For a dump with a row for each device: reading it reveals the companion's
- * devices, and eadm_devices_rest() adds the others. False if there is no
- * companion, or everything is to be captured.
+ * For a dump with a row for each device: reading it reveals the companion's devices,
+ * and eadm_devices_rest() adds the others. False if there is no companion, or all data
+ * is to be captured.
  */
 bool eadm_devices_begin(struct eadm_ctx *ctx)
 {
@@ -208,9 +209,9 @@ EADM_API void eadm_scan_drop(struct eadm_ctx *ctx)
 }
 
 /*
- * A snapshot covers the devices present when it begins; otherwise each of its
- * dumps would list them again. A list that is already held is good enough, unless
- * the snapshot is captured. Without a list, each dump finds the reason itself.
+ * A snapshot covers the devices present when it begins; otherwise each of its dumps
+ * would list the devices again. A list that is already held suffices, unless the
+ * snapshot is captured. Without a list, each dump finds the reason itself.
  */
 void eadm_devices_freeze(struct eadm_ctx *ctx, bool *held)
 {

@@ -7,7 +7,7 @@
 
 int eadm_devices_load(struct eadm_ctx *ctx) EADM_MUST_CHECK;
 int eadm_devices_complete(struct eadm_ctx *ctx) EADM_MUST_CHECK;
-/* @probed: what is asked for is recorded by the probe, too. */
+/* @probed: the requested data is recorded by the probe, too. */
 int eadm_device_shown(struct eadm_ctx *ctx, const char *name, bool probed,
 		      const struct eadm_device **dev) EADM_MUST_CHECK;
 bool eadm_devices_begin(struct eadm_ctx *ctx) EADM_MUST_CHECK;

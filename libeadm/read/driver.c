@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which driver a device has, and where the device is. sysfs shows that for devices
- * below a function of a bus; some drivers register theirs without a parent.
+ * Driver and location of a device. sysfs shows them for devices below a function of a
+ * bus; some drivers register their devices without a parent.
  */
 #include <errno.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static bool has_node(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	return has;
 }
 
-/* A module that is not loaded is not the driver, whatever the driver number says. */
+/* A module that is not loaded is not the driver, regardless of the driver number. */
 static const char *module_of(struct eadm_ctx *ctx,
 			     const struct eadm_device *dev, uint32_t *id)
 {
@@ -89,7 +89,7 @@ static const char *module_of(struct eadm_ctx *ctx,
 	return NULL;
 }
 
-/* Whether sysfs shows another driver for the device. */
+/* Whether sysfs shows a different driver for the device. */
 static bool is_of_other(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			const char *module)
 {
@@ -146,7 +146,10 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, functions);
 }
 
-/* A driver that sysfs does not show, as of a device without hardware, is none of them. */
+/*
+ * A driver that sysfs does not show, such as that of a device without hardware, is not
+ * eadm's.
+ */
 bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 			       const struct eadm_device *dev)
 {

@@ -8,7 +8,7 @@
 
 void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     struct eadm_record *rec);
-/* Whether eadm has a driver for the device that would show it to the companion. */
+/* Whether eadm has a driver that would make the device visible to the companion. */
 bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 			       const struct eadm_device *dev);
 
@@ -17,8 +17,8 @@ const char *eadm_driver_why(struct eadm_ctx *ctx, const struct eadm_device *dev)
 
 /*
  * Fail with -EOPNOTSUPP and the reason why the companion does not show @dev, or, if
- * NULL, none of the listed devices. It names the companion only where loading it
- * would help. @probed: what is missing is recorded by the probe, too.
+ * NULL, any of the listed devices. The reason mentions the companion only if loading it
+ * would help. @probed: the missing data is recorded by the probe, too.
  */
 int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       bool probed);

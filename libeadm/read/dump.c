@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Dumps: the rows of an object, step by step, and how to report what is missing. */
+/* Dumps: the rows of an object, step by step, and reports of missing data. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,9 +61,9 @@ static int start_machine(struct eadm_dump *dump)
 }
 
 /*
- * Whether each device that the companion shows has a row, so that the device
- * list need not be requested first. A device without ports has no counters in
- * RDMA netlink either.
+ * Whether each device that the companion shows has a row, so that the device list need
+ * not be requested first. A device without ports has no counters in RDMA netlink
+ * either.
  */
 static bool shows_each_device(const struct eadm_dump *dump)
 {
@@ -110,7 +110,7 @@ static uint64_t fields_mask(const struct eadm_dump *dump)
 
 	for (i = 0; opts->fields && opts->fields[i]; i++)
 		mask |= 1ULL << (opts->fields[i]->slot & 63);
-	/* The library itself looks at these. */
+	/* The library itself uses these attributes. */
 	if (mask && dump->commands.states)
 		mask |= 1ULL << EADM_A_CMD_STATE;
 	if (mask && dump->commands.min_latency)
@@ -118,7 +118,7 @@ static uint64_t fields_mask(const struct eadm_dump *dump)
 	return mask;
 }
 
-/* Commands and files are selected by their source, which saves more. */
+/* The sources select commands and files, which saves more. */
 static void select_fields(struct eadm_dump *dump)
 {
 	const struct eadm_field *const *field = dump->opts.fields;
@@ -169,7 +169,7 @@ static int start(struct eadm_dump *dump, const struct eadm_dump_opts *opts)
 		return eadm_fail(dump->ctx, -EOPNOTSUPP,
 				 "%s have no adapter context",
 				 dump->object->title);
-	/* Rows made from files require the device list, by which files are looked up. */
+	/* Rows made from files require the device list for looking up the files. */
 	dump->finds = !dump->machine && shows_each_device(dump) &&
 		      eadm_devices_begin(dump->ctx);
 	if (!dump->finds)
@@ -282,7 +282,7 @@ static int finish(struct eadm_dump *dump)
 	return 0;
 }
 
-/* A row is in rec. 1: it counts, 0: skip it, or a negative errno. */
+/* A row is in rec. Returns 1: use it, 0: skip it, or a negative errno. */
 static int complete(struct eadm_dump *dump)
 {
 	if (dump->opts.setup &&
@@ -296,7 +296,7 @@ static int complete(struct eadm_dump *dump)
 	return 1;
 }
 
-/* 1 with a row, 0: go on with the current step, or a negative errno. */
+/* Returns 1 with a row, 0: continue with the current step, or a negative errno. */
 static int advance(struct eadm_dump *dump)
 {
 	const struct step *step = &dump->steps[dump->step];

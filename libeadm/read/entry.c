@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Entries of queues as rows, decoded with their family's tables. The bytes come
- * from memory that a process or the adapter may write to at any time, or from a
- * file: nothing in them is trusted. If the format of an entry is unknown,
- * nothing of it is shown or kept.
+ * Entries of queues as rows, decoded with their family's tables. The bytes come from
+ * memory that a process or the adapter may write to at any time, or from a file, and
+ * are not trusted. If the format of an entry is unknown, its bytes are neither shown
+ * nor kept.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,8 @@ static const struct eadm_format *format_of(const struct eadm_ring *ring)
 }
 
 /*
- * Whether the rule that the driver has reported, if any, is that of the format.
- * With another rule, each index would be taken for another place.
+ * Whether the index rule reported by the driver, if any, is that of the format. With a
+ * different rule, each index would denote a different place.
  */
 bool eadm_entry_fits(const struct eadm_ring *ring)
 {
@@ -48,7 +48,7 @@ bool eadm_entry_known(const struct eadm_ring *ring)
 
 	if (!format || !ring->depth || !eadm_entry_fits(ring))
 		return false;
-	/* A free-running index must get back to place 0 when it wraps around. */
+	/* A free-running index must return to place 0 when it wraps around. */
 	return format->index == EADM_INDEX_LAP ||
 	       format->index == EADM_INDEX_PHASE ||
 	       !(ring->depth & (ring->depth - 1));
@@ -80,7 +80,7 @@ uint32_t eadm_entry_place(const struct eadm_ring *ring, uint32_t index)
 	return index % ring->depth;
 }
 
-/* Distance of a place from a place before it. */
+/* Distance of a place from an earlier place. */
 static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 		       uint32_t base)
 {
@@ -89,8 +89,8 @@ static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 }
 
 /*
- * Distance of an index from an index before it; *range is set to the number
- * of index values.
+ * Distance of an index from an earlier index; *range is set to the number of index
+ * values.
  */
 static uint32_t ahead(const struct eadm_ring *ring,
 		      const struct eadm_format *format, uint32_t index,
@@ -154,8 +154,8 @@ static uint32_t index_after(const struct eadm_format *format,
 }
 
 /*
- * An entry contains the producer index after it and its QP number, a combination
- * that hardly occurs by chance. Entries of a command ring have no QP number.
+ * An entry contains the producer index after it and its QP number, a combination that
+ * hardly occurs by chance. Entries of a command ring have no QP number.
  */
 static unsigned int header_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
@@ -196,9 +196,9 @@ static bool is_newer(const struct eadm_ring *ring,
 }
 
 /*
- * For each place, the number of places of the entry that begins there, or
- * EADM_PLACE_*. Where an entry overlaps the rest of another one, the one with
- * the later index wins. The part read may begin in the middle of an entry.
+ * For each place, the number of places of the entry that begins there, or EADM_PLACE_*.
+ * If an entry overlaps the rest of another entry, the entry with the later index wins.
+ * The part read may begin in the middle of an entry.
  */
 void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 {
@@ -233,7 +233,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 	}
 }
 
-/* The bytes of an entry, as far as they were read. */
+/* The bytes of an entry that were read. */
 static size_t gather(const struct eadm_ring *ring, uint32_t place,
 		     unsigned int places, unsigned char *entry)
 {
@@ -265,7 +265,10 @@ static const struct eadm_body *body_of(const struct eadm_format *format,
 	return NULL;
 }
 
-/* ---- what is no payload ------------------------------------------------------------ */
+/*
+ * ---- clearing of payload
+ * -------------------------------------------------------------
+ */
 
 static void keep_bytes(bool *keep, size_t from, size_t len)
 {
@@ -289,8 +292,8 @@ static bool is_set(const struct eadm_bits *at, const unsigned char *p,
 }
 
 /*
- * The bytes of an entry that have a meaning. Writers leave the other bytes as
- * they were, possibly with payload of an older entry.
+ * Keep the bytes of an entry that have a meaning. Writers leave the other bytes
+ * unchanged, possibly with payload of an older entry.
  */
 static void keep_entry(const struct eadm_format *format, const unsigned char *p,
 		       size_t len, bool *keep)
@@ -339,10 +342,10 @@ static void scrub_entry(struct eadm_ring *ring, const struct eadm_format *format
 }
 
 /*
- * Clear everything that may be payload: inline data, remains of older entries,
- * and places that are not entries. Must be applied to everything read at once:
- * the continuation of an entry does not look like an entry without its
- * beginning. 0, or -ENOMEM with nothing cleared.
+ * Clear all bytes that may be payload: inline data, remains of older entries, and
+ * places that are not entries. Must be applied to all bytes read at once, because the
+ * continuation of an entry cannot be recognized without its beginning. Returns 0, or
+ * -ENOMEM with nothing cleared.
  */
 int eadm_entry_scrub(struct eadm_ring *ring)
 {
@@ -371,9 +374,9 @@ int eadm_entry_scrub(struct eadm_ring *ring)
 	return 0;
 }
 
-/* ---- where pointers stand -------------------------------------------------------- */
+/* ---- positions of pointers ------------------------------------------------------- */
 
-/* The attributes that rows of all kinds of queues have. */
+/* Attributes common to rows of all kinds of queues. */
 static const struct attrs {
 	uint8_t id, index, mark, state, bytes, places, payload;
 	uint8_t sge[6];
@@ -581,8 +584,8 @@ static unsigned int decode(const struct eadm_ring *ring,
 }
 
 /*
- * Make a row of the entry at @place, which must be within what was read.
- * Returns the number of places of the entry, or 0: no row, because the place
+ * Make a row of the entry at @place, which must be inside the range that was read.
+ * Returns the number of places of the entry, or 0 if there is no row, because the place
  * continues an entry or its format is unknown.
  */
 unsigned int eadm_entry_decode(const struct eadm_ring *ring, uint32_t place,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Entries of queues: from raw bytes to rows. */
+/* Conversion of raw queue entries to rows. */
 #ifndef EADM_ENTRY_H
 #define EADM_ENTRY_H
 

@@ -29,7 +29,7 @@ static int no_events(struct eadm_ctx *ctx, const char *why)
 }
 
 /*
- * Used without the companion. A capture, with or without it, has only one
+ * Used without the companion. A capture, with or without the companion, has only one
  * kind of events.
  */
 static int listen_to_probe(struct eadm_events *events)
@@ -39,7 +39,10 @@ static int listen_to_probe(struct eadm_events *events)
 	return eadm_reply_listen(events->ctx, &query, 0, &events->reply);
 }
 
-/* Programs that are adapters are among the devices also where there is no companion. */
+/*
+ * Whether programs that are adapters are among the devices, with or without the
+ * companion.
+ */
 static bool has_programs(const struct eadm_ctx *ctx)
 {
 	unsigned int i;
@@ -51,7 +54,10 @@ static bool has_programs(const struct eadm_ctx *ctx)
 	return false;
 }
 
-/* @error: of the list of devices. A capture may have rows of programs, and events of the probe. */
+/*
+ * @error: error of the list of devices. A capture may have rows of programs, and events
+ * of the probe.
+ */
 static int listen_without_companion(struct eadm_events *events, const struct eadm_query *query,
 				    int error)
 {

@@ -14,7 +14,7 @@
 /* Names change and PIDs are reused: a name is cached for this long. */
 #define COMM_NS 1000000000ULL
 
-/* 1 with a row, which points into the reply; 0: no more; -ENOMEM. */
+/* Returns 1 with a row, which points into the reply; 0: no more; -ENOMEM. */
 int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object,
 		    struct eadm_record *rec)
 {
@@ -33,7 +33,7 @@ int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object
 	return 0;
 }
 
-/* The first row, as eadm_machine_next(); the reply must be closed in any case. */
+/* Read the first row, as eadm_machine_next(); the reply must be closed in any case. */
 int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    const struct eadm_object *object, struct eadm_reply *reply,
 		    struct eadm_record *rec)
@@ -51,7 +51,7 @@ int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return 0;
 }
 
-/* For everything known about a process. */
+/* A query for all data about a process. */
 struct eadm_query eadm_machine_process(uint32_t pid)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_PROCESS);
@@ -122,7 +122,7 @@ bool eadm_machine_is_locked_down(struct eadm_ctx *ctx)
 }
 
 /*
- * 0: the probe is recording and may be read; -EACCES: it may not be read;
+ * Returns 0: the probe is recording and may be read; -EACCES: it may not be read;
  * -ENOENT: it is not recording.
  */
 int eadm_machine_probe(struct eadm_ctx *ctx)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* RDMA netlink requests, and the formats of their answers. */
+/* RDMA netlink requests, and the formats of their responses. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
@@ -28,7 +28,7 @@ int eadm_nldev_leaves(struct eadm_reply *reply, const void *at)
 			      "RDMA attribute exceeds the message");
 }
 
-/* Numbers have 1, 4 or 8 bytes, depending on the kernel version. */
+/* Numbers are 1, 4 or 8 bytes long, depending on the kernel version. */
 bool eadm_nldev_number(const struct nlattr *attr, uint64_t *value)
 {
 	size_t len = eadm_attr_len(attr);
@@ -59,8 +59,8 @@ int eadm_nldev_ask(struct eadm_ctx *ctx, const struct eadm_query *query,
 }
 
 /*
- * Whether the kernel gives a forked process copies of pinned pages: 1, 0, or a
- * negative errno. Leaves the context's error message as it is.
+ * Whether the kernel copies pinned pages for a forked process: 1, 0, or a negative
+ * errno. Leaves the context's error message unchanged.
  */
 int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 {
@@ -93,8 +93,8 @@ int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 }
 
 /*
- * The driver's number in the verbs interface of user space, enum
- * rdma_driver_id. Leaves the context's error message as it is.
+ * Read the driver's number in the verbs interface of user space, enum rdma_driver_id.
+ * Leaves the context's error message unchanged.
  */
 int eadm_nldev_driver_id(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			 uint32_t *id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RDMA netlink requests, and the formats of their answers. */
+/* RDMA netlink requests, and the formats of their responses. */
 #ifndef EADM_NLDEV_H
 #define EADM_NLDEV_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RDMA netlink shows QPs without their connections, and connections with their
- * QP number: together, these give the peer of a QP.
+ * RDMA netlink shows QPs without their connections, and connections with their QP
+ * number: combining the two yields the peer of a QP.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static void take_end(const struct eadm_record *rec, unsigned int addr,
 	end->port = eadm_record_attr_u64(rec, port);
 }
 
-/* Datagrams go to many peers, and before a connection there is none. */
+/* Datagrams are sent to many peers, and an unconnected QP has no peer. */
 static bool is_connection(const struct eadm_record *rec)
 {
 	uint64_t ps, state;
@@ -112,8 +112,8 @@ void eadm_peers_free(struct eadm_peers *peers)
 }
 
 /*
- * The connection of a QP: the one with its number. If two connections have the
- * number, one of them is over, and there is no way to know which.
+ * Find the connection with the number of a QP. If two connections have the number, one
+ * of them has ended, and it is unknown which.
  */
 static const struct eadm_peer *find(const struct eadm_peers *peers,
 				    uint32_t qpn)
@@ -148,7 +148,7 @@ void eadm_peers_put(const struct eadm_peers *peers, struct eadm_record *qp)
 	if (!eadm_record_attr_has(qp, EADM_A_QP_QPN) ||
 	    !eadm_record_attr_has(qp, EADM_A_QP_STATE))
 		return;
-	/* Not connected yet: the number is from an older connection. */
+	/* Not connected yet: the number belongs to an older connection. */
 	state = eadm_record_attr_u64(qp, EADM_A_QP_STATE);
 	if (state == EADM_QP_STATE_RESET || state == EADM_QP_STATE_INIT)
 		return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which requests yield the rows of an object, and what is missing. */
+/* Requests that yield the rows of an object, and notes about missing data. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@ int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 	unsigned int n = dump->n_notes;
 	struct note *note;
 
-	/* That many are enough for any reader. */
+	/* This number is enough for any reader. */
 	if (n == MAX_NOTES)
 		return 0;
 	if (!grow(dump->notes, n, dump->max_notes))
@@ -136,7 +136,7 @@ static int plan_probe(struct eadm_dump *dump)
 	return ret ? 0 : eadm_plan_step(dump, STEP_PROBE, NULL, 0);
 }
 
-/* What RDMA netlink has about devices that the companion does not show. */
+/* Data from RDMA netlink about devices that the companion does not show. */
 int eadm_plan_others(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
@@ -159,7 +159,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 		others++;
 		lone = dev->name;
 		only = dump->has_device ? dev : NULL;
-		/* Of what is missing anyway, the reason is given once. */
+		/* The reason for data that is missing anyway is reported once. */
 		showable = showable || eadm_driver_has_companion(dump->ctx, dev);
 	}
 	for (i = 0; !ret && known && i < devices->n; i++) {
@@ -173,7 +173,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 		return ret;
 	if (!known && !covered)
 		return eadm_driver_refuse(dump->ctx, only, has_probe(object));
-	/* Rows about the machine do without, and other drivers have no details. */
+	/* Rows about the machine need no details, and other drivers have none. */
 	if (dump->machine || (known && !showable))
 		return 0;
 	return eadm_plan_note(dump, 0, covered && others == 1 ? lone : "",
@@ -182,7 +182,9 @@ int eadm_plan_others(struct eadm_dump *dump)
 			      eadm_driver_why(dump->ctx, only));
 }
 
-/* Rows that the source makes of one device, whether the companion shows it or not. */
+/*
+ * Rows that the source generates for one device, whether or not the companion shows it.
+ */
 bool eadm_plan_is_local(const struct eadm_object *object)
 {
 	return object == &eadm_spec_objects[EADM_SPEC_OBJ_CGROUP] ||
@@ -261,8 +263,8 @@ static int find_in_probe(struct eadm_dump *dump, const char *name)
 }
 
 /*
- * The probe keeps what it recorded of devices that have been removed. Whether it
- * has anything or not, the error message remains that there is no such device.
+ * The probe keeps its records of devices that have been removed. In any case, the error
+ * message remains that there is no such device.
  */
 int eadm_plan_gone(struct eadm_dump *dump, const char *name)
 {

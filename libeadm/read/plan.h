@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A dump, and the steps by which it gets its rows. */
+/* A dump, and the steps that produce its rows. */
 #ifndef EADM_PLAN_H
 #define EADM_PLAN_H
 
@@ -13,10 +13,10 @@
 struct step {
 	enum {
 		STEP_COMPANION, STEP_RDMA, STEP_RDMA_DEVICE, STEP_RAW,
-		STEP_OTHERS,	/* plan what the companion did not show */
+		STEP_OTHERS,	/* plan devices that the companion did not show */
 		STEP_MACHINE,	/* rows not about a device */
 		STEP_PROBE,	/* probe's rows, for devices that the companion does not show */
-		STEP_LOCAL,	/* rows that the source makes of a device */
+		STEP_LOCAL,	/* rows that the source generates for a device */
 	} how;
 	struct eadm_device dev;		/* empty name: all devices */
 	uint32_t port;
@@ -36,7 +36,7 @@ struct eadm_dump {
 	struct eadm_entry_opts entries;
 	struct eadm_command_opts commands;
 	uint64_t fields;		/* attributes that the caller needs */
-	bool selects;			/* rows have no fields other than these: */
+	bool selects;			/* rows have no other fields: */
 	uint64_t selected[EADM_MAX_FIELDS / 64];
 	bool has_device, ended;
 	uint32_t device;		/* device index */
@@ -63,10 +63,13 @@ struct eadm_dump {
 	struct eadm_peers peers;	/* for the QPs of the current step */
 	struct eadm_srqs srqs;		/* likewise */
 	struct eadm_rdma_cursor cursor;
-	/* For machine objects: the machine's row, based on the one in rec if need be. */
+	/*
+	 * For machine objects: the row about the machine, based on the row in rec if
+	 * necessary.
+	 */
 	const struct eadm_object *machine;
 	struct eadm_setup setup;
-	/* These come last because they are large: see dump_new(). */
+	/* The following members come last because they are large: see dump_new(). */
 	struct eadm_record rec;
 	struct eadm_record machine_rec;
 };
@@ -77,7 +80,7 @@ int eadm_plan_step(struct eadm_dump *dump, int how,
 		   const struct eadm_device *dev, uint32_t port)
 	EADM_MUST_CHECK;
 
-/* Steps for all devices; for those that the companion did not show; for none. */
+/* Steps for all devices; for devices that the companion did not show; for no device. */
 int eadm_plan(struct eadm_dump *dump) EADM_MUST_CHECK;
 int eadm_plan_others(struct eadm_dump *dump) EADM_MUST_CHECK;
 int eadm_plan_without_devices(struct eadm_dump *dump) EADM_MUST_CHECK;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dumps of raw bytes: which bytes the requested rows need, from the char device
- * or from a capture.
+ * Dumps of raw bytes: the bytes that the requested rows need, from the char device or
+ * from a capture.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static int kind_of(const struct eadm_object *object,
 	}
 }
 
-/* Whether the combination of options makes sense. */
+/* Whether the combination of options is valid. */
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts,
 		       const struct eadm_entry_opts *entries)
@@ -168,7 +168,7 @@ static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
 	return 0;
 }
 
-/* An answer in a capture with more than requested will do as well. */
+/* A response in a capture that contains more than requested is suitable, too. */
 static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	       const struct eadm_node_query *want, struct eadm_reply *reply)
 {
@@ -188,7 +188,10 @@ static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret;
 }
 
-/* Read ring->first and ring->count places; without ring->data, only the description. */
+/*
+ * Read ring->first and ring->count places; if ring->data is NULL, read only the
+ * description.
+ */
 static int read_ring(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 		     struct eadm_ring *ring)
 {
@@ -218,7 +221,7 @@ static int read_ring(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 	return ret;
 }
 
-/* Contexts and registers: all bytes are in one message. */
+/* All bytes of contexts and registers are in one message. */
 static int read_block(struct eadm_ctx *ctx, const struct eadm_node_query *want,
 		      struct eadm_ring *ring)
 {
@@ -307,8 +310,8 @@ static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 	int ret;
 
 	/*
-	 * With entries of several places, only the whole ring shows where they
-	 * begin; the position of a pointer is reported together with the bytes.
+	 * If entries have several places, only the whole ring shows where they begin;
+	 * the position of a pointer is reported together with the bytes.
 	 */
 	if (eadm_entry_needs_index(ring) || opts->around) {
 		ring->first = 0;
@@ -328,7 +331,7 @@ static int load(struct eadm_ctx *ctx, const struct eadm_entry_opts *opts,
 	ret = read_ring(ctx, q, ring);
 	if (!ret && opts->around)
 		ret = choose(ctx, opts, raw);
-	/* A capture may have more than was requested. */
+	/* A capture may contain more than was requested. */
 	if (!ret && !q->payload && eadm_entry_scrub(ring))
 		ret = eadm_oom(ctx);
 	if (ret || !eadm_entry_needs_index(ring))
@@ -398,8 +401,8 @@ static int next_member(struct eadm_rawdump *raw,
 }
 
 /*
- * When dumping a whole queue, entries that were never written get no row,
- * unless a pointer stands there.
+ * When dumping a whole queue, entries that were never written get no row, unless a
+ * pointer refers to them.
  */
 static bool is_empty(const struct eadm_record *rec,
 		     const struct eadm_object *object)
@@ -414,7 +417,7 @@ static bool is_empty(const struct eadm_record *rec,
 		       EADM_ENTRY_STATE_EMPTY;
 }
 
-/* 1 with a row, 0 at the end. */
+/* Returns 1 with a row, 0 at the end. */
 int eadm_rawdump_next(struct eadm_rawdump *raw,
 		      const struct eadm_object *object,
 		      struct eadm_record *rec)

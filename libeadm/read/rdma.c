@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * RDMA netlink as the same records, for devices that the companion does not
- * show: what the RDMA core knows about any vendor's device.
+ * Converts RDMA netlink to the same records, for devices that the companion does not
+ * show: the RDMA core's data about devices of any vendor.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -20,7 +20,7 @@
 #include "rdma.h"
 #include "sysfs.h"
 
-/* More ports mean a broken message. */
+/* More ports indicate a broken message. */
 #define MAX_PORTS 4096
 
 enum map_as {
@@ -76,7 +76,7 @@ static const struct map cq_map[] = {
 	{ A(KERN_NAME), EADM_A_CQ_COMM, AS_KERNEL },
 };
 
-/* The MR number there is not its index in the protection table. */
+/* The MR number in RDMA netlink is not the index in the protection table. */
 static const struct map mr_map[] = {
 	{ A(MRN), EADM_A_MR_RES_ID, AS_NUMBER },
 	{ A(RKEY), EADM_A_MR_RKEY, AS_NUMBER },
@@ -127,7 +127,7 @@ static const struct map cep_map[] = {
 	{ A(KERN_NAME), EADM_A_CEP_COMM, AS_KERNEL },
 };
 
-/* States of the kernel's connection manager, in its order. */
+/* States of the kernel's connection manager, in the kernel's order. */
 static const uint8_t cm_states[] = {
 	EADM_CEP_STATE_IDLE,
 	EADM_CEP_STATE_ADDR_QUERY,
@@ -266,7 +266,7 @@ static void put_addr(struct eadm_record *rec, uint16_t to,
 	} else {
 		return;
 	}
-	/* A connection without a peer so far has only the address family. */
+	/* A connection that has no peer yet has only the address family. */
 	if (to == EADM_A_CEP_PEER_ADDR && is_zero(addr, size))
 		return;
 	eadm_record_put_bytes(rec, to, addr, size);
@@ -393,8 +393,8 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 }
 
 /*
- * What can be had of a port's counters if the adapter did not deliver them: the
- * device's counters, which require no command. 1 with a row, 0 if there are
+ * Counters of a port that are available if the adapter did not deliver its own: the
+ * device's counters, which require no command. Returns 1 with a row, 0 if there are
  * none, or -ENOMEM.
  */
 int eadm_rdma_counters_rest(struct eadm_ctx *ctx, const struct eadm_device *dev,
@@ -425,7 +425,7 @@ int eadm_rdma_begin(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 	const struct nlattr *attr;
 	int ret;
 
-	/* The answer about a single object is not nested. */
+	/* The response for a single object is not nested. */
 	*cur = (struct eadm_rdma_cursor){
 		.pos = attrs.pos,
 		.left = attrs.left,
@@ -444,7 +444,7 @@ int eadm_rdma_begin(struct eadm_reply *reply, const struct nlmsghdr *nlh,
 	return ret < 0 ? eadm_nldev_leaves(reply, attrs.pos) : 0;
 }
 
-/* 1 with a row, 0 when the message has no more, or a negative errno. */
+/* Returns 1 with a row, 0 if the message has no more rows, or a negative errno. */
 int eadm_rdma_next(struct eadm_reply *reply, struct eadm_rdma_cursor *cur,
 		   const struct eadm_object *object,
 		   const struct eadm_device *dev, struct eadm_record *rec)
@@ -564,9 +564,9 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 }
 
 /*
- * Whether the driver has counters for the port, which the RDMA core knows
- * without asking the adapter: 0 if so, -EINVAL if not, another negative errno
- * if unknown. Leaves the context's error message as it is.
+ * Whether the driver has counters for the port, which the RDMA core knows without
+ * querying the adapter: 0 if so, -EINVAL if not, another negative errno if unknown.
+ * Leaves the context's error message unchanged.
  */
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       uint32_t port, struct eadm_record *rec)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* RDMA netlink messages to records. */
+/* Converts RDMA netlink messages to records. */
 #ifndef EADM_RDMA_H
 #define EADM_RDMA_H
 

@@ -81,7 +81,7 @@ static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
 	}
 }
 
-/* Add what the machine's files have about a device and is not known yet. */
+/* Add data from the machine's files about a device that is not known yet. */
 static void put_more(struct eadm_ctx *ctx, const struct eadm_query *query,
 		     struct eadm_record *rec)
 {
@@ -134,8 +134,8 @@ static void put_setup(struct eadm_ctx *ctx, uint32_t index, uint16_t want,
 }
 
 /*
- * Addresses of a device whose row exists and, with @links, its GIDs and links,
- * which are many files. This may be the first time that the device is seen.
+ * Add addresses to a device's existing row and, with @links, its GIDs and links, which
+ * require reading many files. This may be the first time that the device is seen.
  */
 void eadm_device_setup(struct eadm_ctx *ctx, bool links, struct eadm_record *rec)
 {
@@ -150,7 +150,7 @@ void eadm_device_setup(struct eadm_ctx *ctx, bool links, struct eadm_record *rec
 		put_setup(ctx, index, EADM_A_DEV_LINK_SPEED, rec);
 }
 
-/* The row of a device: the list's data, its port, and its resources in use. */
+/* Read the row of a device: the list's data, its port, and its resources in use. */
 int eadm_rdma_device(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     bool limits, struct eadm_record *rec)
 {

@@ -24,7 +24,7 @@ struct queue {
 	uint32_t subs;		/* number of its parts; 0: none */
 };
 
-/* Whatever is read goes into the capture, including errors. */
+/* Read data only to have it captured, including errors. */
 static int take(struct walk *walk, const struct eadm_device *dev,
 		const struct eadm_node_query *q)
 {
@@ -48,14 +48,14 @@ static int take(struct walk *walk, const struct eadm_device *dev,
 	case -EFBIG:
 	case -EPERM:
 	case -EACCES:
-		/* Without the permission, nothing else will work either. */
+		/* Without the permission, all further reads would fail, too. */
 		return ret;
 	case 0:
 	case -ENOENT:
 	case -ENODEV:
 	case -ESTALE:
 	case -EOPNOTSUPP:
-		/* It was removed, or does not exist. */
+		/* The object was removed, or does not exist. */
 		return 0;
 	default:
 		eadm_capture_missing(walk->capture, ret, dev->name,

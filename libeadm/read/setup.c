@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine and how it is set up, most of which the source
- * provides as they are. A field is absent if the source does not have it; an
- * empty string or 0 says that there is nothing of the kind.
+ * Rows about the machine and its setup, most of which the source provides as they are.
+ * A field is absent if the source does not have it; an empty string or 0 means that the
+ * described thing does not exist.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,14 +16,14 @@
 #include "nldev.h"
 #include "setup.h"
 
-/* Modules that RDMA needs, which matter if they are not loaded. */
+/* Modules that RDMA needs, which are shown even if they are not loaded. */
 static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
 				      "rdma_ucm" };
 /* Modules whose memory may be registered, and modules needed for that. */
 static const char *const others[] = { "nvidia", "nvidia_peermem", "amdgpu",
 				      "neuron" };
 
-/* Then come the adapters' modules, then eadm's. */
+/* Followed by the adapters' modules, then by eadm's. */
 static const char *module_name(unsigned int index)
 {
 	const struct eadm_family *family = NULL;
@@ -94,7 +94,7 @@ void eadm_setup_free(struct eadm_setup *setup)
 	free(setup->shown);
 }
 
-/* Each part requires reading files; a capture gets all parts. */
+/* Each part requires reading files; a capture contains all parts. */
 static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
 			  const uint16_t *parts, size_t n_parts,
 			  struct eadm_query *query)
@@ -105,7 +105,7 @@ static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
 	for (i = 0; !eadm_source_records(ctx) && i < n_parts; i++) {
 		if (!(fields & 1ULL << parts[i]))
 			continue;
-		/* That many are as good as all. */
+		/* This many fields are equivalent to all fields. */
 		if (query->n_args == EADM_MAX_ARGS) {
 			query->n_args = n_args;
 			return;
@@ -151,7 +151,9 @@ static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 
 /* ---- PCI functions --------------------------------------------------------------- */
 
-/* The family of an adapter; @device NULL: the first one with a device of the vendor. */
+/*
+ * The family of an adapter; @device NULL: the first family with a device of the vendor.
+ */
 static const struct eadm_family *family_of(uint16_t vendor,
 					   const uint16_t *device)
 {
@@ -168,13 +170,13 @@ static const struct eadm_family *family_of(uint16_t vendor,
 	return NULL;
 }
 
-/* Each vendor of an adapter once; false: no more. */
+/* Each vendor of an adapter once; false if there are no more. */
 static bool vendor_at(unsigned int index, uint16_t *vendor)
 {
 	const struct eadm_family *family = NULL;
 
 	while ((family = eadm_family_next(family))) {
-		/* All adapters of a family are of one vendor. */
+		/* All adapters of a family have the same vendor. */
 		if (!family->n_ids ||
 		    family_of(family->ids[0].vendor, NULL) != family ||
 		    index--)
@@ -197,7 +199,7 @@ static const struct eadm_family *family_of_row(const struct eadm_record *rec)
 			 &device);
 }
 
-/* One request for each vendor, whose other functions are left out. */
+/* One request per vendor; functions of the vendor that are not adapters are skipped. */
 static int next_function(struct eadm_ctx *ctx, struct eadm_setup *setup,
 			 const struct eadm_object *object,
 			 struct eadm_record *rec)
@@ -258,7 +260,7 @@ static int put_process(struct eadm_ctx *ctx, struct eadm_setup *setup,
 			&eadm_spec_objects[EADM_SPEC_OBJ_PROCESS], rec);
 }
 
-/* 1 if no row was about the process yet. */
+/* Returns 1 if no row was about the process yet. */
 static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 {
 	size_t lo = 0, hi = setup->n_shown, mid;
@@ -293,7 +295,7 @@ static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	return ret > 0 ? put_process(ctx, setup, pid, rec) : ret;
 }
 
-/* All rows of one answer. */
+/* Return all rows of one response. */
 static int next_row(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 {
@@ -314,7 +316,7 @@ static void put_copy_on_fork(struct eadm_ctx *ctx, struct eadm_record *rec)
 		eadm_record_put_u64(rec, EADM_A_MACHINE_COPY_ON_FORK, copies);
 }
 
-/* All parts but the uptime, which is a separate row in its snapshot. */
+/* All parts except the uptime, which is a separate row in each snapshot. */
 static const uint16_t machine_parts[] = {
 	EADM_A_MACHINE_HOST, EADM_A_MACHINE_KERNEL, EADM_A_MACHINE_EADM,
 	EADM_A_MACHINE_CPUS, EADM_A_MACHINE_MEMLOCK, EADM_A_MACHINE_NETNS_MODE,
@@ -322,7 +324,7 @@ static const uint16_t machine_parts[] = {
 	EADM_A_MACHINE_HUGE_PAGES, EADM_A_MACHINE_IPC_LOCK,
 };
 
-/* 1 with a row not about a device; 0: no more; or -ENOMEM. */
+/* Returns 1 with a row that is not about a device; 0: no more; or -ENOMEM. */
 int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 {
@@ -348,7 +350,7 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	ret = open_row(ctx, setup, &query, object, rec);
 	if (ret < 0)
 		return ret;
-	/* There is a machine, even if a capture has nothing about it. */
+	/* The machine has a row, even if a capture has no data about it. */
 	if (!ret)
 		eadm_record_reset(rec, object, 0);
 	eadm_record_put_u64(rec, object->key->slot, 0);
@@ -368,7 +370,10 @@ static const char *text_of(const struct eadm_record *rec, const char *name)
 	return text ? text : "";
 }
 
-/* From @base, whose row may be from another time and know more about the device. */
+/*
+ * Fields from @base, whose row may be from a different time and contain more data about
+ * the device.
+ */
 static void put_driver(struct eadm_ctx *ctx, const struct eadm_record *base,
 		       struct eadm_record *rec)
 {
@@ -399,7 +404,7 @@ static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	const char *netdev = text_of(base, "netdev");
 	int ret;
 
-	/* For a program that is an adapter, there is nothing to set up on the machine. */
+	/* A program that is an adapter needs no setup on the machine. */
 	if (is_program(base))
 		return 0;
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32,
@@ -419,7 +424,7 @@ static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	return 1;
 }
 
-/* The same of a network interface, which not every device has. */
+/* Add fields of the network interface, which not every device has. */
 static int put_link(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object,
 		    const struct eadm_record *base, struct eadm_record *rec)
@@ -473,7 +478,7 @@ const struct eadm_object *eadm_setup_base(const struct eadm_object *object)
 	return NULL;
 }
 
-/* 1 with the row that belongs to @base; 0: it has none; or -ENOMEM. */
+/* Returns 1 with the row that belongs to @base; 0 if there is none; or -ENOMEM. */
 int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		  const struct eadm_object *object,
 		  const struct eadm_record *base, struct eadm_record *rec)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows about the machine and how it is set up. */
+/* Rows about the machine and its setup. */
 #ifndef EADM_SETUP_H
 #define EADM_SETUP_H
 
@@ -11,27 +11,35 @@ struct eadm_setup {
 	struct eadm_reply reply;
 	bool open;
 	unsigned int index, number;	/* of the next query, and the next row */
-	/* For modules: wanted attributes, 0: all; and whether only the module at @index. */
+	/*
+	 * For modules: requested attributes, 0: all; and whether only the module at
+	 * @index is wanted.
+	 */
 	uint64_t fields;
 	bool one;
-	/* For processes: the one to show, or in ascending order those already shown. */
+	/*
+	 * For processes: the process to show, or in ascending order those already
+	 * shown.
+	 */
 	uint32_t pid, *shown;
 	size_t n_shown, max_shown;
 };
 
-/* Of the modules, select only the one with this name, which may not exist. */
+/* Select only the module with this name, which may not exist. */
 void eadm_setup_select(struct eadm_setup *setup, const char *name);
 
 int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 	EADM_MUST_CHECK;
-/* The object from whose rows those of @object are made; NULL: it has its own. */
+/*
+ * The object from whose rows those of @object are made; NULL: @object has its own rows.
+ */
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object);
 int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		  const struct eadm_object *object,
 		  const struct eadm_record *base, struct eadm_record *rec)
 	EADM_MUST_CHECK;
-/* Before the next query of the same dump, and at its end. */
+/* Called before the next query of the same dump, and at its end. */
 void eadm_setup_close(struct eadm_setup *setup);
 void eadm_setup_free(struct eadm_setup *setup);
 

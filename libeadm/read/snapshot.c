@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reads everything about a machine and its devices, so that it is recorded. */
+/* Reads all data about a machine and its devices in order to record it. */
 #include <errno.h>
 
 #include "device.h"
@@ -13,9 +13,9 @@
 /* ---- the rows ------------------------------------------------------------------- */
 
 /*
- * Records what the process that owns a queue or context is doing, for a diagnosis of the
- * capture. Many rows have the same owner; one that comes up again later may
- * be recorded again.
+ * Records the state of the process that owns a queue or context, for a diagnosis of the
+ * capture. Many rows have the same owner; an owner that occurs again later may be
+ * recorded again.
  */
 static int record_owner(struct eadm_ctx *ctx, const struct eadm_record *rec,
 			const struct eadm_field *pid, uint64_t seen[64])
@@ -55,7 +55,10 @@ static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 		     bool hw)
 {
 	struct eadm_ctx *ctx = eadm_capture_ctx(c);
-	/* Rows about the machine come from those of devices, but not from all parts. */
+	/*
+	 * Rows about the machine are derived from rows of devices, but not from all
+	 * parts.
+	 */
 	bool whole = object->class != EADM_SPEC_CLASS_MACHINE;
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
 				       .limits = whole, .setup = whole };
@@ -77,7 +80,7 @@ static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 		if (ret)
 			break;
 	}
-	/* Rows of other devices do not make up for those missing from one device. */
+	/* Rows of other devices do not compensate for those missing from one device. */
 	for (i = 0; !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
 		if (note.error)
 			ret = eadm_fail(ctx, note.error, "%s", note.why);
@@ -109,8 +112,8 @@ static void read_object(struct eadm_capture *c, const struct eadm_object *object
 }
 
 /*
- * Rows about the machine precede the first snapshot and apply to all that do not
- * have them: they are many and most hardly change. The machine object's own row was
+ * Rows about the machine precede the first snapshot and apply to all snapshots that do
+ * not have them: they are many and most hardly change. The machine object's own row was
  * recorded when the capture was opened.
  */
 static void read_machine(struct eadm_capture *c)
@@ -122,7 +125,10 @@ static void read_machine(struct eadm_capture *c)
 	eadm_tee_only_local(ctx, true);
 	eadm_devices_freeze(ctx, &held);
 	while ((object = eadm_object_next(object))) {
-		/* What processes do changes: record_owner() reads it in each snapshot. */
+		/*
+		 * States of processes change: record_owner() reads them in each
+		 * snapshot.
+		 */
 		if (object->class == EADM_SPEC_CLASS_MACHINE &&
 		    object != &eadm_spec_objects[EADM_SPEC_OBJ_PROCESS] &&
 		    object != &eadm_spec_objects[EADM_SPEC_OBJ_MACHINE])
@@ -132,7 +138,7 @@ static void read_machine(struct eadm_capture *c)
 	eadm_tee_only_local(ctx, false);
 }
 
-/* What changes of it: drivers come and go, and the others count. */
+/* Read the rows that change: drivers are loaded and unloaded, and counters grow. */
 static void read_changing(struct eadm_capture *c)
 {
 	static const enum eadm_spec_obj changing[] = {
@@ -159,7 +165,7 @@ static int capture(struct eadm_capture *c, bool hw, bool past)
 	if (first)
 		read_machine(c);
 	eadm_source_mark(ctx);
-	/* What diagnosis rules request besides rows. */
+	/* Data that diagnosis rules request besides rows. */
 	eadm_machine_uptime(ctx);
 	eadm_nldev_copy_on_fork(ctx);
 	eadm_devices_freeze(ctx, &held);
@@ -168,7 +174,7 @@ static int capture(struct eadm_capture *c, bool hw, bool past)
 	for (object = eadm_object_next(NULL); object && !eadm_capture_status(c);
 	     object = eadm_object_next(object)) {
 		read_object(c, object, hw, past);
-		/* Reading the next object may never end. */
+		/* Reading the next object may block forever. */
 		eadm_capture_flush(c);
 	}
 	eadm_devices_thaw(ctx, held);

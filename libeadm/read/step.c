@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The steps of a dump: how each kind gets rows, and what its errors mean. */
+/* The steps of a dump: how each kind of step gets rows, and how it handles errors. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static unsigned int other_number(const struct eadm_object *object)
 	return 0;
 }
 
-/* For commands. One that has not ended has no latency yet. */
+/* For commands. A command that has not ended has no latency yet. */
 static bool selected(const struct eadm_command_opts *opts,
 		     const struct eadm_record *rec)
 {
@@ -66,7 +66,7 @@ static bool selected(const struct eadm_command_opts *opts,
 			opts->min_latency);
 }
 
-/* A capture holds rows of devices and commands that were not requested. */
+/* A capture contains rows of devices and commands that were not requested. */
 static inline int is_selected(struct eadm_dump *dump, const struct step *step)
 {
 	const struct eadm_record *rec = &dump->rec;
@@ -77,7 +77,7 @@ static inline int is_selected(struct eadm_dump *dump, const struct step *step)
 	    (dev != dump->device ||
 	     !eadm_record_attr_has(rec, EADM_A_COMMON_DEV_INDEX)))
 		return 0;
-	/* Another step requests that one from its own device. */
+	/* Another step requests rows of that device. */
 	if (step->dev.name[0] && dev != step->dev.index)
 		return 0;
 	if (dump->commands.has_from &&
@@ -87,7 +87,7 @@ static inline int is_selected(struct eadm_dump *dump, const struct step *step)
 	return selected(&dump->commands, rec);
 }
 
-/* It also holds other objects. */
+/* A capture also contains other objects. */
 static inline int is_wanted(struct eadm_dump *dump, const struct step *step)
 {
 	const struct eadm_record *rec = &dump->rec;
@@ -106,9 +106,8 @@ static inline int is_wanted(struct eadm_dump *dump, const struct step *step)
 }
 
 /*
- * A failed step becomes a note, so that one device does not hide the others. A
- * device that was removed meanwhile, or an object that never existed, is not a
- * failure.
+ * A failed step becomes a note, so that one device does not hide the others. A device
+ * that was removed in the meantime, or an object that never existed, is not a failure.
  */
 static int step_failed(struct eadm_dump *dump, const struct step *step,
 		       int error)
@@ -167,7 +166,7 @@ static void companion_query(const struct eadm_dump *dump,
 	if (dump->commands.has_from && query->dump)
 		eadm_query_arg(query, EADM_A_CMD_FROM_SEQ, EADM_ARG_U64,
 			       dump->commands.from, NULL, true);
-	/* In a capture, readers may want to select other rows later. */
+	/* Readers of a capture may want to select other rows later. */
 	if (query->dump && !eadm_source_records(dump->ctx))
 		selection_query(dump, query);
 	if (hw)
@@ -184,7 +183,7 @@ static int open_companion(struct eadm_dump *dump, const struct step *step)
 	ret = eadm_reply_open(dump->ctx, &query, &dump->reply);
 	if (ret != -ENODATA)
 		return ret;
-	/* A capture with the adapter's contexts contains everything else, too. */
+	/* A capture with the adapter's contexts contains all other fields, too. */
 	if (!dump->opts.hw && dump->object->hw) {
 		companion_query(dump, step, true, &query);
 		return eadm_reply_open(dump->ctx, &query, &dump->reply);
@@ -195,7 +194,9 @@ static int open_companion(struct eadm_dump *dump, const struct step *step)
 	return ret;
 }
 
-/* Kept in the dump, because another dump may reset the context's list meanwhile. */
+/*
+ * Kept in the dump, because another dump may reset the context's list in the meantime.
+ */
 static int note_device(struct eadm_dump *dump)
 {
 	const struct eadm_record *rec = &dump->rec;
@@ -220,13 +221,13 @@ static int take_companion(struct eadm_dump *dump, const struct step *step)
 static int companion_failed(struct eadm_dump *dump, const struct step *step,
 			    int error)
 {
-	/* STEP_OTHERS then handles all devices, for this reason. */
+	/* For this reason, STEP_OTHERS then handles all devices. */
 	if (dump->finds)
 		dump->ctx->devices.family_err = error;
 	return step_failed(dump, step, error);
 }
 
-/* Plan the devices that no row was about. */
+/* Plan steps for the devices that no row was about. */
 static int plan_others(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_device *dev;
@@ -248,8 +249,8 @@ static int plan_others(struct eadm_dump *dump, const struct step *step)
 /* ---- RDMA netlink ------------------------------------------------------------------ */
 
 /*
- * The same error is returned for a removed device and for a request that its
- * driver does not understand.
+ * RDMA netlink returns the same error for a removed device and for a request that its
+ * driver does not support.
  */
 static bool went_away(struct eadm_dump *dump, const struct step *step,
 		      int error)
@@ -267,8 +268,8 @@ static bool went_away(struct eadm_dump *dump, const struct step *step,
 }
 
 /*
- * If need be, rows of QPs go without their peers. A capture may be older than
- * the request for connections.
+ * If necessary, rows of QPs are returned without their peers. A capture may be older
+ * than the request for connections.
  */
 static int load_peers(struct eadm_dump *dump, const struct step *step)
 {
@@ -357,8 +358,8 @@ static int next_rdma(struct eadm_dump *dump, const struct step *step)
 }
 
 /*
- * RDMA netlink returns the same error for a driver without counters, which is
- * not a failure, and for an adapter that did not deliver them.
+ * RDMA netlink returns the same error for a driver without counters, which is not a
+ * failure, and for an adapter that did not deliver them.
  */
 static int no_counters(struct eadm_dump *dump, const struct step *step)
 {
@@ -474,7 +475,7 @@ static int open_local(struct eadm_dump *dump, const struct step *step)
 	return eadm_reply_open(dump->ctx, &query, &dump->reply);
 }
 
-/* The companion shows the row's device: its rows count, not the probe's. */
+/* The companion shows the row's device: its rows are used instead of the probe's. */
 static bool is_shown(const struct eadm_dump *dump, const struct eadm_record *rec)
 {
 	const struct eadm_device *dev;

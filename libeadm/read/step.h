@@ -6,22 +6,23 @@
 #include "plan.h"
 
 struct step_ops {
-	/* Before open(), or NULL; an error ends the dump. */
+	/* Called before open(), or NULL; an error ends the dump. */
 	int (*prepare)(struct eadm_dump *dump, const struct step *step);
 	/* Send the request, or NULL. */
 	int (*open)(struct eadm_dump *dump, const struct step *step);
-	/* 1 with a row, 0 at the end, or a negative errno. */
+	/* Returns 1 with a row, 0 at the end, or a negative errno. */
 	int (*next)(struct eadm_dump *dump, const struct step *step);
-	/* After open() succeeded, or NULL. */
+	/* Called after open() succeeded, or NULL. */
 	void (*close)(struct eadm_dump *dump);
 	/*
-	 * 1: the row in rec is wanted, 0: skip it; an error ends the dump. NULL: the
-	 * row is in machine_rec.
+	 * Returns 1: the row in rec is wanted, 0: skip it; an error ends the dump.
+	 * NULL: the row is in machine_rec.
 	 */
 	int (*take)(struct eadm_dump *dump, const struct step *step);
 	/*
-	 * After an error of open() or next(): 0 to go on, 1 with a row of what is
-	 * available in spite of it. NULL: the error ends the dump.
+	 * Called after an error of open() or next(). Returns 0 to continue, 1 with a
+	 * row of the data that is available in spite of the error. NULL: the error ends
+	 * the dump.
 	 */
 	int (*failed)(struct eadm_dump *dump, const struct step *step, int error);
 };

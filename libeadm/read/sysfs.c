@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What sysfs has and netlink does not: the counters that InfiniBand defines for every
- * port, if the driver maintains them. It also lists devices faster than netlink.
+ * Data that only sysfs has: the counters that InfiniBand defines for every port, if the
+ * driver maintains them. sysfs also lists devices faster than netlink.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "machine.h"
 #include "sysfs.h"
 
-/* Scale 4: counts 32-bit words in sysfs, but bytes in our fields. */
+/* Scale 4: the counter is in units of 32 bits in sysfs, but in bytes in our fields. */
 static const struct {
 	const char *name;
 	unsigned int scale;
@@ -42,10 +42,9 @@ static bool is_known(const struct eadm_devices *devices, const char *name)
 }
 
 /*
- * Whether the known devices, of which there must be at least one, are all
- * RDMA devices. sysfs may show another network namespace than ours. But a
- * device belongs to one namespace or to all, so namespaces that share a
- * device see the same devices.
+ * Whether the known devices, of which there must be at least one, are all RDMA devices.
+ * sysfs may show a different network namespace than ours. But a device belongs to one
+ * namespace or to all, so namespaces that share a device see the same devices.
  */
 bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 {
@@ -66,7 +65,7 @@ bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 	return !entry && n;
 }
 
-/* Reading rows one after the other. */
+/* State of reading rows one after the other. */
 struct rows {
 	const struct eadm_object *object;
 	struct eadm_reply reply;
@@ -106,8 +105,8 @@ static const char *counter_of(const struct eadm_record *row, uint64_t *value)
 }
 
 /*
- * Put a port's counters; returns how many. They are put in the order above,
- * whatever the order of the rows.
+ * Put a port's counters; returns their number. They are put in the order above,
+ * regardless of the order of the rows.
  */
 static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			 uint64_t port, bool original, struct eadm_record *rec)
@@ -145,7 +144,7 @@ static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret ? ret : n;
 }
 
-/* The same for the device's own counters, in any order; they go with its first port. */
+/* Put the device's own counters, in any order; they are added to its first port. */
 static int device_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			   bool original, struct eadm_record *rec)
 {
@@ -172,7 +171,7 @@ static int device_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret ? ret : n;
 }
 
-/* Add the counters that netlink lacks; returns how many, or a negative errno. */
+/* Add the counters that netlink lacks; returns their number, or a negative errno. */
 int eadm_sysfs_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			bool original, struct eadm_record *rec)
 {

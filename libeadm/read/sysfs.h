@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What sysfs has and netlink does not. */
+/* Data that sysfs has and netlink does not. */
 #ifndef EADM_SYSFS_H
 #define EADM_SYSFS_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Following the flight recorder: through the companion's char device, or as
- * messages of a program that is the device, or from what the probe records
- * about a device that the companion does not show.
+ * Follows the flight recorder: through the companion's char device, as messages of a
+ * program that emulates the device, or from the probe's records of a device that the
+ * companion does not show.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -23,7 +23,7 @@
 
 struct eadm_trace {
 	struct eadm_ctx *ctx;
-	int fd;			/* char device; -1: messages come another way */
+	int fd;			/* char device; -1: messages come from another source */
 	uint64_t lost;
 	struct eadm_reply reply;	/* from a program or the probe */
 	struct eadm_trace_opts opts;
@@ -33,7 +33,7 @@ struct eadm_trace {
 	_Alignas(NLMSG_ALIGNTO) unsigned char data[16 * EADM_TRACE_REC_MAX];
 };
 
-/* Records from now on, or all there are. */
+/* Listen to records from now on, or to all existing records, too. */
 static int listen_to(struct eadm_trace *trace, struct eadm_query *query)
 {
 	if (trace->opts.oldest)
@@ -182,7 +182,7 @@ static int refill(struct eadm_trace *trace)
 	return 0;
 }
 
-/* The selection that the companion makes for its readers. */
+/* Apply the same selection as the companion does for its readers. */
 static bool is_asked_for(const struct eadm_trace *trace)
 {
 	const struct eadm_record *rec = &trace->rec;
@@ -195,7 +195,7 @@ static bool is_asked_for(const struct eadm_trace *trace)
 			 trace->opts.min_latency));
 }
 
-/* The probe records all devices; a message may be about another one. */
+/* The probe records all devices; a message may be about a different device. */
 static int next_message(struct eadm_trace *trace,
 			const struct eadm_record **record)
 {
@@ -223,7 +223,7 @@ static int next_message(struct eadm_trace *trace,
 	return ret;
 }
 
-/* Messages like those of a dump of the object "cmd", one after the other. */
+/* Messages are like those of a dump of the object "cmd", one after the other. */
 EADM_API int eadm_trace_next(struct eadm_trace *trace,
 			     const struct eadm_record **record)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows about RDMA devices and their network interfaces. */
+/* Data from sysfs about RDMA devices and their network interfaces. */
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -15,7 +15,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* ---- the row of a device, as far as files have it ------------------------------- */
+/* ---- the row of a device, as available from files ------------------------------- */
 
 static void put_driver(struct eadm_answer *answer, const char *device)
 {
@@ -43,7 +43,7 @@ void eadm_local_device(struct eadm_answer *answer,
 	at = eadm_answer_row(answer, dev);
 	if (eadm_local_wants(query, EADM_A_DEV_DRIVER))
 		put_driver(answer, dev->name);
-	/* One check for all of them: reading limits requires opening the device. */
+	/* One check for all limits: reading them requires opening the device. */
 	if (eadm_local_wants(query, EADM_A_DEV_MAX_QP))
 		eadm_local_limits(answer, dev);
 	if (netdev && eadm_local_wants(query, EADM_A_DEV_ADDRESSES))
@@ -77,7 +77,7 @@ static void put_counter(struct eadm_answer *answer,
 	eadm_message_end(&answer->out, at);
 }
 
-/* Port 0 stands for the device itself. */
+/* Port 0 denotes the device itself. */
 void eadm_local_counters(struct eadm_answer *answer,
 			 const struct eadm_query *query)
 {
@@ -99,7 +99,10 @@ void eadm_local_counters(struct eadm_answer *answer,
 			 "/sys/class/infiniband/%s/hw_counters", dev->name);
 	dir = eadm_root_dir(answer->ctx, folder);
 	while (dir && (entry = readdir(dir))) {
-		/* lifespan is not a counter but how long the driver keeps values. */
+		/*
+		 * lifespan is not a counter but the time for which the driver caches
+		 * values.
+		 */
 		if (entry->d_name[0] != '.' &&
 		    strcmp(entry->d_name, "lifespan") != 0)
 			put_counter(answer, dev, port->u, folder,
@@ -109,9 +112,9 @@ void eadm_local_counters(struct eadm_answer *answer,
 		closedir(dir);
 }
 
-/* ---- how it is set up ------------------------------------------------------------ */
+/* ---- setup ----------------------------------------------------------------------- */
 
-/* Opening the file holds the driver: only for those who ask. */
+/* Opening the file holds the driver: done only if requested. */
 static void put_uverbs(struct eadm_answer *answer, const char *device,
 		       bool open)
 {
@@ -120,7 +123,7 @@ static void put_uverbs(struct eadm_answer *answer, const char *device,
 	char name[64], node[64] = "";
 
 	while (dir && !*node && (entry = readdir(dir))) {
-		/* The folder has other files besides, such as the ABI version. */
+		/* The folder also contains other files, such as the ABI version. */
 		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
 		    eadm_root_line(answer->ctx, name, sizeof(name),
 				   "/sys/class/infiniband_verbs/%.63s/ibdev",
@@ -146,7 +149,7 @@ static void put_iommu(struct eadm_answer *answer, const char *device)
 	eadm_local_put(answer, EADM_A_SETUP_IOMMU, type);
 }
 
-/* A link-local address serves no connection to another network. */
+/* A link-local address cannot be used for connections to another network. */
 static bool is_global(const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
@@ -155,7 +158,9 @@ static bool is_global(const struct sockaddr *addr)
 	       !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr);
 }
 
-/* rdma_cm takes an address of a VLAN for one of the interface below, with every protocol. */
+/*
+ * rdma_cm uses an address of a VLAN as one of the interface below, with every protocol.
+ */
 static bool is_vlan_of(const struct eadm_ctx *ctx, const char *name,
 		       const char *netdev)
 {
@@ -185,7 +190,10 @@ static void put_vlan(struct eadm_answer *answer, const struct ifaddrs *all,
 	eadm_local_put(answer, EADM_A_SETUP_ADDRESS_VLAN, one ? name : "");
 }
 
-/* Whether the interface has addresses of either family; others in its subnet. */
+/*
+ * Put whether the interface has addresses of either family, and other interfaces in its
+ * subnet.
+ */
 static void put_addresses(struct eadm_answer *answer, const char *netdev,
 			  bool subnet)
 {

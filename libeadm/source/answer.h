@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Answers made here, in messages like those of netlink. */
+/* Responses generated here, in messages like those of netlink. */
 #ifndef EADM_ANSWER_H
 #define EADM_ANSWER_H
 

@@ -18,7 +18,7 @@
 
 #define MAX_MISSING 64
 
-/* What was requested and could not be read. */
+/* Requested data that could not be read. */
 struct missing {
 	int error;
 	char device[EADM_DEV_NAME_MAX];
@@ -211,8 +211,8 @@ void eadm_capture_request(struct eadm_capture *c,
 	};
 
 	/*
-	 * Rows about how the machine is set up belong to all snapshots, except
-	 * those that have their own.
+	 * Rows about the setup of the machine belong to all snapshots, except those
+	 * that have their own.
 	 */
 	if (!c->snapshots && query->proto != EADM_LOCAL_PROTO)
 		eadm_capture_snapshot(c);
@@ -229,8 +229,8 @@ void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 }
 
 /*
- * An error that no message reported is written as the error message that could
- * have reported it, with the context's sentence about it.
+ * An error that was not reported by a message is written as the error message that
+ * could have reported it, with the context's error message.
  */
 void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 			uint32_t seq, int error)
@@ -295,7 +295,7 @@ int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 	return 0;
 }
 
-/* Move what follows @from to @to; the buffer is empty. */
+/* Move the data after @from to @to; the buffer is empty. */
 static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 {
 	ssize_t n;
@@ -318,8 +318,8 @@ static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 }
 
 /*
- * Make room by dropping the oldest snapshots. A quarter more than necessary is
- * dropped, so that the rest is not moved for every new snapshot.
+ * Make room by dropping the oldest snapshots. A quarter more than necessary is dropped,
+ * so that the remaining data is not moved for every new snapshot.
  */
 static void drop_oldest(struct eadm_capture *c)
 {
@@ -344,8 +344,8 @@ static void drop_oldest(struct eadm_capture *c)
 }
 
 /*
- * Make sure that everything so far is in the file and within the limit. Returns
- * the first error and sets its sentence.
+ * Make sure that all data so far is in the file and within the limit. Returns the first
+ * error and sets its message.
  */
 int eadm_capture_settle(struct eadm_capture *c)
 {
@@ -403,9 +403,12 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 	return 0;
 }
 
-/* ---- what is missing ----------------------------------------------------------- */
+/* ---- missing data --------------------------------------------------------------- */
 
-/* The context's error is the reason. Each is stored once, however often it occurs. */
+/*
+ * The context's error is the reason. Each reason is stored once, even if it occurs
+ * repeatedly.
+ */
 void eadm_capture_missing(struct eadm_capture *c, int error,
 			  const char *device, const char *what)
 {

@@ -8,7 +8,7 @@
 
 struct eadm_capture;
 
-/* Replaces what would be written by something else or by nothing. */
+/* Replaces or removes data before it is written. */
 struct eadm_filter {
 	void (*packet)(struct eadm_filter *filter, uint16_t proto,
 		       const void *data, size_t len, struct eadm_bytes *out);

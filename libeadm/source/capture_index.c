@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The index of a capture. Making it reads the requests only; answers are read when
- * they are asked for, so that memory use does not depend on their length.
+ * The index of a capture. Creating it reads only the requests; responses are read on
+ * demand, so that memory use does not depend on their length.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -26,7 +26,7 @@ static bool has_place(const struct pcapng_buf *buf, uint64_t pos)
 	return pos >= buf->at && pos - buf->at < buf->len;
 }
 
-/* Lend a buffer, if possible one that has the reader's position already. */
+/* Lend a buffer, if possible one that already contains the reader's position. */
 void eadm_capture_index_lend(struct eadm_capture_index *index,
 			     struct pcapng *in, const struct pcapng_state *st,
 			     size_t window)
@@ -146,7 +146,7 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 		if (ret)
 			break;
 	}
-	/* What precedes the damage is still good. */
+	/* The data before the damage is still valid. */
 	if (ret == -EBADMSG && index->n_requests) {
 		snprintf(index->broken, sizeof(index->broken), "%s", in.err);
 		ret = 0;

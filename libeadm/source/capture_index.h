@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The index of a capture: its requests and snapshots. Several sources may share it,
- * in one thread at a time.
+ * The index of a capture: its requests and snapshots. Several sources may share an
+ * index, in one thread at a time.
  */
 #ifndef EADM_CAPTURE_INDEX_H
 #define EADM_CAPTURE_INDEX_H
@@ -10,14 +10,14 @@
 #include "base/ctx.h"
 #include "pcapng.h"
 
-/* Captures up to this size are read once; larger ones, in parts. */
+/* Captures up to this size are read at once; larger ones in parts. */
 #define EADM_CAPTURE_BUFFER	(1024 * 1024)
-/* Answers that are read at the same time and find their buffer again later. */
+/* Number of responses that can be read concurrently while keeping their buffers. */
 #define EADM_CAPTURE_BUFFERS	3
 
 /* A recorded request. */
 struct eadm_recorded {
-	struct pcapng_state after;	/* where its answer begins */
+	struct pcapng_state after;	/* where its response begins */
 	unsigned int snapshot;
 	uint32_t seq;
 	uint16_t proto, type;
@@ -33,15 +33,15 @@ struct eadm_recorded_snapshot {
 };
 
 /*
- * Snapshots count from 1; what comes before the first one has number 0. A
- * foreign capture has only number 0. Rows about the machine at number 0 apply
- * to all snapshots, except those that have their own.
+ * Snapshots count from 1; data before the first snapshot has number 0. A foreign
+ * capture has only number 0. Rows about the machine at number 0 apply to all snapshots,
+ * except those that have their own.
  */
 struct eadm_capture_index {
 	unsigned int users;
 	int fd;
 	uint64_t size;		/* of the capture when it was opened */
-	/* Buffers that no reader has at present. */
+	/* Buffers not used by any reader. */
 	struct pcapng_buf buf[EADM_CAPTURE_BUFFERS];
 	unsigned int n_bufs;
 	unsigned int n_snapshots;

@@ -15,11 +15,11 @@
 #include "model/fields.h"
 
 #define UNIFIED "/sys/fs/cgroup"
-/* Of cgroups of version 1. */
+/* Mount point of the controller in cgroup version 1. */
 #define SEPARATE "/sys/fs/cgroup/rdma"
 #define MAX_PATH 320
 #define MAX_DEPTH 16
-/* Bounds the time that a large hierarchy takes. */
+/* Limits the time spent on a large hierarchy. */
 #define MAX_GROUPS 20000
 
 struct walk {
@@ -27,11 +27,11 @@ struct walk {
 	const struct eadm_device *dev;
 	const char *top;
 	char own[MAX_PATH];		/* path of the reader's group */
-	char path[MAX_PATH];		/* of the group looked at, "" for the top */
+	char path[MAX_PATH];		/* path of the current group, "" for the top */
 	uint32_t rows, seen;
 };
 
-/* What a file has about the device; UINT64_MAX: "max" or nothing. */
+/* Values of a file for the device; UINT64_MAX: "max" or no value. */
 struct amounts {
 	uint64_t handles, objects;
 };
@@ -44,7 +44,7 @@ static uint64_t amount(const char *line, const char *name)
 	return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : UINT64_MAX;
 }
 
-/* False: there is no such file. */
+/* False if there is no such file. */
 static bool read_amounts(const struct walk *w, const char *file,
 			 struct amounts *a)
 {
@@ -79,7 +79,7 @@ static void put_limit(struct walk *w, uint64_t max, uint64_t used,
 	if (max == UINT64_MAX)
 		return;
 	eadm_local_put_u64(w->answer, max_attr, max);
-	/* A group that uses nothing has no line there. */
+	/* A group without usage has no line in the file. */
 	eadm_local_put_u64(w->answer, used_attr, used == UINT64_MAX ? 0 : used);
 }
 
@@ -115,7 +115,7 @@ static bool put_group(struct walk *w)
 	return true;
 }
 
-/* The group at w->path and those below it. */
+/* Visit the group at w->path and all groups below it. */
 static void walk(struct walk *w, unsigned int depth)
 {
 	size_t len = strlen(w->path), room = sizeof(w->path) - len;
@@ -123,7 +123,10 @@ static void walk(struct walk *w, unsigned int depth)
 	char folder[MAX_PATH + sizeof(SEPARATE)];
 	DIR *dir;
 
-	/* The topmost one has no limits, except in a container, whose own it is. */
+	/*
+	 * The top group has no limits, except in a container, where it is the
+	 * container's group.
+	 */
 	if (w->seen++ == MAX_GROUPS || (!put_group(w) && depth) ||
 	    depth == MAX_DEPTH)
 		return;
@@ -141,7 +144,7 @@ static void walk(struct walk *w, unsigned int depth)
 		closedir(dir);
 }
 
-/* The line of /proc/self/cgroup that has the controller. */
+/* The line of /proc/self/cgroup for the controller. */
 static void find_own(struct walk *w, const char *head)
 {
 	int fd = eadm_root_open(w->answer->ctx, O_RDONLY, "/proc/self/cgroup");

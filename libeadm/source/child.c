@@ -17,7 +17,7 @@
 
 /* Listing devices takes milliseconds. */
 #define LIMIT_MS 10000
-/* A child that ends may still wait for a device, uninterruptibly. */
+/* A child that is ending may still wait for a device, uninterruptibly. */
 #define REAP_MS 1000
 
 static int64_t now_ms(void)
@@ -28,10 +28,10 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
-/* Never returns; the handlers of the caller's exit() are not for this process. */
+/* Never returns; exit handlers of the caller must not run in this process. */
 static void be_child(void (*work)(const void *arg), const void *arg, int out)
 {
-	/* A crash is a result: neither a file nor a report of it is wanted. */
+	/* A crash is a result: it should produce neither a core file nor a report. */
 	prctl(PR_SET_DUMPABLE, 0);
 	setlocale(LC_ALL, "C");
 	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0) {
@@ -41,7 +41,7 @@ static void be_child(void (*work)(const void *arg), const void *arg, int out)
 	_Exit(0);
 }
 
-/* All that fits; the rest is read and dropped, so that the child can end. */
+/* Collect output that fits; the rest is read and dropped, so that the child can end. */
 static int collect(int in, char *said, size_t size)
 {
 	int64_t end = now_ms() + LIMIT_MS, left;
@@ -68,7 +68,10 @@ static int collect(int in, char *said, size_t size)
 	return left > 0 ? 0 : -ETIMEDOUT;
 }
 
-/* The signal that ended it; 0: none, or the caller of the library reaps children. */
+/*
+ * The signal that ended the child; 0: none, or the caller of the library reaps
+ * children.
+ */
 static int reap(pid_t pid)
 {
 	int64_t end = now_ms() + REAP_MS;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work of foreign libraries in a separate process: what they print does not
- * appear amid the caller's output, and a crash there is a result.
+ * Runs foreign library code in a separate process: its output does not appear in the
+ * caller's output, and a crash is only a result.
  */
 #ifndef EADM_CHILD_H
 #define EADM_CHILD_H
@@ -14,9 +14,9 @@
 #define EADM_CHILD_END	"+end"
 
 /*
- * Calls @work in a child whose standard output and standard error are joined in
- * @said, as text. Returns 0; the number of the signal that ended the child; or
- * a negative errno, -ETIMEDOUT if it did not end in time.
+ * Calls @work in a child whose standard output and standard error are collected in
+ * @said, as text. Returns 0; the number of the signal that ended the child; or a
+ * negative errno, -ETIMEDOUT if it did not end in time.
  */
 int eadm_child_run(void (*work)(const void *arg), const void *arg, char *said,
 		   size_t size);

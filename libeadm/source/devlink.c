@@ -69,7 +69,7 @@ static void put_age(struct eadm_answer *answer, const struct nlattr *attr)
 			   age > then ? age - then : 0);
 }
 
-/* Before Linux 6.6, devlink ignores which adapter a dump asks for. */
+/* Before Linux 6.6, devlink ignores the adapter given in a dump request. */
 static int take_reporter(const struct nlmsghdr *nlh, void *data)
 {
 	struct reporters *r = data;
@@ -110,7 +110,7 @@ static int take_reporter(const struct nlmsghdr *nlh, void *data)
 }
 
 /*
- * The device below an RDMA device; of one in software (rdma_rxe), the device below
+ * The device below an RDMA device; for a software device (rdma_rxe), the device below
  * its network interface.
  */
 static bool find_adapter(struct reporters *r)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The source that answers from a capture. */
+/* The source that responds from a capture. */
 #include <errno.h>
 #include <linux/netlink.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct file_source {
 	struct eadm_source src;
 	struct eadm_capture_index *index;
 	unsigned int snapshot;
-	bool *used;		/* for each request: its answer has already been given */
+	bool *used;		/* for each request: its response was returned */
 };
 
 struct file_stream {
@@ -77,9 +77,9 @@ static bool has_arg(const struct eadm_capture_index *index,
 }
 
 /*
- * 2: the same request; 1: a request whose answer contains what is wanted; 0:
- * another request. Narrowing flags select parts of a row: without any, the row
- * has all parts, else only those selected.
+ * Returns 2: the same request; 1: a request whose response contains the requested data;
+ * 0: a different request. Narrowing flags select parts of a row: without any, the row
+ * has all parts, otherwise only the selected parts.
  */
 static int matches(const struct eadm_capture_index *index,
 		   const struct eadm_recorded *have,
@@ -111,9 +111,9 @@ static int matches(const struct eadm_capture_index *index,
 }
 
 /*
- * The best answer in this snapshot. If the same request was made several
- * times, each lookup gets the next answer, in recorded order; after the last
- * one, the last again.
+ * The best response in this snapshot. If the same request was made several times, each
+ * lookup returns the next response in recorded order; after the last response, the last
+ * one again.
  */
 static struct eadm_recorded *find_request(struct file_source *file,
 					 const struct eadm_query *query,
@@ -171,7 +171,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		nlh = (const void *)item.data;
 		if (nlh->nlmsg_seq != stream->seq)
 			continue;
-		/* A request with the same number is another program's. */
+		/* A request with the same number belongs to another program. */
 		if (nlh->nlmsg_flags & NLM_F_REQUEST &&
 		    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
 			continue;
@@ -234,7 +234,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	return 0;
 }
 
-/* What the group sent during recording. */
+/* Messages sent by the group during recording. */
 static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 		       uint32_t group, struct eadm_stream **stream)
 {
@@ -244,7 +244,7 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 
 /* ---- the rest ----------------------------------------------------------------- */
 
-/* Rewinds the snapshot: its answers are given again from the first. */
+/* Rewinds the snapshot: its responses are returned again from the first. */
 static void go_to(struct file_source *file, unsigned int snapshot)
 {
 	const struct eadm_capture_index *index = file->index;
@@ -273,7 +273,7 @@ static unsigned int file_snapshots(const struct eadm_source *src)
 	return file->index->n_snapshots ? file->index->n_snapshots : 1;
 }
 
-/* The internal number of a snapshot that callers count from 0. */
+/* The internal number of a snapshot, which callers count from 0. */
 static unsigned int number_of(const struct file_source *file,
 			      unsigned int index)
 {
@@ -355,7 +355,10 @@ int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 	return ret ? ret : new_source(ctx, index, src);
 }
 
-/* Reads the same capture from its beginning. @other: -EINVAL if it is no capture. */
+/*
+ * Reads the same capture from its beginning. Returns -EINVAL if @other is not a
+ * capture.
+ */
 int eadm_file_share(struct eadm_ctx *ctx, struct eadm_source *other,
 		    struct eadm_source **src)
 {

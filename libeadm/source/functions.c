@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows about PCI functions, and which module the kernel has for them. */
+/* Data from sysfs about PCI functions, and the kernel's module for each of them. */
 #include <fcntl.h>
 #include <fnmatch.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 
 #define FUNCTIONS	"/sys/bus/pci/devices"
 
-/* A file with one hexadecimal number. */
+/* Read a file with one hexadecimal number. */
 static bool read_id(const struct eadm_ctx *ctx, const char *address,
 		    const char *file, uint32_t *id)
 {
@@ -64,7 +64,7 @@ static void find_module(FILE *aliases, const char *name, char *module,
 	}
 }
 
-/* Absent where the kernel's modules cannot be seen, as in most containers. */
+/* Absent if the kernel's modules cannot be seen, as in most containers. */
 static void put_module(struct eadm_answer *answer, const char *address)
 {
 	char name[256], module[64];
@@ -118,7 +118,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Those of one vendor: a machine may have hundreds of others. */
+/* Functions of one vendor: a machine may have hundreds of others. */
 void eadm_local_functions(struct eadm_answer *answer,
 			  const struct eadm_query *query)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which GIDs of a port can be used in this network namespace. The kernel shows
- * those of all namespaces, and of an interface only its name, which another
- * namespace may have, too.
+ * Determines which GIDs of a port can be used in this network namespace. The kernel
+ * shows the GIDs of all namespaces, and only the name of an interface, which may also
+ * exist in another namespace.
  */
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
@@ -24,7 +24,10 @@ static bool is_mapped(const struct in6_addr *gid, const struct sockaddr *addr)
 		       &((const struct sockaddr_in *)addr)->sin_addr, 4);
 }
 
-/* With RoCE, the link-local GID is made of the MAC address; other protocols may use it as the GID. */
+/*
+ * With RoCE, the link-local GID is derived from the MAC address; other protocols may
+ * use the MAC address as the GID.
+ */
 static bool has_mac(const struct in6_addr *gid, const struct sockaddr_ll *ll,
 		    bool roce)
 {
@@ -41,7 +44,10 @@ static bool has_mac(const struct in6_addr *gid, const struct sockaddr_ll *ll,
 	       !memcmp(id + 5, mac + 3, 3);
 }
 
-/* Whether the GID is made of this address; with a peer, it is made of the peer's. */
+/*
+ * Whether the GID is derived from this address; with a peer, it is derived from the
+ * peer's.
+ */
 static bool is_made_of(const struct in6_addr *gid, const struct ifaddrs *one,
 		       bool roce)
 {
@@ -71,7 +77,7 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 			continue;
 		here = true;
 		up |= one->ifa_flags & IFF_UP;
-		/* A bond answers for its members. */
+		/* A bond represents its members. */
 		answers |= one->ifa_flags & IFF_SLAVE;
 		if (!is_made_of(&gid->gid, one, roce))
 			continue;
@@ -79,7 +85,7 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 		answers |= one->ifa_addr->sa_family != AF_PACKET &&
 			   !(one->ifa_flags & EADM_IFA_DUPLICATE);
 	}
-	/* Only with RoCE, GIDs are made of addresses by the kernel itself. */
+	/* Only with RoCE, the kernel itself derives GIDs from addresses. */
 	if (own)
 		gid->namespace = EADM_NAMESPACE_THIS;
 	else if (!here || roce)
@@ -87,8 +93,9 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 	if (here && !up)
 		gid->usable = EADM_GID_USE_NETDEV_DOWN;
 	/*
-	 * The link-local GID is made of the MAC address even where IPv6 is disabled or makes
-	 * its addresses otherwise; with RoCE v2, peers resolve it as any address.
+	 * The link-local GID is derived from the MAC address even if IPv6 is disabled
+	 * or derives its addresses differently; with RoCE v2, peers resolve it like any
+	 * address.
 	 */
 	else if (own && roce && !answers && is_v2(gid))
 		gid->usable = EADM_GID_USE_NO_ADDRESS;
@@ -147,7 +154,7 @@ static void judge_roce(struct eadm_gids *gids)
 	}
 }
 
-/* The better is greater; 0: not usable. */
+/* A greater rank is better; 0: not usable. */
 static unsigned int rank_of(const struct eadm_gids *gids,
 			    const struct eadm_gid *gid)
 {
@@ -163,7 +170,7 @@ static unsigned int rank_of(const struct eadm_gids *gids,
 	return gids->roce ? ranks[gid->scope] : 1;
 }
 
-/* Of equals, the first is best. */
+/* Of equal GIDs, the first is best. */
 void eadm_gids_judge(struct eadm_gids *gids, const struct ifaddrs *all)
 {
 	struct eadm_gid *best = NULL;

@@ -23,7 +23,7 @@
 
 /* ---- reading --------------------------------------------------------------------- */
 
-/* The kernel refuses to read the files of entries without a GID. */
+/* The kernel rejects reads of the files of entries without a GID. */
 static void read_attributes(struct eadm_ctx *ctx, const char *device,
 			    uint32_t port, struct eadm_gid *gid)
 {
@@ -61,7 +61,7 @@ static void judge(const struct eadm_ctx *ctx, struct eadm_gids *gids)
 		freeifaddrs(all);
 }
 
-/* False: the entry has none. */
+/* False if the entry has none. */
 static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		       const char *text, struct eadm_gid *gid)
 {
@@ -72,7 +72,10 @@ static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
 	return true;
 }
 
-/* EADM_GID_USE_* of one entry of port 1, as if it were the only one; negative: it has no GID. */
+/*
+ * EADM_GID_USE_* of one entry of port 1, as if it were the only entry; negative: it has
+ * no GID.
+ */
 int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 {
 	struct eadm_gid gid = { .index = index };
@@ -89,8 +92,8 @@ int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 }
 
 /*
- * The valid GIDs of a port, to be freed by the caller; false: there is no such
- * port. What memory does not suffice for is left out.
+ * The valid GIDs of a port, to be freed by the caller; false if there is no such port.
+ * GIDs for which there is no memory are left out.
  */
 static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		      struct eadm_gids *gids)
@@ -117,7 +120,7 @@ static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 
 /* ---- the GID to use, and the others ----------------------------------------------- */
 
-/* The one to use, or the first; NULL if there is none. */
+/* The GID to use, or the first GID; NULL if there is none. */
 static const struct eadm_gid *choose(const struct eadm_gids *gids)
 {
 	size_t i;
@@ -148,7 +151,7 @@ static void put_others(struct eadm_answer *answer, uint16_t attr,
 	eadm_local_put(answer, attr, all);
 }
 
-/* All of port 1, written as IPv6 addresses, and which to use. */
+/* Put all GIDs of port 1, written as IPv6 addresses, and the GID to use. */
 void eadm_local_gid_words(struct eadm_answer *answer,
 			  const struct eadm_device *dev)
 {
@@ -176,7 +179,7 @@ void eadm_local_gid_words(struct eadm_answer *answer,
 	free(gids.gid);
 }
 
-/* How port 1 is set up. */
+/* Put the setup of port 1. */
 void eadm_local_chosen_gid(struct eadm_answer *answer,
 			   const struct eadm_device *dev)
 {

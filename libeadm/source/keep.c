@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Answers that are kept while eadm_keep_answers() is on. After a request that took
- * long, the state may be another one, so that what was kept before is forgotten.
+ * Responses that are kept while eadm_keep_answers() is on. After a slow request, the
+ * state may have changed, so all responses kept before are discarded.
  */
 #include <linux/netlink.h>
 #include <stdlib.h>
@@ -82,7 +82,7 @@ static const struct eadm_stream_ops keep_ops = {
 	.end = end_stream,
 };
 
-/* False if there is no such answer; the request is then made as usual. */
+/* False if there is no such response; the request is then made as usual. */
 bool eadm_keep_find(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    struct eadm_stream **stream)
 {
@@ -112,7 +112,7 @@ bool eadm_keep_find(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return true;
 }
 
-/* NULL if the answer is not to be kept, or cannot be. */
+/* NULL if the response is not to be kept, or cannot be kept. */
 struct eadm_kept *eadm_keep_begin(struct eadm_ctx *ctx,
 				  const struct eadm_query *query)
 {
@@ -125,7 +125,7 @@ struct eadm_kept *eadm_keep_begin(struct eadm_ctx *ctx,
 		return NULL;
 	kept->users = 1;
 	kept->began = eadm_now(ctx);
-	/* The number of a request is not part of it; the protocol is. */
+	/* The sequence number of a request is not part of the key; the protocol is. */
 	eadm_message_query(&kept->request, query, query->proto);
 	return kept;
 }
@@ -145,7 +145,7 @@ void eadm_keep_chunk(struct eadm_kept *kept, const struct eadm_chunk *chunk)
 	eadm_message_align(answer, from);
 }
 
-/* @whole: the answer ended without an error. */
+/* @whole: the response ended without an error. */
 void eadm_keep_end(struct eadm_ctx *ctx, struct eadm_kept *kept, bool whole)
 {
 	if (eadm_now(ctx) - kept->began > SLOW_NS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Answers that are kept for the next time the same request is made. */
+/* Responses that are kept for the next time that the same request is made. */
 #ifndef EADM_KEEP_H
 #define EADM_KEEP_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* How a device is reached: its link and its bus. */
+/* The link and the bus of a device. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "model/fields.h"
 
 /*
- * "25000" of a network interface is in Mbit/s; "100 Gb/sec (4X EDR)" of a port
- * states its unit.
+ * "25000" of a network interface is in Mbit/s; "100 Gb/sec (4X EDR)" of a port contains
+ * its unit.
  */
 static void put_link(struct eadm_answer *answer, const char *device,
 		     const char *netdev)

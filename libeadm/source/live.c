@@ -28,8 +28,8 @@ static struct live *to_live(struct eadm_source *src)
 }
 
 /*
- * A request for an absent family makes the kernel run modprobe, which takes longer
- * than everything else together. Users who want the companion load it themselves.
+ * A request for an absent family makes the kernel run modprobe, which takes longer than
+ * all other requests together. Users who need the companion load it themselves.
  */
 static bool is_hopeless(const struct eadm_ctx *ctx,
 			const struct eadm_query *query)
@@ -68,7 +68,10 @@ static int ask_program(struct live *live, const struct eadm_query *query,
 	return eadm_found_query(live->found, query, seq, stream);
 }
 
-/* Rows of all devices: the kernel's, if the companion is loaded, and the programs'. */
+/*
+ * Rows of all devices: those of the kernel, if the companion is loaded, and those of
+ * programs.
+ */
 static int ask_all(struct live *live, const struct eadm_query *query,
 		   struct eadm_stream **stream)
 {
@@ -103,14 +106,17 @@ static int live_query(struct eadm_source *src, const struct eadm_query *query,
 	if (is_of_family(query) && query->type == EADM_PEER_TYPE)
 		return eadm_fail(src->ctx, -ENODATA,
 				 "no userspace adapter found");
-	/* Netlink does not have this command: the char device answers. */
+	/* Netlink does not have this command: the char device handles it. */
 	if (query->proto == NETLINK_GENERIC && query->cmd == EADM_RAW_CMD)
 		return eadm_node_query(src->ctx, query, eadm_nl_seq(live->nl),
 				       live->scrub, stream);
 	return eadm_nl_query(live->nl, query, stream);
 }
 
-/* Of the kernel's devices, where it has the companion, and of programs. */
+/*
+ * Listen to events of the kernel's devices, if the companion is loaded, and of
+ * programs.
+ */
 static int listen_to_events(struct live *live, const struct eadm_query *query,
 			    uint32_t group, struct eadm_stream **stream)
 {
@@ -123,7 +129,7 @@ static int listen_to_events(struct live *live, const struct eadm_query *query,
 		*stream = first;
 		return ret;
 	}
-	/* One number for all messages, as for a capture they are one answer. */
+	/* All messages get one number, because in a capture they form one response. */
 	return eadm_news_listen(live->found, query,
 				first ? first->seq : eadm_nl_seq(live->nl),
 				first, stream);

@@ -7,9 +7,9 @@
 #include "source.h"
 
 /*
- * @folders: folders with sockets of programs that are adapters, to be shown
- * as well; a NULL-terminated array that must outlive the source. NULL: do not
- * look for programs.
+ * @folders: folders with sockets of programs that are adapters, which are shown as
+ * well; a NULL-terminated array that must outlive the source. NULL: do not look for
+ * programs.
  */
 int eadm_live_new(struct eadm_ctx *ctx, eadm_scrub_fn scrub,
 		  const char *const *folders, struct eadm_source **src)

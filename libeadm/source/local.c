@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests for rows about this machine, which are answered from its files. */
+/* Requests for rows about this machine, which are served from its files. */
 #include <errno.h>
 
 #include "local.h"

@@ -10,8 +10,8 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 	EADM_MUST_CHECK;
 
 /*
- * Helpers of the readers below. A request that names fields (as attributes
- * without content) wants only these.
+ * Helpers of the readers below. A request that names fields (as attributes without
+ * content) requests only these.
  */
 const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
 					       const struct eadm_query *query);
@@ -29,17 +29,20 @@ void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len);
 void eadm_local_sort_words(char *buf);
 struct ifaddrs;
-/* An address may be labelled with a name after that of its interface: "eth0:1". */
+/* The label of an address may have a suffix after the interface's name: "eth0:1". */
 void eadm_local_interface(const struct ifaddrs *one, char name[16]);
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
-/* No flag of interfaces: another host has the address, which the kernel does not use. */
+/*
+ * Not a flag of interfaces: another host has the address, so the kernel does not use
+ * it.
+ */
 #define EADM_IFA_DUPLICATE	(1U << 31)
 /* Addresses of all interfaces in this network namespace; NULL: unknown. */
 struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx);
 
 /*
- * One reader for each kind of row. They put what exists and leave out what is
- * unknown; an empty string says that there is nothing of the kind.
+ * One reader for each kind of row. Readers put existing values and leave out unknown
+ * values; an empty string means that the described thing does not exist.
  */
 typedef void eadm_local_reader(struct eadm_answer *answer,
 			       const struct eadm_query *query);

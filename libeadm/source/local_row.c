@@ -38,7 +38,7 @@ const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 	return NULL;
 }
 
-/* A name to be used as part of a path; NULL if there is none or it would lead elsewhere. */
+/* A name for use as part of a path; NULL if there is none or it is unsafe. */
 const char *eadm_local_name(const struct eadm_query *query, uint16_t attr)
 {
 	const struct eadm_arg *arg = eadm_local_arg(query, attr);
@@ -72,7 +72,7 @@ void eadm_local_put_u64(struct eadm_answer *answer, uint16_t attr, uint64_t valu
 	eadm_message_put(&answer->out, attr, &value, sizeof(value));
 }
 
-/* What is not a number stays absent. */
+/* A value that is not a number stays absent. */
 void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 			   const char *text)
 {
@@ -86,7 +86,7 @@ void eadm_local_put_number(struct eadm_answer *answer, uint16_t attr,
 		eadm_message_put_u32(&answer->out, attr, value);
 }
 
-/* Libraries refuse a file with another number than sysfs has for the device. */
+/* Libraries refuse a file whose number differs from the device's number in sysfs. */
 static bool is_of_another(const struct eadm_ctx *ctx, int fd, const char *name,
 			  const char *class)
 {
@@ -103,8 +103,8 @@ static bool is_of_another(const struct eadm_ctx *ctx, int fd, const char *name,
 
 /*
  * Whether a file below /dev/infiniband can be opened: 0, or a negative errno. Only
- * opening it shows what the file's mode does not: that there is no such device.
- * @class: of the device in sysfs
+ * opening it, and not its mode, reveals that there is no such device. @class: class of
+ * the device in sysfs
  */
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name, const char *class)
@@ -152,7 +152,7 @@ void eadm_local_sort_words(char *buf)
 	       (word = strsep(&rest, " ")))
 		words[n++] = word;
 	qsort(words, n, sizeof(*words), by_letters);
-	/* A list with more words stays as it is. */
+	/* A longer list is not sorted. */
 	for (i = 0; !rest && i < n; i++)
 		buf += sprintf(buf, "%s%s", i ? " " : "", words[i]);
 	free(copy);
@@ -172,7 +172,7 @@ bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev)
 	return !strcmp(name, netdev);
 }
 
-/* Whether a line of the kernel's list of IPv6 addresses is about this one. */
+/* Whether a line of the kernel's list of IPv6 addresses describes this address. */
 static bool is_line_of(const struct ifaddrs *one, const char *line,
 		       unsigned int *flags)
 {

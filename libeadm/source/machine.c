@@ -26,7 +26,7 @@ static void put_memlock(struct eadm_answer *answer)
 			 sizeof(bytes));
 }
 
-/* The module parameter says whether network namespaces share the devices. */
+/* The module parameter determines whether network namespaces share the devices. */
 static void put_netns_mode(struct eadm_answer *answer)
 {
 	char shared[8];
@@ -39,7 +39,7 @@ static void put_netns_mode(struct eadm_answer *answer)
 					     EADM_NETNS_MODE_EXCLUSIVE);
 }
 
-/* In the machine's first PID namespace, every process has a number. */
+/* In the machine's initial PID namespace, every process has a PID. */
 static void put_host_pids(struct eadm_answer *answer)
 {
 	char to[64];
@@ -130,7 +130,7 @@ static void put_ipc_lock(struct eadm_answer *answer)
 	eadm_local_put_ipc_lock(answer, EADM_A_MACHINE_IPC_LOCK);
 }
 
-/* The requested parts of the row; most callers request one. */
+/* Put the requested parts of the row; most callers request one part. */
 static void put_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {
@@ -157,7 +157,7 @@ static void put_machine(struct eadm_answer *answer,
 	}
 }
 
-/* The uptime belongs to each snapshot, the rest to all snapshots. */
+/* The uptime belongs to each snapshot, the other parts to all snapshots. */
 void eadm_local_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {

@@ -28,7 +28,7 @@ void eadm_message_genl(struct eadm_bytes *out, uint8_t cmd)
 	eadm_bytes_put(out, &genl, sizeof(genl));
 }
 
-/* Pad what began at @from. */
+/* Pad the data that began at @from. */
 void eadm_message_align(struct eadm_bytes *out, size_t from)
 {
 	size_t len = out->len - from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What sysfs shows about a kernel module. */
+/* Data from sysfs about a kernel module. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -37,7 +37,7 @@ static void put_version(struct eadm_answer *answer, const char *name)
 	eadm_local_put(answer, EADM_A_MODULE_VERSION, version);
 }
 
-/* Where the module comes from, as far as the kernel knows. */
+/* Origin of the module, as far as the kernel knows. */
 static void put_origin(struct eadm_answer *answer, const char *name)
 {
 	char source[48] = "", taint[16], text[96];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Network interface of a device: what it drops, and what slows it down. */
+/* Network interface of a device: dropped packets, and causes of low throughput. */
 #include <linux/dcbnl.h>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
@@ -43,7 +43,7 @@ static void put_counts(struct eadm_answer *answer, const char *netdev)
 					   strtoull(text, NULL, 10));
 }
 
-/* ---- pause frames: ethtool netlink, whose statistics Linux 5.10 has ----------- */
+/* ---- pause frames: ethtool netlink, with statistics since Linux 5.10 ------------ */
 
 static int take_pause_count(const struct nlattr *attr, void *data)
 {
@@ -101,7 +101,7 @@ static void put_pauses(struct eadm_answer *answer, const char *netdev)
 	mnl_attr_put_strz(nlh, ETHTOOL_A_HEADER_DEV_NAME, netdev);
 	mnl_attr_put_u32(nlh, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_STATS);
 	mnl_attr_nest_end(nlh, header);
-	/* An interface without pause frames refuses. */
+	/* An interface without pause frames rejects the request. */
 	eadm_ask(NETLINK_GENERIC, nlh, take_pauses, answer);
 }
 
@@ -120,7 +120,7 @@ static int take_pfc(const struct nlattr *attr, void *data)
 		return MNL_CB_OK;
 	memcpy(&pfc, mnl_attr_get_payload(attr), sizeof(pfc));
 	for (i = 0; i < IEEE_8021QAZ_MAX_TCS; i++) {
-		/* "Requests" are those that this end has sent. */
+		/* "Requests" are those sent by this end. */
 		tx += pfc.requests[i];
 		rx += pfc.indications[i];
 		snprintf(word, sizeof(word), "%u", i);
@@ -158,18 +158,18 @@ static void put_dcb(struct eadm_answer *answer, const char *netdev)
 	message = mnl_nlmsg_put_extra_header(nlh, sizeof(*message));
 	message->cmd = DCB_CMD_IEEE_GET;
 	mnl_attr_put_strz(nlh, DCB_ATTR_IFNAME, netdev);
-	/* Most interfaces have no DCB, and refuse. */
+	/* Most interfaces have no DCB, and reject the request. */
 	eadm_ask(NETLINK_ROUTE, nlh, take_dcbs, answer);
 }
 
-/* ---- what rdma_cm and the driver send with -------------------------------------- */
+/* ---- settings used by rdma_cm and the driver for sending ------------------------- */
 
 static void put_roce(struct eadm_answer *answer, const char *device)
 {
 	static const char folder[] = "/sys/kernel/config/rdma_cm";
 	char text[64];
 
-	/* There for devices that an administrator has configured. */
+	/* The file exists for devices that an administrator has configured. */
 	if (eadm_root_line(answer->ctx, text, sizeof(text),
 			   "%s/%.64s/ports/1/default_roce_mode", folder, device))
 		eadm_local_put(answer, EADM_A_LINK_ROCE_MODE, text);

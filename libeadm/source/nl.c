@@ -14,23 +14,23 @@
 #include "nl.h"
 
 /*
- * The kernel answers dumps in packets of up to 32 KiB if the receiver has room
- * for them, and allocates and clears that much for each packet, even for one
- * that only marks the end; so only long dumps offer that room. No other answer
- * has packets longer than the small size, which is two pages minus the kernel's
- * overhead. The kernel remembers the largest receive size of each socket: after
- * a long dump, a socket is of no use for small packets.
+ * The kernel sends dumps in packets of up to 32 KiB if the receiver offers that much
+ * space, and allocates and clears that much for each packet, even for one that only
+ * marks the end; so only long dumps offer it. No other response has packets longer than
+ * the small size, which is two pages minus the kernel's overhead. The kernel remembers
+ * the largest receive size of each socket: after a long dump, a socket cannot be used
+ * for small packets.
  */
 #define PACKET_SIZE 65536
 #define SMALL_PACKET (8192 - 320)
 #define SMALL_PACKETS 8
 /*
- * A dump that ends within this many packets is held back until it is known to
- * be consistent, and is read again if it is not.
+ * A dump that ends within this many packets is held back until it is known to be
+ * consistent, and is read again if it is not.
  */
 #define HELD_PACKETS 32
 #define MAX_TRIES 4
-/* Most answers are one packet plus one that marks the end. */
+/* Most responses are one packet plus one that marks the end. */
 #define SPARE_PACKETS 2
 /* For a multicast group: one event at a time. */
 #define NEWS_SIZE 8192
@@ -55,7 +55,7 @@ struct nl_stream {
 	struct eadm_nl *nl;
 	struct eadm_query query;
 	struct mnl_socket *sock;
-	bool complete;		/* the last packet of the answer has arrived */
+	bool complete;		/* the last packet of the response has arrived */
 	bool torn;
 	bool read;		/* the held packets are complete */
 	bool large;		/* large packets were received on the socket */
@@ -113,7 +113,7 @@ static struct mnl_socket *open_socket(struct eadm_nl *nl, int proto)
 		errno = err;
 		return NULL;
 	}
-	/* Older kernels may refuse; errors then have less text. */
+	/* Older kernels may reject this option; errors then have less text. */
 	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(mnl_socket_get_fd(sock), SOL_SOCKET, SO_RCVTIMEO, &tv,
@@ -152,7 +152,7 @@ static int send_request(struct nl_stream *s)
 
 /* ---- answers --------------------------------------------------------------- */
 
-/* Examine the headers of a packet: is the answer complete, was it inconsistent? */
+/* Examine the headers of a packet: is the response complete, was it inconsistent? */
 static void scan(struct nl_stream *s, const void *data, size_t len)
 {
 	const struct nlmsghdr *nlh = data;
@@ -170,7 +170,10 @@ static void scan(struct nl_stream *s, const void *data, size_t len)
 	}
 }
 
-/* Packets are reused: malloc() would return memory of this size to the kernel each time. */
+/*
+ * Packets are reused: malloc() would return memory of this size to the kernel each
+ * time.
+ */
 static void *packet_new(struct eadm_nl *nl)
 {
 	unsigned int i;
@@ -224,7 +227,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 		if (len < 0)
 			return eadm_fail(ctx, -errno, "netlink: %s",
 					 strerror(errno));
-		/* Anything else is the rest of an abandoned answer. */
+		/* Other messages are the rest of an abandoned response. */
 		if (mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_seq == s->stream.seq)
 			break;
 	}
@@ -298,8 +301,8 @@ static void nl_end(struct eadm_stream *stream)
 	unsigned int i;
 
 	/*
-	 * A socket with half an answer in it, or used for large packets, cannot
-	 * be used again.
+	 * A socket with an incomplete response, or one used for large packets, cannot
+	 * be reused.
 	 */
 	if (s->complete && !s->large && !*idle)
 		*idle = s->sock;
@@ -348,7 +351,7 @@ int eadm_nl_query(struct eadm_nl *nl, const struct eadm_query *query,
 
 /* ---- groups ---------------------------------------------------------------- */
 
-/* Whether it is one of the requested messages. */
+/* Whether the message is one of the requested messages. */
 static bool is_news(const struct news_stream *s, const struct nlmsghdr *nlh,
 		    size_t len)
 {
@@ -374,7 +377,10 @@ static int news_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 			return eadm_fail(s->ctx, -errno, "generic netlink: %s",
 					 strerror(errno));
 	} while (len < 0 || !is_news(s, nlh, len));
-	/* Make it part of a longer answer, so that a capture has all messages. */
+	/*
+	 * Make the message part of a longer response, so that a capture contains all
+	 * messages.
+	 */
 	nlh->nlmsg_seq = stream->seq;
 	nlh->nlmsg_flags |= NLM_F_MULTI;
 	*chunk = (struct eadm_chunk){

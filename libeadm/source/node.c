@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The companion's char device: finding it, and reading raw bytes through it.
- * The answers are put into messages like those of netlink, so that a capture
- * stores them like all others.
+ * The companion's char device: finding it, and reading raw bytes through it. The
+ * responses are put into messages like those of netlink, so that a capture stores them
+ * like all others.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@
 #define MAX_REGS 256
 #define MAX_CONTEXT 8192
 
-/* Nodes have their own numbers; sysfs shows to which device each belongs. */
+/* Nodes have their own numbers; sysfs shows the device of each node. */
 static bool node_is_of(const struct eadm_ctx *ctx, const char *node,
 		       const char *device)
 {
@@ -109,7 +109,7 @@ static size_t begin_raw(struct answer *a, uint32_t kind, uint32_t id)
 	return at;
 }
 
-/* ---- what is read -------------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------------------- */
 
 static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 {
@@ -170,8 +170,8 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 }
 
 /*
- * The whole range is read before any of it is passed on: the indices are those
- * at the beginning, and only the entries before it show what is payload.
+ * The whole range is read before any of it is passed on: the indices are those from
+ * before reading, and only the entries before them show which bytes are payload.
  */
 static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 		     const struct eadm_node_query *q, eadm_scrub_fn scrub)
@@ -187,7 +187,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 	if (a->call(a->data, EADM_IOC_RING, &ring))
 		return ioctl_failed(ctx, a->dev);
 	left = q->has_range ? q->count : ring.depth;
-	/* What lies behind a BAR is not read; only its description is given. */
+	/* Entries behind a BAR are not read; only their description is returned. */
 	if (ring.memory == EADM_RING_MEMORY_DEVICE)
 		left = 0;
 	if (first > ring.depth || left > ring.depth - first)
@@ -370,7 +370,7 @@ static const struct eadm_device *device_of(struct eadm_ctx *ctx,
 	return dev;
 }
 
-/* Answer a request made by eadm_node_ask(). */
+/* Respond to a request made by eadm_node_ask(). */
 int eadm_node_query_by(struct eadm_ctx *ctx, const struct eadm_query *query,
 		       uint32_t seq, eadm_scrub_fn scrub, eadm_ioctl_fn call,
 		       void *data, struct eadm_stream **stream)

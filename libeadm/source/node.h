@@ -8,14 +8,14 @@
 
 struct eadm_ioc_info;
 
-/* Which raw bytes are wanted. */
+/* A request for raw bytes. */
 struct eadm_node_query {
 	uint32_t kind;		/* EADM_RAW_KIND_* */
 	uint32_t id;
 	uint32_t sub;		/* part of the queue */
 	bool hw;
 	bool payload;
-	bool has_range;		/* else: the whole ring */
+	bool has_range;		/* otherwise: the whole ring */
 	uint32_t first, count;
 };
 
@@ -31,8 +31,8 @@ struct eadm_node_part {
 };
 
 /*
- * Removes all payload from entries. That requires knowledge of their formats,
- * which is in a layer above the sources. On a negative errno, nothing is shown.
+ * Removes all payload from entries. That requires knowledge of their formats, which is
+ * in a layer above the sources. If a negative errno is returned, no entry is shown.
  */
 typedef int (*eadm_scrub_fn)(struct eadm_ctx *ctx,
 			     const struct eadm_node_part *part);
@@ -41,7 +41,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   struct eadm_ioc_info *info) EADM_MUST_CHECK;
 void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   const struct eadm_node_query *q, struct eadm_query *query);
-/* The same, with a function that does for a device what ioctl() does for its node. */
+/* The same, with a function that replaces ioctl() on the device's node. */
 typedef int (*eadm_ioctl_fn)(void *data, unsigned long request, void *arg);
 int eadm_node_query_by(struct eadm_ctx *ctx, const struct eadm_query *query,
 		       uint32_t seq, eadm_scrub_fn scrub, eadm_ioctl_fn call,

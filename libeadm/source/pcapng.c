@@ -53,7 +53,7 @@ static int bad(struct pcapng *p, const char *what)
 }
 
 /*
- * Bytes at the reading position, up to @want; *there is set to the number
+ * Return bytes at the reading position, up to @want; *there is set to the number
  * available. NULL with *there == 0 on a read error.
  */
 static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
@@ -67,7 +67,9 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 		*there = want;
 		return b->p + (pos - b->at);
 	}
-	/* Not more than the file has: lengths may be wrong, and most files are small. */
+	/*
+	 * At most the size of the file: lengths may be wrong, and most files are small.
+	 */
 	left = p->end > pos ? p->end - pos : 0;
 	size = want > p->window ? want : p->window;
 	if (size > left)
@@ -118,7 +120,9 @@ static int section(struct pcapng *p, const unsigned char *b)
 	return 0;
 }
 
-/* One option of a block. 1: an option; 0: end; -1: it exceeds the block. */
+/*
+ * Read one option of a block. Returns 1: an option; 0: end; -1: it exceeds the block.
+ */
 int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,
 		       uint16_t *code, const unsigned char **data,
 		       uint16_t *len)
@@ -195,8 +199,8 @@ static uint32_t fixed_part(uint32_t type)
 }
 
 /*
- * Fill @item from a packet block whose first @there bytes are in memory. 1: a
- * netlink packet; 0: another kind of packet.
+ * Fill in @item from a packet block whose first @there bytes are in memory. Returns 1:
+ * a netlink packet; 0: a different kind of packet.
  */
 static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 		  uint32_t len, size_t there, struct pcapng_item *item)
@@ -241,9 +245,9 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 }
 
 /*
- * The next netlink packet or snapshot. The first @want bytes of a packet are in
- * memory; if that is all of it, the end of its block was checked. 1; 0 at the
- * end of the file; or a negative errno with p->err set.
+ * Read the next netlink packet or snapshot. The first @want bytes of a packet are in
+ * memory; if that is the whole packet, the end of its block was checked. Returns 1; 0
+ * at the end of the file; or a negative errno with p->err set.
  */
 int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 {

@@ -11,9 +11,12 @@
 #define PCAPNG_IDB	1U
 #define PCAPNG_SPB	3U
 #define PCAPNG_EPB	6U
-/* A block for local use: another snapshot begins; its running number follows. */
+/* A block for local use: another snapshot begins; its sequence number follows. */
 #define PCAPNG_SNAPSHOT	0x8ead0003U
-/* Blocks of old captures, whose numbers had other meanings, or which lack machine rows. */
+/*
+ * Blocks of old captures, whose numbers had different meanings, or which lack machine
+ * rows.
+ */
 #define PCAPNG_OLD	0x8ead0001U
 #define PCAPNG_OLD_TOO	0x8ead0002U
 
@@ -26,7 +29,7 @@
 #define PCAPNG_IF_TSRESOL	9
 
 #define PCAPNG_LINK_NETLINK	253
-/* Precedes the netlink messages of a packet; big endian. */
+/* Precedes the netlink messages of a packet; big-endian. */
 struct pcapng_cooked {
 	uint16_t direction;
 	uint16_t hardware;
@@ -46,7 +49,7 @@ struct pcapng_if {
 	uint8_t tsresol;
 };
 
-/* What the blocks so far determine about those to come. */
+/* State from the blocks so far that affects later blocks. */
 struct pcapng_state {
 	uint64_t pos;		/* offset of the next block */
 	bool swap;		/* the section has the other byte order */
@@ -75,8 +78,8 @@ struct pcapng {
 struct pcapng_item {
 	enum { PCAPNG_IS_PACKET, PCAPNG_IS_SNAPSHOT } what;
 	const unsigned char *data;
-	uint32_t len;		/* of the data in the file */
-	uint32_t there;		/* of the data in memory */
+	uint32_t len;		/* length of the data in the file */
+	uint32_t there;		/* length of the data in memory */
 	uint64_t offset;	/* of the data in the file */
 	uint64_t time;
 	uint16_t proto;

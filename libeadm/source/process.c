@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What /proc shows about a process. */
+/* Data from /proc about a process. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
 	return len;
 }
 
-/* The preceding name may contain anything. */
+/* The name before the state may contain any characters. */
 static char state_of(const char *stat)
 {
 	const char *at = strrchr(stat, ')');
@@ -50,11 +50,11 @@ static char state_of(const char *stat)
 	}
 	if (at)
 		threads = strtoul(at, NULL, 10);
-	/* The main thread has ended, but other threads go on. */
+	/* The main thread has ended, but other threads are running. */
 	return state == 'Z' && threads > 1 ? 'S' : state;
 }
 
-/* The path in the unified hierarchy, else that in systemd's. */
+/* The path in the unified hierarchy, otherwise that in systemd's hierarchy. */
 static void group_of(const char *lines, char *path, size_t size)
 {
 	static const char *const heads[] = { "0::", ":name=systemd:" };
@@ -100,7 +100,7 @@ static void put_wchan(struct eadm_answer *answer, const char *number)
 {
 	char text[64];
 
-	/* "0": it is running, or the caller lacks permission. */
+	/* "0": the process is running, or the caller lacks permission. */
 	if (read_file(answer->ctx, text, sizeof(text), "/proc/", number,
 		      "/wchan") &&
 	    strcmp(text, "0") != 0 && !strpbrk(text, " \n"))
@@ -115,8 +115,8 @@ static bool is_hex(const char *text, size_t len)
 }
 
 /*
- * The UID of a pod: "pod" and a UUID, whose dashes systemd's units have as underscores, or
- * the hash of a pod that a file on the node describes.
+ * The UID of a pod: "pod" and a UUID, in which systemd's units replace dashes with
+ * underscores, or the hash of a pod that a file on the node describes.
  */
 static bool take_pod(const char *part, size_t len, char *pod, size_t size)
 {
@@ -125,7 +125,7 @@ static bool take_pod(const char *part, size_t len, char *pod, size_t size)
 	const char *at = memmem(part, len, "pod", 3), *end = part + len;
 	size_t i, room;
 
-	/* "kubepods-burstable-pod...": the last one counts. */
+	/* "kubepods-burstable-pod...": the last occurrence counts. */
 	while (at && memmem(at + 1, end - at - 1, "pod", 3))
 		at = memmem(at + 1, end - at - 1, "pod", 3);
 	if (!at || (at != part && at[-1] != '-'))
@@ -195,7 +195,7 @@ void eadm_local_put_container(struct eadm_answer *answer, const char *number,
 	put_container(answer, path, pod, container);
 }
 
-/* Paths of Kubernetes alone are 190 characters long. */
+/* Kubernetes paths alone are 190 characters long. */
 static void put_group(struct eadm_answer *answer,
 		      const struct eadm_query *query, const char *number)
 {
@@ -218,7 +218,7 @@ static void put_group(struct eadm_answer *answer,
 		      EADM_A_PROCESS_CONTAINER);
 }
 
-/* The number after a name at the beginning of a line; false: there is none. */
+/* The number after a name at the beginning of a line; false if there is none. */
 static bool number_after(const char *lines, const char *name, int base,
 			 uint64_t *value)
 {
@@ -232,7 +232,10 @@ static bool number_after(const char *lines, const char *name, int base,
 	return end != at;
 }
 
-/* Registration is limited by what is pinned, and not at all for CAP_IPC_LOCK. */
+/*
+ * Registration is limited by the amount of pinned memory, and not at all with
+ * CAP_IPC_LOCK.
+ */
 static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 			 const char *status)
 {
@@ -245,14 +248,14 @@ static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 	if (!number_after(status, "\nCapEff:", 16, &caps) ||
 	    !(caps >> ipc_lock & 1))
 		return false;
-	/* Only the initial user namespace has all IDs, each as itself. */
+	/* Only the initial user namespace has all IDs, each mapped to itself. */
 	return eadm_root_line(ctx, map, sizeof(map), "/proc/%s/uid_map",
 			      number) &&
 	       sscanf(map, "%u %u %u", &from, &to, &count) == 3 &&
 	       !from && !to && count == UINT32_MAX;
 }
 
-/* The files can be counted with permission only. */
+/* Counting the files requires permission. */
 static void put_open_files(struct eadm_answer *answer, const char *number,
 			   const char *limits)
 {
@@ -309,7 +312,9 @@ static void put_limits(struct eadm_answer *answer, const char *number)
 			     has_ipc_lock(answer->ctx, number, text));
 }
 
-/* Whether the limit of locked memory does not apply to what this process registers. */
+/*
+ * Whether the limit of locked memory does not apply to registrations by this process.
+ */
 void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr)
 {
 	char text[4096];
@@ -341,8 +346,8 @@ static bool wants_any(const struct eadm_query *query, const uint16_t *parts,
 }
 
 /*
- * The whole row, or only the name, which many callers want. No row: there is
- * no such process.
+ * Put the whole row, or only the name, which many callers need. There is no row if
+ * there is no such process.
  */
 void eadm_local_process(struct eadm_answer *answer,
 			const struct eadm_query *query)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Providers of libibverbs: it reads their names from files in one folder, and
- * loads a library for each, whose name ends with the number of its ABI.
+ * Providers of libibverbs, which reads their names from files in one folder and loads a
+ * library for each. The name of the library ends with its ABI number.
  */
 #include <ctype.h>
 #include <dlfcn.h>
@@ -33,7 +33,7 @@ static void find_by_architecture(const struct eadm_ctx *ctx,
 	size_t i, n = EADM_ARRAY_SIZE(places);
 	char to[16];
 
-	/* It usually is /usr/lib. */
+	/* /lib usually is /usr/lib. */
 	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
 		n--;
 	for (i = 0; i < n; i++)
@@ -42,9 +42,9 @@ static void find_by_architecture(const struct eadm_ctx *ctx,
 }
 
 /*
- * Files where the loader looks. Reading a folder with hundreds of other files
- * takes longer than everything else in "eadm check", so the architecture's
- * folder is tried first under its usual name.
+ * Find files where the loader looks. Reading a folder with hundreds of other files
+ * takes longer than all other steps of "eadm check", so the architecture's folder is
+ * tried first under its usual name.
  */
 void eadm_find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			 glob_t *found)
@@ -68,7 +68,7 @@ void eadm_find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 		find_by_architecture(ctx, "*-linux-*", pattern, found);
 }
 
-/* Of "lib/libNAME-rdmavN.so". False if it is no file of a provider. */
+/* The name in "lib/libNAME-rdmavN.so". False if it is not the file of a provider. */
 static bool name_of(const char *path, char *name, size_t size)
 {
 	const char *file = strrchr(path, '/'), *end;
@@ -116,13 +116,13 @@ void eadm_providers_add_fault(char *faults, size_t size, const char *name,
 		if (text[at] == ';' || iscntrl((unsigned char)text[at]))
 			text[at] = ',';
 	}
-	/* The list has whole sentences only. */
+	/* The list contains only complete sentences. */
 	if (used + strlen("; : ") + strlen(name) + strlen(text) < size)
 		snprintf(faults + used, size - used, "%s%s: %s",
 			 used ? "; " : "", name, text);
 }
 
-/* The names that one of the files has in lines such as "driver NAME". */
+/* Read the names in a file, which has lines such as "driver NAME". */
 static void read_names(const struct eadm_ctx *ctx, const char *file,
 		       char *words, size_t size, char *faults,
 		       size_t faults_size)
@@ -149,7 +149,7 @@ static void read_names(const struct eadm_ctx *ctx, const char *file,
 	fclose(lines);
 }
 
-/* Without the folder, libibverbs has another one, or its providers built in. */
+/* Without the folder, libibverbs uses a different one, or has built-in providers. */
 void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 			       size_t size, char *faults, size_t faults_size)
 {
@@ -169,7 +169,9 @@ void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 	eadm_local_sort_words(words);
 }
 
-/* ---- why a library is not loaded --------------------------------------------------- */
+/*
+ * ---- reasons why a library is not loaded -------------------------------------------
+ */
 
 static void load_library(const void *arg)
 {
@@ -185,8 +187,8 @@ static void load_library(const void *arg)
 }
 
 /*
- * Adds a fault if loading the library fails or ends the process. Returns the
- * number of the signal that ended it, 0, or -1 for another failure.
+ * Adds a fault if loading the library fails or ends the process. Returns the number of
+ * the signal that ended it, 0, or -1 for a different failure.
  */
 static int try_library(const char *path, const char *name, char *faults,
 		       size_t size)
@@ -207,7 +209,7 @@ static int try_library(const char *path, const char *name, char *faults,
 	return -1;
 }
 
-/* Whether there is a library of the same provider with another number. */
+/* Whether there is a library of the same provider with a different number. */
 static bool other_abi(const struct eadm_ctx *ctx, const char *name, char *file,
 		      size_t size)
 {
@@ -226,8 +228,8 @@ static bool other_abi(const struct eadm_ctx *ctx, const char *name, char *file,
 }
 
 /*
- * @library is the name that libibverbs printed. It tries its own folder before
- * the usual ones of the loader, but prints only why it is not in the latter.
+ * @library is the name printed by libibverbs. libibverbs tries its own folder before
+ * the usual ones of the loader, but prints only why the library is not in the latter.
  */
 static void explain(const struct eadm_ctx *ctx, const char *library,
 		    const char *printed, char *faults, size_t size)
@@ -259,7 +261,7 @@ static void explain(const struct eadm_ctx *ctx, const char *library,
 					 library);
 }
 
-/* One of the providers ended the process: find out which one. */
+/* One of the providers ended the process: determine which one. */
 static void find_culprit(const struct eadm_ctx *ctx, int signal, char *faults,
 			 size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files by which libibverbs finds its providers. */
+/* Files that libibverbs uses to find its providers. */
 #ifndef EADM_PROVIDERS_H
 #define EADM_PROVIDERS_H
 
@@ -7,19 +7,19 @@
 
 #include "base/ctx.h"
 
-/* Where the loader finds libraries. Free @found with globfree(). */
+/* Find libraries where the loader looks. Free @found with globfree(). */
 void eadm_find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			 glob_t *found);
 
-/* Names of the providers that are installed, and of those that files of libibverbs name. */
+/* Names of the installed providers, and of those listed in files of libibverbs. */
 void eadm_providers_installed(const struct eadm_ctx *ctx, char *words,
 			      size_t size);
 void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 			       size_t size, char *faults, size_t faults_size);
 
 /*
- * What keeps providers from being loaded, according to what libibverbs printed
- * and how its process ended, is appended to @faults.
+ * Appends the reasons why providers cannot be loaded to @faults, according to the
+ * output of libibverbs and the exit of its process.
  */
 void eadm_providers_faults(const struct eadm_ctx *ctx, const char *said,
 			   int ended, char *faults, size_t size);

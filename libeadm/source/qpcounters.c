@@ -66,7 +66,7 @@ static int take_identity(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* One of its counters is a row. */
+/* Put one of the set's counters as a row. */
 static void put_counter(const struct set *set, const struct nlattr *entry)
 {
 	struct eadm_answer *answer = set->answer;

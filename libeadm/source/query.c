@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests and their answers, message by message, from any source. */
+/* Requests and their responses, message by message, from any source. */
 #include <errno.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
@@ -46,8 +46,8 @@ int eadm_reply_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 }
 
 /*
- * Messages as they arrive. eadm_reply_next() returns 0 if there is none yet or
- * no more, and -ENOBUFS if some were lost; more may follow either.
+ * Return messages as they arrive. eadm_reply_next() returns 0 if there is none yet or
+ * no more, and -ENOBUFS if some were lost; more messages may follow in both cases.
  */
 int eadm_reply_listen(struct eadm_ctx *ctx, const struct eadm_query *query,
 		      uint32_t group, struct eadm_reply *reply)
@@ -84,7 +84,7 @@ int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 			 ((const char *)at - (const char *)chunk->data), what);
 }
 
-/* The text about an error: the kernel's extended ack, or the sentence in a capture. */
+/* The text of an error: the kernel's extended ack, or the message in a capture. */
 static const char *ext_ack(struct eadm_attrs attrs, unsigned int type)
 {
 	const struct nlattr *attr;
@@ -104,7 +104,7 @@ static int kernel_error(struct eadm_reply *reply, int error,
 
 	reply->done = true;
 	reply->whole = !error;
-	/* A value that is no errno means a broken message. */
+	/* A value that is not an errno indicates a broken message. */
 	if (error > 0 || error < -4095)
 		return eadm_fail(reply->ctx, -EBADMSG,
 				 "the reply ends with error %d", error);
@@ -172,7 +172,7 @@ static int next_chunk(struct eadm_reply *reply)
 				     "incomplete reply");
 }
 
-/* RDMA netlink answers some commands under another command's number. */
+/* RDMA netlink responds to some commands under the number of another command. */
 static bool is_answer(const struct eadm_query *query,
 		      const struct nlmsghdr *nlh)
 {
@@ -182,7 +182,7 @@ static bool is_answer(const struct eadm_query *query,
 	return nlh->nlmsg_type == query->type;
 }
 
-/* 1: *msg is a message of the answer; 0: its end; or a negative errno. */
+/* Returns 1: *msg is a message of the response; 0: its end; or a negative errno. */
 int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 {
 	const struct nlmsghdr *nlh;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Requests and their answers. */
+/* Requests and their responses. */
 #ifndef EADM_QUERY_H
 #define EADM_QUERY_H
 
@@ -14,7 +14,7 @@
  */
 #define EADM_LOCAL_PROTO 2	/* NETLINK_USERSOCK */
 #define EADM_LOCAL_TYPE 32
-/* Attribute of an error that no message reported: the whole sentence. */
+/* Attribute of an error that was not reported by a message: its complete text. */
 #define EADM_ERROR_SENTENCE 0x2ead
 
 enum eadm_arg_type {
@@ -25,8 +25,8 @@ enum eadm_arg_type {
 };
 
 /*
- * One attribute of a request. A narrow one only leaves rows out, so the answer
- * to the request without it will do as well: readers filter anyway.
+ * One attribute of a request. A narrow attribute only leaves rows out, so the response
+ * to the request without it is suitable, too: readers filter anyway.
  */
 struct eadm_arg {
 	uint16_t attr;
@@ -58,7 +58,7 @@ struct eadm_reply {
 	struct eadm_chunk chunk;
 	size_t pos;
 	bool done;
-	bool whole;		/* it ended without an error */
+	bool whole;		/* the response ended without an error */
 	struct eadm_kept *kept;	/* a copy is made for eadm_keep_answers(); or NULL */
 	bool endless;		/* see eadm_reply_listen() */
 	bool inconsistent;
@@ -79,10 +79,10 @@ void eadm_reply_close(struct eadm_reply *reply);
 int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
 void eadm_source_mark(struct eadm_ctx *ctx);
-/* Whether what is read goes into a capture, whose readers may want all of it. */
+/* Whether data is read into a capture, whose readers may want all of it. */
 bool eadm_source_records(const struct eadm_ctx *ctx);
 
-/* What users read where the companion module is missing or silent. */
+/* Texts for users if the companion module is missing or silent. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
 #define EADM_COMPANION_SILENT	"the companion module eadm.ko does not respond"
 

@@ -4,7 +4,10 @@
 
 #include "rdma_wire.h"
 
-/* Whether an RDMA netlink attribute contains others; only knows those we read. */
+/*
+ * Whether an RDMA netlink attribute contains others; only covers attributes that the
+ * library reads.
+ */
 bool eadm_rdma_is_nest(unsigned int type)
 {
 	switch (type) {

@@ -43,8 +43,7 @@ static int take_address(const struct nlmsghdr *nlh, void *data)
 	size_t len;
 
 	/*
-	 * Kernels that do not know the strict check send the addresses of all
-	 * interfaces.
+	 * Kernels without the strict check send the addresses of all interfaces.
 	 */
 	if (nlh->nlmsg_type != RTM_NEWADDR || message->ifa_index != found->index ||
 	    mnl_attr_parse(nlh, sizeof(*message), take_attribute, &address) < 0 ||
@@ -61,7 +60,7 @@ static int take_address(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* A host may have thousands of interfaces: ask for one only. */
+/* A host may have thousands of interfaces: request only one. */
 static bool ask(struct found *found)
 {
 	char buf[MNL_NLMSG_HDRLEN + sizeof(struct ifaddrmsg)];
@@ -76,8 +75,8 @@ static bool ask(struct found *found)
 }
 
 /*
- * Looks in the caller's network namespace, as for its interfaces: one that is
- * in another namespace has no addresses here.
+ * Looks in the caller's network namespace, as for its interfaces: an interface in
+ * another namespace has no addresses here.
  */
 void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 {
@@ -91,7 +90,7 @@ void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 
 /* ---- neighbours ------------------------------------------------------------------ */
 
-/* An entry may stay for ever; in seconds. */
+/* Entries may stay indefinitely; in seconds. */
 #define RECENT 600
 
 struct neighbour {
@@ -115,7 +114,7 @@ static int take_neighbour_attribute(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* Before it fails, an entry is incomplete for some seconds. */
+/* An entry is incomplete for a few seconds before it fails. */
 static int take_neighbour(const struct nlmsghdr *nlh, void *data)
 {
 	const struct ndmsg *message = mnl_nlmsg_get_payload(nlh);

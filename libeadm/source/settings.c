@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Settings in the environment of a process that name devices, GIDs or network
- * interfaces of which none exists. Lists that are patterns are not judged, and only
+ * interfaces, none of which exists. Lists that are patterns are not judged, and only
  * the environment with which the program was started can be seen.
  */
 #include <fcntl.h>
@@ -23,8 +23,8 @@ enum { DEVICE = 1, INTERFACE = 2, GID = 4 };
 
 static const struct setting {
 	const char *name;
-	unsigned char of;	/* what it names */
-	bool prefix;		/* it names those that begin so, unless behind "=" */
+	unsigned char of;	/* kind of thing that it names */
+	bool prefix;		/* it names those with this prefix, unless after "=" */
 } settings[] = {
 	{ "NCCL_IB_HCA", DEVICE, true },
 	{ "NCCL_IB_GID_INDEX", GID, false },
@@ -36,7 +36,9 @@ static const struct setting {
 	{ "FI_VERBS_IFACE", INTERFACE, true },
 };
 
-/* ---- what exists ------------------------------------------------------------------ */
+/*
+ * ---- existing names ----------------------------------------------------------------
+ */
 
 static bool is_named(const char *name, const char *item, size_t len, bool prefix)
 {
@@ -70,7 +72,10 @@ static bool has_interface(const char *item, size_t len, bool prefix)
 	return found;
 }
 
-/* Whether one device has a GID of this network namespace there; true where none is of RoCE. */
+/*
+ * Whether a device has a GID of this network namespace at that index; true if there is
+ * no RoCE device.
+ */
 static bool has_gid(struct eadm_ctx *ctx, const char *value)
 {
 	unsigned long index = strtoul(value, NULL, 10);
@@ -92,7 +97,9 @@ static bool has_gid(struct eadm_ctx *ctx, const char *value)
 	return found || !roce;
 }
 
-/* ---- what is set ------------------------------------------------------------------ */
+/*
+ * ---- settings ----------------------------------------------------------------------
+ */
 
 static bool names_one(const struct eadm_ctx *ctx, const struct setting *setting,
 		      const char *list)
@@ -111,13 +118,13 @@ static bool names_one(const struct eadm_ctx *ctx, const struct setting *setting,
 			    (setting->of & INTERFACE &&
 			     has_interface(list, len, prefix))))
 			return true;
-		/* Behind a colon is a port. */
+		/* A port follows the colon. */
 		list += strcspn(list, ",");
 	}
 	return false;
 }
 
-/* A plain list of names: no pattern, and no "^" before those that are not to be used. */
+/* A plain list of names: no pattern, and no "^" before excluded names. */
 static bool is_list(const char *value)
 {
 	static const char letters[] =
@@ -139,7 +146,7 @@ static bool is_matched(struct eadm_ctx *ctx, const struct setting *setting,
 	return !is_list(value) || names_one(ctx, setting, value);
 }
 
-/* NCCL uses no RDMA, so that what selects it is without effect. */
+/* If NCCL does not use RDMA, its selection settings have no effect. */
 static bool is_off(FILE *file)
 {
 	char *variable = NULL;
@@ -170,7 +177,7 @@ static void judge(struct eadm_ctx *ctx, const char *variable, char *buf,
 	}
 }
 
-/* In another network namespace, other interfaces and GIDs are its own. */
+/* Other network namespaces have their own interfaces and GIDs. */
 static bool is_elsewhere(const struct eadm_ctx *ctx, const char *pid)
 {
 	char own[64], its[64];
@@ -180,7 +187,7 @@ static bool is_elsewhere(const struct eadm_ctx *ctx, const char *pid)
 	       strcmp(own, its) != 0;
 }
 
-/* "NAME=VALUE NAME=VALUE" of those without a match; false: unknown. */
+/* "NAME=VALUE NAME=VALUE" of settings without a match; false if unknown. */
 bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, char *buf,
 			  size_t size)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Connections of SMC sockets, and why some are on TCP. The kernel counts them for each network
- * namespace and shows them to any user.
+ * Connections of SMC sockets, and why some use TCP. The kernel counts them for each
+ * network namespace and shows them to any user.
  */
 #include <linux/genetlink.h>
 #include <linux/smc.h>
@@ -14,7 +14,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* By their numbers in the kernel's interface. */
+/* Numbers in the kernel's interface. */
 struct attrs {
 	const struct nlattr *attr[SMC_NLA_STATS_T_MAX + 1];
 };
@@ -36,7 +36,7 @@ static void take_nest(const struct nlattr *nest, struct attrs *attrs)
 		mnl_attr_parse_nested(nest, take_attr, attrs);
 }
 
-/* What a message is about. */
+/* Decode a message. */
 static void take_message(const struct nlmsghdr *nlh, unsigned int type,
 			 struct attrs *attrs)
 {
@@ -77,7 +77,7 @@ struct reason {
 struct fallbacks {
 	struct reason *reason;
 	size_t n, max;
-	uint64_t clients, servers;	/* more than the sum where the kernel has too many reasons */
+	uint64_t clients, servers;	/* may exceed the sum of the reasons */
 	bool failed;
 };
 
@@ -97,7 +97,7 @@ static struct reason *find_reason(struct fallbacks *all, uint32_t code)
 	return &all->reason[all->n++];
 }
 
-/* A reason of one side. The first message also has the sums of both. */
+/* A reason of one side. The first message also contains the sums of both. */
 static int take_fallback(const struct nlmsghdr *nlh, void *data)
 {
 	struct fallbacks *all = data;

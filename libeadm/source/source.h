@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The interface of sources, which answer requests: this machine, a capture, or
- * a recorder around another source.
+ * The interface of sources, which respond to requests: this machine, a capture, or a
+ * recorder around another source.
  */
 #ifndef EADM_SOURCE_H
 #define EADM_SOURCE_H
@@ -21,8 +21,8 @@ struct eadm_query;
 struct eadm_stream;
 
 /*
- * next() returns 1 with a chunk, 0 when the answer is complete, or a negative
- * errno. On a listening stream, -EAGAIN means nothing yet, and -ENOBUFS that
+ * next() returns 1 with a chunk, 0 when the response is complete, or a negative errno.
+ * On a listening stream, -EAGAIN means that there is no message yet, and -ENOBUFS that
  * messages were lost.
  */
 struct eadm_stream_ops {
@@ -33,24 +33,24 @@ struct eadm_stream_ops {
 struct eadm_stream {
 	const struct eadm_stream_ops *ops;
 	uint32_t seq;		/* nlmsg_seq of the request */
-	int fd;			/* to poll for more; -1: everything is here */
+	int fd;			/* to poll for more; -1: all data is available */
 };
 
 /*
- * The operations of a source. query() returns a stream, or an error: -ENODATA
- * if a capture does not have the answer. Usually there is one stream at a time,
- * but several must work. node() is NULL in a capture, and mark() may be.
+ * The operations of a source. query() returns a stream, or an error: -ENODATA if a
+ * capture does not have the response. Usually there is one stream at a time, but
+ * several must work. node() is NULL in a capture, and mark() may be.
  */
 struct eadm_source_ops {
 	int (*query)(struct eadm_source *src, const struct eadm_query *query,
 		     struct eadm_stream **stream);
-	/* Messages of a multicast group, as the answer to @query. */
+	/* Messages of a multicast group, as the response to @query. */
 	int (*listen)(struct eadm_source *src, const struct eadm_query *query,
 		      uint32_t group, struct eadm_stream **stream);
 	/* A file descriptor of the companion's char device. */
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
-	/* Requests from here on are about the state of another snapshot. */
+	/* Requests from here on refer to the state of another snapshot. */
 	void (*mark)(struct eadm_source *src);
 	int (*snapshot_next)(struct eadm_source *src);
 	unsigned int (*snapshots)(const struct eadm_source *src);
@@ -63,8 +63,8 @@ struct eadm_source_ops {
 struct eadm_source {
 	const struct eadm_source_ops *ops;
 	struct eadm_ctx *ctx;
-	bool keeps;		/* stores answers: known data is requested again */
-	bool records;		/* a capture is being made of what is read */
+	bool keeps;		/* stores responses: known data is requested again */
+	bool records;		/* the data that is read is captured */
 };
 
 #endif /* EADM_SOURCE_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Other network interfaces in the subnet of a device's: which of them answer ARP
- * requests for its address, and by which of them its packets leave.
+ * Other network interfaces in the subnet of a device's interface: those that answer ARP
+ * requests for its address, and those through which its packets leave.
  */
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -22,17 +22,17 @@
 /* The maximum lengths that the specification allows. */
 #define MAX_OTHERS	512
 #define MAX_ANSWERS	256
-/* Further addresses of a subnet are not tried. */
+/* Additional addresses of a subnet are not tried. */
 #define MAX_TRIES	64
 
-/* ---- which interfaces are in one subnet ----------------------------------------- */
+/* ---- interfaces in one subnet ---------------------------------------------------- */
 
 static uint32_t address_of(const struct sockaddr *addr)
 {
 	return ntohl(((const struct sockaddr_in *)addr)->sin_addr.s_addr);
 }
 
-/* One that is in a subnet with others, and has a carrier. */
+/* Whether an interface has a carrier and is in a subnet with other hosts. */
 static bool is_in_subnet(const struct ifaddrs *one)
 {
 	const unsigned int flags = IFF_UP | IFF_RUNNING;
@@ -59,7 +59,10 @@ static bool is_above(const struct eadm_ctx *ctx, const char *upper,
 				 upper, lower);
 }
 
-/* One above the other, or both above the same: packets take the same way. */
+/*
+ * Whether one is above the other, or both are above the same interface: packets take
+ * the same route.
+ */
 static bool is_related(const struct eadm_ctx *ctx, const char *a, const char *b)
 {
 	const size_t len = strlen("lower_");
@@ -79,9 +82,14 @@ static bool is_related(const struct eadm_ctx *ctx, const char *a, const char *b)
 	return related;
 }
 
-/* ---- what the kernel does there --------------------------------------------------- */
+/*
+ * ---- the kernel's settings and routes ----------------------------------------------
+ */
 
-/* The kernel applies the larger of an interface's value and that of all; -1: unknown. */
+/*
+ * The kernel applies the larger of an interface's value and the global value; -1:
+ * unknown.
+ */
 static int setting(const struct eadm_ctx *ctx, const char *netdev,
 		   const char *name)
 {
@@ -102,7 +110,7 @@ static int setting(const struct eadm_ctx *ctx, const char *netdev,
 }
 
 struct way {
-	bool local;		/* to this machine itself */
+	bool local;		/* the destination is this machine itself */
 	unsigned int index;	/* of the interface; 0: none */
 };
 
@@ -141,7 +149,7 @@ static bool ask_way(uint32_t from, uint32_t to, struct way *way)
 	return eadm_ask(NETLINK_ROUTE, nlh, take_route, way);
 }
 
-/* The way to the first address of the subnet that is not this machine's. */
+/* The route to the first address of the subnet that does not belong to this machine. */
 static void put_way(struct eadm_answer *answer, const struct ifaddrs *mine)
 {
 	uint32_t mask = address_of(mine->ifa_netmask);
@@ -185,7 +193,7 @@ static void put_settings(struct eadm_answer *answer, const char *netdev)
 
 struct others {
 	char all[MAX_OTHERS], answering[MAX_ANSWERS];
-	bool known;		/* which of them answer */
+	bool known;		/* it is known which of them answer */
 };
 
 static void add_other(const struct eadm_ctx *ctx, const struct ifaddrs *other,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Converts netlink packets from a machine of the other byte order in place,
- * with the types in the tables. What exceeds its container is left alone; the
- * decoder rejects it.
+ * Converts netlink packets from a machine with the other byte order in place, with the
+ * types in the tables. Data that exceeds its container is left unchanged; the decoder
+ * rejects it.
  */
 #include <byteswap.h>
 #include <linux/genetlink.h>
@@ -65,7 +65,7 @@ static void turn_attrs(unsigned char *p, size_t left, attr_fn fn,
 	}
 }
 
-/* The generic netlink controller: only what find_family() reads. */
+/* The generic netlink controller: only messages that find_family() reads. */
 static void turn_control(unsigned int type, unsigned char *data, size_t len,
 			 const void *arg)
 {
@@ -75,8 +75,8 @@ static void turn_control(unsigned int type, unsigned char *data, size_t len,
 }
 
 /*
- * What an object's attributes are looked up by: those that all families have,
- * or those of a nest.
+ * Tables for looking up an object's attributes: those that all families have, or those
+ * of a nest.
  */
 struct body {
 	const struct eadm_object *object;

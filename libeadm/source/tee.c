@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recording: a source around another one that writes down requests and answers.
- * Nothing else knows that a capture is being made.
+ * Recording: a source around another source that writes down requests and responses. No
+ * other code depends on whether a capture is being made.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -20,7 +20,7 @@ struct tee {
 	struct eadm_source src;
 	struct eadm_source *inner;
 	struct eadm_capture *capture;	/* NULL once it is closed */
-	unsigned int streams;		/* these may outlive the capture */
+	unsigned int streams;		/* count; streams may outlive the capture */
 	bool only_local;		/* see eadm_tee_only_local() */
 };
 
@@ -132,7 +132,7 @@ static int tee_query(struct eadm_source *src, const struct eadm_query *query,
 		begin(s, stream);
 		return 0;
 	}
-	/* Not worth recording: the capture being read lacks the answer. */
+	/* Not recorded, because the capture being read lacks the response. */
 	if (ret != -ENODATA) {
 		eadm_capture_request(tee->capture, query, 0);
 		eadm_capture_error(tee->capture, query, 0, ret);
@@ -161,7 +161,7 @@ static int tee_listen(struct eadm_source *src, const struct eadm_query *query,
 
 /* ---- the rest ---------------------------------------------------------------- */
 
-/* What is read there is not an answer and goes into no capture. */
+/* Data read through a node is not a response and is not captured. */
 static int tee_node(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info)
 {
@@ -179,7 +179,7 @@ static int tee_snapshot_next(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
 
-	/* Reading a capture: it has its own snapshots. */
+	/* The capture being read has its own snapshots. */
 	if (src->ctx->live)
 		tee_mark(src);
 	return inner->ops->snapshot_next(inner);
@@ -207,7 +207,7 @@ static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 	return inner->ops->snapshot_go(inner, index);
 }
 
-/* Drops the capture, which eadm_capture_close() would have ended before. */
+/* Drops the capture, which eadm_capture_close() should have ended before. */
 static void tee_close(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
@@ -232,8 +232,8 @@ static const struct eadm_source_ops tee_ops = {
 };
 
 /*
- * While this is on, only machine rows are recorded of what is read: how the
- * machine is set up, not how its devices were found.
+ * While this is on, only machine rows are recorded: the setup of the machine, but not
+ * the requests that found its devices.
  */
 void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 {
@@ -243,8 +243,8 @@ void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 }
 
 /*
- * Reads the machine's row, so that the capture has it for its readers: all of
- * it, or only the kernel release.
+ * Reads the machine's row, so that the capture contains it: all of it, or only the
+ * kernel release.
  */
 static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
 				size_t size)
@@ -275,7 +275,7 @@ static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
 	return kernel;
 }
 
-/* @filter: of what is written, NULL: none. */
+/* @filter: applied to the written data, NULL: none. */
 int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
 		  struct eadm_filter *filter, struct eadm_capture **capture)
 {
@@ -305,7 +305,7 @@ int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
 	tee->inner = ctx->src;
 	ctx->src = &tee->src;
 	ctx->comms.round++;
-	/* Again, this time for the capture. */
+	/* Read again, this time for the capture. */
 	read_machine(ctx, true, kernel, sizeof(kernel));
 	*capture = tee->capture;
 	return 0;

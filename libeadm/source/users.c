@@ -41,7 +41,7 @@ static bool is_loopback(const struct inet_diag_msg *message)
 
 	if (message->idiag_family == AF_INET)
 		return ntohl(address[0]) >> 24 == 127;
-	/* Sockets of IPv6 have IPv4 peers, too. */
+	/* IPv6 sockets may have IPv4 peers. */
 	if (!address[0] && !address[1] && address[2] == htonl(0xFFFF))
 		return ntohl(address[3]) >> 24 == 127;
 	return !address[0] && !address[1] && !address[2] &&
@@ -110,7 +110,7 @@ static int by_inode(const void *a, const void *b)
 struct user {
 	char libraries[64], copies[256];
 	uint32_t files, sockets, removed;
-	unsigned long inode;	/* of the first libibverbs */
+	unsigned long inode;	/* inode of the first libibverbs */
 	bool twice;
 	uint64_t tx, rx;
 };
@@ -192,8 +192,8 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 }
 
 /*
- * Whether the device of an open file was removed: it is unknown, or its file has been
- * made again. Without that, the file may have been deleted by hand.
+ * Whether the device of an open file was removed: the device is unknown, or its file
+ * has been created again. Otherwise the file may have been deleted by hand.
  */
 static bool is_removed(const struct eadm_ctx *ctx, int dir, const char *entry,
 		       const char *target)
@@ -230,7 +230,7 @@ static void add_file(const struct sockets *sockets, const char *target,
 	user->rx += socket->rx;
 }
 
-/* False: they cannot be seen. */
+/* False if the files cannot be read. */
 static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 		       const struct sockets *sockets, struct user *user)
 {
@@ -292,7 +292,7 @@ static void put_user(struct eadm_answer *answer, const char *pid,
 	eadm_message_end(&answer->out, at);
 }
 
-/* Kernel threads have no command line, and no files either. */
+/* Kernel threads have neither a command line nor files. */
 static bool is_process(const struct eadm_ctx *ctx, const char *pid)
 {
 	char line[4];
@@ -332,7 +332,7 @@ static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 	eadm_message_end(&answer->out, at);
 }
 
-/* Without TCP connections from the kernel, nothing is known. */
+/* If the kernel does not show TCP connections, their bytes are unknown. */
 void eadm_local_verbs_users(struct eadm_answer *answer,
 			    const struct eadm_query *query)
 {

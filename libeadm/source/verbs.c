@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libibverbs: whether it is installed, its providers, the devices that it lists,
- * and device limits as it reports them. Most programs never ask for them, and
- * machines without it must work as well.
+ * libibverbs: whether it is installed, its providers, the devices that it lists, and
+ * the device limits that it reports. Most programs never request them, and the library
+ * must also work on machines without libibverbs.
  *
- * It prints warnings about providers, and a damaged one ends the process: a child
- * lists the devices first.
+ * libibverbs prints warnings about providers, and a damaged provider ends the process:
+ * so a child lists the devices first.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -108,13 +108,13 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
 }
 
-/* Others do not divide messages by it: what they report limits nothing. */
+/* Other transports do not divide messages by the MTU: their value is not a limit. */
 static void query_mtu(const struct verbs *verbs, struct ibv_context *context,
 		      struct limits *limits)
 {
 	struct ibv_port_attr port = { 0 };
 
-	/* In brackets, since verbs.h has a macro of this name. */
+	/* In parentheses, because verbs.h has a macro of this name. */
 	if (context->device->transport_type != IBV_TRANSPORT_IB ||
 	    (verbs->ibv_query_port)(context, 1, (void *)&port))
 		return;
@@ -151,9 +151,9 @@ static bool query_limits(const char *name, struct limits *limits)
 	return good;
 }
 
-/* ---- in a child: what it prints for the caller begins with "+" ----------------- */
+/* ---- in a child: lines for the caller begin with "+" -------------------------- */
 
-/* Devices that librdmacm opens are those that its users find. */
+/* Devices that librdmacm opens are those that its users can find. */
 static void list_connectable(const struct verbs *verbs)
 {
 	void *lib = dlopen(LIBRDMACM, RTLD_NOW);
@@ -220,9 +220,14 @@ static void print_limits(const void *arg)
 	dprintf(STDOUT_FILENO, "\n");
 }
 
-/* ---- what the child has printed -------------------------------------------------- */
+/*
+ * ---- output of the child ----------------------------------------------------------
+ */
 
-/* The next line that begins with @head; its rest is copied to @rest, cut to its size. */
+/*
+ * The next line that begins with @head; the rest of the line is copied to @rest and
+ * truncated to its size.
+ */
 static const char *next_line(const char *at, const char *head, char *rest,
 			     size_t size)
 {
@@ -259,7 +264,7 @@ static bool is_quiet(const char *said, int ended)
 	return !ended && has_line(said, "+listed");
 }
 
-/* NULL: below another root, there is nothing to load. */
+/* NULL: below a different root, there is nothing to load. */
 static const char *list_of(struct eadm_ctx *ctx, bool recent, int *ended)
 {
 	if (ctx->root)
@@ -361,7 +366,7 @@ void eadm_local_verbs(struct eadm_answer *answer,
 	put_providers(answer, installed, said, ended);
 	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm",
 			      "misc");
-	/* An incomplete list would accuse devices that it lacks. */
+	/* An incomplete list would lead to reports about devices that it lacks. */
 	complete = said && has_line(said, EADM_CHILD_END);
 	if (complete && has_line(said, "+listed"))
 		put_names(answer, EADM_A_VERBS_DEVICES, said, "+device ");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Following the flight recorder of a program: new records are asked for
- * periodically, as with the probe. The program overwrites records that are not
- * read and reports how many were lost; a stalled reader costs it nothing.
+ * Follows the flight recorder of a program: new records are requested periodically, as
+ * with the probe. The program overwrites records that are not read and reports the
+ * number of lost records; a stalled reader does not affect it.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -36,7 +36,7 @@ struct numbers {
 	bool pending;
 };
 
-/* False if it is not a record. */
+/* False if the message is not a record. */
 static bool numbers_of(const struct nlmsghdr *nlh, struct numbers *numbers)
 {
 	struct eadm_attrs attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
@@ -78,7 +78,7 @@ static int ask(struct peer_follow *f)
 	return eadm_link_query(f->link, &f->query, f->stream.seq, &f->answer);
 }
 
-/* The program was there before: its socket may be gone by now. */
+/* The program existed before: its socket may be gone by now. */
 static int ended(const struct peer_follow *f, int err)
 {
 	if (err != -ECONNRESET && err != -ECONNREFUSED && err != -ENOENT)
@@ -95,8 +95,8 @@ static void end_answer(struct peer_follow *f)
 }
 
 /*
- * The next record of the answer, NULL at its end, or an error. The program has
- * at most one command in progress, the last: it is returned once it has ended.
+ * The next record of the response, NULL at its end, or an error. The program has at
+ * most one command in progress, the last: it is returned once it has ended.
  */
 static int next_record(struct peer_follow *f, const struct nlmsghdr **record)
 {
@@ -165,14 +165,14 @@ static int find_end(struct peer_follow *f)
 		       1ULL << EADM_A_CMD_SEQ | 1ULL << EADM_A_CMD_STATE, NULL,
 		       false);
 	ret = ask(f);
-	/* Errors are reported when records are asked for. */
+	/* Errors are reported when records are requested. */
 	do {
 		if (!ret)
 			ret = next_record(f, &nlh);
 	} while (!ret && nlh && nlh->nlmsg_type != NLMSG_ERROR);
 	end_answer(f);
 	f->query.n_args--;
-	/* Records count from 1. */
+	/* Record numbers begin at 1. */
 	if (!f->from)
 		f->from = 1;
 	return ret;

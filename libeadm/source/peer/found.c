@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Programs that are adapters, found by their control sockets. A program that hangs
- * or has ended must not prevent the others from being shown: it is left out.
+ * Programs that are adapters, found by their control sockets. A program that hangs or
+ * has ended is left out and must not prevent the others from being shown.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -28,7 +28,7 @@
 
 struct program {
 	struct eadm_link *link;
-	uint32_t base;		/* of its devices' indices; NO_PROGRAM: unknown */
+	uint32_t base;		/* base of its devices' indices; NO_PROGRAM: unknown */
 	bool seen;
 };
 
@@ -58,7 +58,7 @@ bool eadm_found_has(uint32_t dev_index)
 	return dev_index >= INDEX_BASE;
 }
 
-/* ---- who is there --------------------------------------------------------------- */
+/* ---- finding programs ----------------------------------------------------------- */
 
 static struct program *program_at(struct eadm_found *found, const char *path)
 {
@@ -76,7 +76,7 @@ static struct program *program_at(struct eadm_found *found, const char *path)
 	return found->programs[i].link ? &found->programs[found->n++] : NULL;
 }
 
-/* Programs put the socket into the folder itself, services into a subfolder of it. */
+/* Programs create the socket in the folder itself, services in a subfolder of it. */
 static const char *const patterns[] = { "*.sock", "*/control.sock" };
 
 static void look_for(struct eadm_found *found, const char *folder, const char *pattern)
@@ -124,9 +124,11 @@ struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i
 	return found->programs[i].link;
 }
 
-/* ---- all of them ------------------------------------------------------------------ */
+/*
+ * ---- queries of all programs ------------------------------------------------------
+ */
 
-/* The program's error goes to the log only: the answer as a whole continues. */
+/* The program's error is only logged: the response as a whole continues. */
 static void left_out(const struct eadm_found *found)
 {
 	eadm_log(found->ctx, EADM_LOG_WARNING, "left out: %s", found->ctx->errmsg);
@@ -147,7 +149,7 @@ static bool begin_next(struct joined *s)
 	return false;
 }
 
-/* Cut off the message that ends this part; false if nothing is left. */
+/* Remove the message that ends this part; false if nothing is left. */
 static bool cut_end(struct eadm_chunk *chunk, bool keep_errors)
 {
 	const struct nlmsghdr *nlh = chunk->data;
@@ -248,9 +250,11 @@ int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *quer
 	return 0;
 }
 
-/* ---- one of them -------------------------------------------------------------------- */
+/*
+ * ---- queries of one program -------------------------------------------------------
+ */
 
-/* The index base, from its first device, whichever that is. */
+/* The index base, from the index of its first device. */
 static uint32_t ask_base(struct eadm_found *found, struct program *program)
 {
 	const struct eadm_query query = {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* This machine's programs that are adapters, beside the kernel's own devices. */
+/*
+ * Programs on this machine that are adapters, in addition to the kernel's own devices.
+ */
 #ifndef EADM_PEER_FOUND_H
 #define EADM_PEER_FOUND_H
 
@@ -14,21 +16,21 @@ struct eadm_link;
 struct eadm_found *eadm_found_new(struct eadm_ctx *ctx,
 				  const char *const *folders);
 void eadm_found_free(struct eadm_found *found);
-/* Look for new and ended programs; returns how many there are. */
+/* Look for new and ended programs; returns the number of programs. */
 unsigned int eadm_found_look(struct eadm_found *found);
 struct eadm_ctx *eadm_found_ctx(const struct eadm_found *found);
-/* One of the programs found; valid until the next look. */
+/* One of the programs found; valid until the next call of eadm_found_look(). */
 struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i);
 /* Whether the index belongs to a program's device. */
 bool eadm_found_has(uint32_t dev_index);
 /*
- * The answers of all programs as one, after that of @first, which may be NULL
- * and is ended in any case. A program that fails is left out.
+ * The responses of all programs as one, after that of @first, which may be NULL and is
+ * ended in any case. A program that fails is left out.
  */
 int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *query,
 			 uint32_t seq, struct eadm_stream *first,
 			 struct eadm_stream **stream) EADM_MUST_CHECK;
-/* About the device in the query's first argument. */
+/* Query the device in the query's first argument. */
 int eadm_found_query(struct eadm_found *found, const struct eadm_query *query,
 		     uint32_t seq, struct eadm_stream **stream) EADM_MUST_CHECK;
 int eadm_found_raw(struct eadm_found *found, const struct eadm_query *query,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests and answers over the control socket of a program that is an adapter. */
+/* Requests and responses over the control socket of a program that is an adapter. */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -19,8 +19,8 @@
 #include "source/message.h"
 
 /*
- * An answer of up to this many bytes is held back until it is known to be
- * consistent, and requested again if it is not.
+ * A response of up to this many bytes is held back until it is known to be consistent,
+ * and requested again if it is not.
  */
 #define HELD_BYTES (1U << 20)
 #define MAX_TRIES 4
@@ -38,7 +38,7 @@ struct link_stream {
 	struct eadm_query query;
 	int fd;
 	bool endless, begun;
-	bool complete, torn;	/* state of the answer after the packets so far */
+	bool complete, torn;	/* state of the response after the packets so far */
 	struct eadm_bytes held;	/* packets, each preceded by its length and aligned */
 	size_t pos;
 	_Alignas(8) unsigned char packet[EADM_PEER_PACKET_MAX];
@@ -58,7 +58,9 @@ static int open_socket(struct eadm_link *link)
 				 strerror(ENAMETOOLONG));
 	strcpy(address.sun_path, link->path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	/* The socket waits while others are accepted first, but not forever. */
+	/*
+	 * The socket waits while other connections are accepted first, but not forever.
+	 */
 	if (fd >= 0 &&
 	    !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) &&
 	    !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
@@ -66,7 +68,7 @@ static int open_socket(struct eadm_link *link)
 	err = errno == EAGAIN ? ETIMEDOUT : errno;
 	if (fd >= 0)
 		close(fd);
-	/* Another kind of socket, or not a socket. */
+	/* A different kind of socket, or not a socket. */
 	if (err == EPROTOTYPE || err == ENOTSOCK)
 		return eadm_fail(link->ctx, -EBADMSG,
 				 "%s: not the control socket of an adapter",
@@ -196,7 +198,10 @@ static int ask(struct link_stream *s)
 	return send_message(s->link, s->fd, msg.p, msg.len);
 }
 
-/* Examine packets: are they messages of the answer, is it complete, was it inconsistent? */
+/*
+ * Examine packets: are they messages of the response, is it complete, was it
+ * inconsistent?
+ */
 static int scan(struct link_stream *s, size_t len)
 {
 	const struct nlmsghdr *nlh = (const void *)s->packet;
@@ -288,7 +293,7 @@ static int link_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		len = next_packet(s, false);
 		if (len > 0)
 			give(s, s->packet, (size_t)len, chunk);
-		/* As for a removed device: nothing more comes. */
+		/* As for a removed device: no more messages follow. */
 		return len == -ECONNRESET ? -ENODEV : len < 0 ? (int)len : 1;
 	}
 	if (!s->begun) {
@@ -315,7 +320,7 @@ static void link_end(struct eadm_stream *stream)
 {
 	struct link_stream *s = (struct link_stream *)stream;
 
-	/* A connection with half an answer in it cannot be used again. */
+	/* A connection with an incomplete response cannot be reused. */
 	if (s->complete && !s->endless)
 		give_socket(s->link, s->fd);
 	else
@@ -344,7 +349,7 @@ static int begin(struct eadm_link *link, const struct eadm_query *query,
 	};
 	s->fd = endless ? open_socket(link) : take_socket(link);
 	ret = s->fd < 0 ? s->fd : ask(s);
-	/* A kept connection may be to a program that has ended since. */
+	/* A kept connection may belong to a program that has ended since. */
 	if (ret == -ECONNRESET && !endless) {
 		close(s->fd);
 		s->fd = open_socket(link);
@@ -375,7 +380,7 @@ int eadm_link_listen(struct eadm_link *link, const struct eadm_query *query,
 	return begin(link, query, seq, true, stream);
 }
 
-/* ---- what a char device would answer ------------------------------------------ */
+/* ---- requests otherwise handled by the char device ----------------------------- */
 
 struct answer {
 	const struct nlattr *ring, *data;
@@ -404,7 +409,10 @@ static void parse(const struct nlmsghdr *nlh, struct answer *answer)
 	}
 }
 
-/* Receive the answer's packet into @packet, which has EADM_PEER_PACKET_MAX bytes. */
+/*
+ * Receive the packet of the response into @packet, which has EADM_PEER_PACKET_MAX
+ * bytes.
+ */
 static int talk(const struct eadm_link_device *dev, uint8_t cmd,
 		const struct eadm_ioc_ring *ring, void *packet,
 		struct answer *answer)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program that is an adapter and answers like the companion. */
+/* A program that is an adapter and responds like the companion. */
 #ifndef EADM_PEER_LINK_H
 #define EADM_PEER_LINK_H
 
@@ -9,20 +9,20 @@ struct eadm_link;
 
 /* Connects to the socket at @path when the first request is made. */
 struct eadm_link *eadm_link_new(struct eadm_ctx *ctx, const char *path);
-/* Streams hold a reference as well. */
+/* Streams also hold a reference. */
 struct eadm_link *eadm_link_get(struct eadm_link *link);
 void eadm_link_put(struct eadm_link *link);
 const char *eadm_link_path(const struct eadm_link *link);
-/* 0, or a negative errno if the program cannot be asked. */
+/* Returns 0, or a negative errno if the program cannot be queried. */
 int eadm_link_try(struct eadm_link *link) EADM_MUST_CHECK;
 int eadm_link_query(struct eadm_link *link, const struct eadm_query *query,
 		    uint32_t seq, struct eadm_stream **stream) EADM_MUST_CHECK;
-/* Messages as they arrive, as the answer to @query. */
+/* Messages as they arrive, as the response to @query. */
 int eadm_link_listen(struct eadm_link *link, const struct eadm_query *query,
 		     uint32_t seq, struct eadm_stream **stream)
 	EADM_MUST_CHECK;
 
-/* Stands for the char device of a program's device. */
+/* Represents the char device of a program's device. */
 struct eadm_link_device {
 	struct eadm_link *link;
 	const char *name;

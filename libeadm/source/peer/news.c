@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of several sources as one stream, whose descriptor is an epoll instance. A timer in it
- * is for programs that are started meanwhile.
+ * Events of several sources as one stream, whose descriptor is an epoll instance. It
+ * includes a timer to detect programs that are started later.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 struct part {
 	struct eadm_stream *stream;
-	struct eadm_link *link;		/* NULL: the kernel's */
+	struct eadm_link *link;		/* NULL: the kernel */
 };
 
 struct news {
@@ -80,7 +80,7 @@ static void remove_part(struct news *news, unsigned int i)
 {
 	struct part *part = &news->parts[i];
 
-	/* Its descriptor leaves the epoll instance as it is closed. */
+	/* Closing the descriptor removes it from the epoll instance. */
 	part->stream->ops->end(part->stream);
 	if (part->link)
 		eadm_link_put(part->link);
@@ -88,7 +88,7 @@ static void remove_part(struct news *news, unsigned int i)
 	news->parts[news->n] = (struct part){ 0 };
 }
 
-/* In turns, so that none of them keeps the others back. */
+/* Sources take turns, so that none of them delays the others. */
 static int news_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
 	struct news *news = (struct news *)stream;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source that is one program: what it shows, plus this machine's files
- * about the machine, which is the same one.
+ * The source that is one program: the program's data, plus this machine's files for
+ * rows about the machine, which is the same machine.
  */
 #include <errno.h>
 #include <linux/netlink.h>

@@ -2,12 +2,12 @@
 /*
  * The protocol on the control socket of a program that is an adapter.
  *
- * It is a SOCK_SEQPACKET socket. Packets are netlink messages like those of a
- * generic netlink socket: requests of the family "eadm" (spec/eadm.yaml), whose
- * type may be any from 16 on, CTRL_CMD_GETFAMILY, and answers, which have the
- * request's type and number. EADM_CMD_EVENT_NTF as a request subscribes to
- * events, which are messages of an answer without an end. In addition, there
- * are the requests below. One request is answered at a time.
+ * The socket is of type SOCK_SEQPACKET. Packets are netlink messages like those of a
+ * generic netlink socket: requests of the family "eadm" (spec/eadm.yaml), whose type
+ * may be any from 16 on, CTRL_CMD_GETFAMILY, and responses, which have the request's
+ * type and number. EADM_CMD_EVENT_NTF as a request subscribes to events, which are
+ * messages of a response without an end. In addition, there are the requests below. One
+ * request is processed at a time.
  */
 #ifndef EADM_PEER_WIRE_H
 #define EADM_PEER_WIRE_H
@@ -21,9 +21,9 @@
 enum {
 	EADM_PEER_A_DEVICE = 1,		/* name */
 	EADM_PEER_A_KNOB,		/* name */
-	EADM_PEER_A_COUNT,		/* s32: how many more times; -1: forever */
+	EADM_PEER_A_COUNT,		/* s32: remaining injections; -1: unlimited */
 	EADM_PEER_A_PROBABILITY,	/* u32: percent */
-	EADM_PEER_A_TARGET,		/* s64: -1: anything */
+	EADM_PEER_A_TARGET,		/* s64: -1: any */
 	EADM_PEER_A_ARG,		/* u64 */
 	EADM_PEER_A_HITS,		/* u64 */
 	EADM_PEER_A_ABOUT,		/* string */
@@ -34,7 +34,7 @@ enum {
 /* Message type. The kernel assigns its families up to GENL_MAX_ID, 1023. */
 #define EADM_PEER_TYPE		0xead
 #define EADM_PEER_EVENTS	1	/* number of the multicast group */
-/* Length limits of a request and of an answer's packet. */
+/* Maximum length of a request and of a packet of a response. */
 #define EADM_PEER_REQUEST_MAX	1024
 #define EADM_PEER_PACKET_MAX	49152
 #define EADM_PEER_DATA_MAX	32768

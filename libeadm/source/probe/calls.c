@@ -41,7 +41,7 @@ static void put_arguments(struct eadm_answer *answer,
 				     rec->timeout);
 	eadm_probe_put_addr(answer, EADM_A_CMD_LOCAL_ADDR, EADM_A_CMD_LOCAL_PORT,
 			    &rec->local);
-	/* Verbs name the peer by its GID, connections by its IP address. */
+	/* Verbs identify the peer by its GID, connections by its IP address. */
 	if (rec->gid_index != EADM_PROBE_NONE)
 		eadm_probe_put_addr(answer, EADM_A_CMD_PEER_GID, 0, &rec->peer);
 	else
@@ -49,7 +49,7 @@ static void put_arguments(struct eadm_answer *answer,
 				    EADM_A_CMD_PEER_PORT, &rec->peer);
 }
 
-/* A driver's command has the adapter's number, which is not a verb's. */
+/* A driver's command has the adapter's number, not that of a verb. */
 static void put_op(struct eadm_answer *answer, const struct eadm_probe_rec *rec)
 {
 	const struct eadm_probe_command *command =
@@ -103,7 +103,7 @@ void eadm_probe_put_call(const struct eadm_probe_view *view,
 	eadm_message_end(&answer->out, at);
 }
 
-/* Its thread was killed during the call, or the kernel skipped the return. */
+/* Whether its thread was killed during the call, or the kernel skipped the return. */
 static bool is_stale(const struct eadm_probe_view *view,
 		     const struct eadm_probe_rec *rec)
 {
@@ -120,7 +120,10 @@ static bool is_stale(const struct eadm_probe_view *view,
 	       eadm_root_access(view->ctx, F_OK, "/proc/%u", rec->tid);
 }
 
-/* Calls in flight are read first, so that one that returns meanwhile is not missed. */
+/*
+ * Calls in flight are read first, so that a call that returns in the meantime is not
+ * missed.
+ */
 static int read_all(struct eadm_probe_view *view)
 {
 	struct eadm_probe_list *list = &view->list;

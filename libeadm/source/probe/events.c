@@ -130,8 +130,8 @@ static int by_step(const void *a, const void *b)
 }
 
 /*
- * Time since the previous step of the same connection, whether call or event:
- * one value for each record, at its index in the list; 0 if there is none.
+ * Time since the previous step of the same connection, whether a call or an event: one
+ * value per record, at its index in the list; 0 if there is none.
  */
 static uint64_t *steps_of(const struct eadm_probe_list *list)
 {

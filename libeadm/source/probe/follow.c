@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Following the probe: new records are copied periodically. The kernel
- * overwrites records that are not read, so a stalled reader costs nothing; the
- * numbers of the next records show how many it missed.
+ * Follows the probe: new records are copied periodically. The kernel overwrites records
+ * that are not read, so a stalled reader does not affect it; the numbers of the next
+ * records show how many the reader missed.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -21,12 +21,12 @@
 
 struct follow {
 	struct eadm_stream stream;
-	struct eadm_answer answer;	/* what is still to be given, from pos */
+	struct eadm_answer answer;	/* data not returned yet, from pos on */
 	size_t pos;
 	struct eadm_probe_view view;
 	bool calls, whole;		/* calls: not events; whole: existing records, too */
 	uint64_t *from;			/* next record of each CPU */
-	uint64_t last[EADM_PROBE_DEVS];	/* last number given of each device */
+	uint64_t last[EADM_PROBE_DEVS];	/* last number returned for each device */
 };
 
 static uint64_t number_of(const struct follow *f,
@@ -43,7 +43,7 @@ static uint64_t missed(struct follow *f, const struct eadm_probe_rec *rec)
 
 	if (!rec->seq)
 		return 0;
-	/* Another device now uses the cell. */
+	/* A different device now uses the cell. */
 	if (rec->seq <= *last)
 		*last = 0;
 	n = rec->seq - *last - 1;
@@ -110,7 +110,7 @@ static int follow_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		ret = refill(f);
 		if (ret)
 			return eadm_fail(f->answer.ctx, ret, "out of memory");
-		/* If the probe was stopped, nothing more comes. */
+		/* If the probe was stopped, no more records follow. */
 		if (f->answer.out.len == 0)
 			return eadm_root_access(f->answer.ctx, F_OK,
 						EADM_PROBE_DIR "/info") ?
@@ -164,7 +164,7 @@ static int start(struct follow *f)
 		return -ENOMEM;
 	if (f->whole)
 		return 0;
-	/* Read the numbers first: what is added in between is new and is shown. */
+	/* Read the numbers first: records added in between are new and are shown. */
 	ret = eadm_probe_view_begin(&f->view);
 	for (i = 0; !ret && i < EADM_PROBE_DEVS; i++)
 		f->last[i] = number_of(f, &f->view.limit[i]);
@@ -177,7 +177,7 @@ static int start(struct follow *f)
 	return ret;
 }
 
-/* Calls or events, depending on the query's command. */
+/* Follow calls or events, depending on the query's command. */
 int eadm_probe_follow(struct eadm_ctx *ctx, const struct eadm_query *query,
 		      uint32_t seq, struct eadm_stream **stream)
 {

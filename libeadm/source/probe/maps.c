@@ -18,7 +18,7 @@
 #include "grow.h"
 #include "maps.h"
 
-/* How often to look again at a record that is being written. */
+/* Number of attempts to read a record that is being written. */
 #define PATIENCE 1000
 
 static int bpf(int cmd, union bpf_attr *attr)
@@ -46,7 +46,7 @@ static int open_map(const char *name)
 	return open_pin(path, BPF_F_RDONLY);
 }
 
-/* @count values of an array, from index @first on. */
+/* Read @count values of an array, from index @first on. */
 static int read_array(int fd, uint32_t first, uint32_t count, void *values)
 {
 	uint32_t *keys = calloc(count, sizeof(*keys)), in = first - 1, out;
@@ -70,7 +70,9 @@ static int read_array(int fd, uint32_t first, uint32_t count, void *values)
 	return !ret && attr.batch.count != count ? -EPROTO : ret;
 }
 
-/* Anyone may create the folder there: if it is not root's, its contents are not trusted. */
+/*
+ * Any user may create the folder there: its contents are trusted only if root owns it.
+ */
 static bool is_of_root(const struct eadm_ctx *ctx)
 {
 	int fd = eadm_root_open(ctx, O_PATH | O_DIRECTORY, EADM_PROBE_DIR);
@@ -106,7 +108,7 @@ static int read_info(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	return ret;
 }
 
-/* For "run": whether the process whose lifetime the probe has was killed. */
+/* For "run": whether the process that determines the probe's lifetime was killed. */
 static bool is_orphan(const struct eadm_ctx *ctx,
 		      const struct eadm_probe_maps *maps)
 {
@@ -172,7 +174,7 @@ void eadm_probe_list_free(struct eadm_probe_list *list)
 
 /* ---- records ------------------------------------------------------------------ */
 
-/* Room for @count more. */
+/* Make room for @count more records. */
 static struct eadm_probe_rec *room(struct eadm_probe_list *list, size_t count)
 {
 
@@ -181,7 +183,7 @@ static struct eadm_probe_rec *room(struct eadm_probe_list *list, size_t count)
 	return &list->rec[list->n];
 }
 
-/* Record number @n of a CPU, once it is written, which takes no time. */
+/* Read record number @n of a CPU once it is written, which takes almost no time. */
 static bool wait_for(const struct eadm_probe_maps *maps, uint32_t at, uint64_t n,
 		     struct eadm_probe_rec *rec)
 {
@@ -195,7 +197,7 @@ static bool wait_for(const struct eadm_probe_maps *maps, uint32_t at, uint64_t n
 	return rec->number == n;
 }
 
-/* Records from @from up to @to, which are contiguous. */
+/* Copy the records from @from up to @to, which are contiguous. */
 static int copy_range(const struct eadm_probe_maps *maps, uint32_t base,
 		      uint64_t from, uint64_t to, struct eadm_probe_list *list)
 {
@@ -219,8 +221,8 @@ static int copy_range(const struct eadm_probe_maps *maps, uint32_t base,
 }
 
 /*
- * A slot is counted before it is overwritten: the head afterwards shows which
- * records may have been overwritten while they were copied.
+ * A slot is counted before it is overwritten: the head afterwards shows which records
+ * may have been overwritten while they were copied.
  */
 static void drop_torn(const struct eadm_probe_maps *maps, size_t first,
 		      uint64_t head, struct eadm_probe_list *list)
@@ -295,7 +297,7 @@ int eadm_probe_copy_in_flight(const struct eadm_probe_maps *maps,
 	attr.batch.values = (uintptr_t)recs;
 	attr.batch.count = EADM_PROBE_IN_FLIGHT;
 	ret = keys && recs ? bpf(BPF_MAP_LOOKUP_BATCH, &attr) : -ENOMEM;
-	/* The map had fewer elements than there was room for. */
+	/* The map has fewer elements than the buffer. */
 	if (ret == -ENOENT)
 		ret = 0;
 	to = ret ? NULL : room(list, attr.batch.count);

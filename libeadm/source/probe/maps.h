@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The probe's maps from a reader's point of view. */
+/* The probe's maps, as seen by a reader. */
 #ifndef EADM_PROBE_MAPS_H
 #define EADM_PROBE_MAPS_H
 
@@ -16,20 +16,20 @@ struct eadm_probe_maps {
 struct eadm_probe_list {
 	struct eadm_probe_rec *rec;
 	size_t n, max;
-	uint64_t lost;			/* overwritten before they were copied */
+	uint64_t lost;			/* number overwritten before they were copied */
 };
 
 /*
- * -ENOENT: the probe is not running; -EACCES or -EPERM: it may not be read;
- * -EPROTO: it is incomplete or of another version.
+ * Returns -ENOENT: the probe is not running; -EACCES or -EPERM: it may not be read;
+ * -EPROTO: it is incomplete or of a different version.
  */
 int eadm_probe_open(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	EADM_MUST_CHECK;
 void eadm_probe_close(struct eadm_probe_maps *maps);
 
 /*
- * Append records to the list. @from has a start number for each CPU and is
- * updated to the number after the last one; NULL: all records there are.
+ * Append records to the list. @from contains a start number for each CPU and is updated
+ * to the number after the last record; NULL: all existing records.
  */
 int eadm_probe_copy(const struct eadm_probe_maps *maps, uint64_t *from,
 		    struct eadm_probe_list *list) EADM_MUST_CHECK;

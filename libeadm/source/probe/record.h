@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What the probe's programs in the kernel store in their maps for readers. Both
- * come from the same build: a reader refuses maps with another EADM_PROBE_ABI.
- * They contain no kernel addresses, keys, memory addresses or payload.
+ * Data that the probe's kernel programs store in their maps for readers. Both come from
+ * the same build: a reader refuses maps with a different EADM_PROBE_ABI. The maps
+ * contain no kernel addresses, keys, memory addresses or payload.
  */
 #ifndef EADM_PROBE_RECORD_H
 #define EADM_PROBE_RECORD_H
@@ -19,9 +19,9 @@
 #define EADM_PROBE_NAME 64
 
 /*
- * Functions that programs are attached to: f(symbol, module, class of command).
- * The first ones are calls, whose start and end are recorded. Calls of the same
- * class may call each other; then only the outer one counts.
+ * Functions that programs are attached to: f(symbol, module, class of command). The
+ * first ones are calls, whose start and end are recorded. Calls of the same class may
+ * call each other; then only the outer call counts.
  */
 #define EADM_PROBE_CALLS(f)						\
 	f(ib_create_qp_user, ib_core, CREATE_QP)			\
@@ -91,7 +91,8 @@
 
 /*
  * EADM_PROBE_COMMANDS(f) are drivers' functions that run one command of the adapter.
- * Their calls are recorded beside the verb that caused them, in a class of their own.
+ * Their calls are recorded in addition to the verb that caused them, in a separate
+ * class.
  */
 #define EADM_PROBE_COMMAND 0xff
 
@@ -139,7 +140,7 @@ struct eadm_probe_rec {
 	__u64 size;			/* bytes; ~0: unknown */
 	__u64 memlock;			/* bytes; ~0: unlimited or unknown */
 	__u64 pinned;			/* bytes */
-	__u64 command;			/* the word of a request that has its number */
+	__u64 command;			/* word of a request with its number */
 	__u32 dev;
 	__u32 netns;			/* 0: unknown */
 	__u32 pid;			/* in the first PID namespace; 0: unknown */
@@ -175,21 +176,21 @@ struct eadm_probe_rec {
 struct eadm_probe_cpu {
 	__u64 head;			/* records made so far */
 	__u64 lost;			/* calls and events without a record */
-	__u64 busy;			/* a record is being made, see ring.bpf.h */
+	__u64 busy;			/* a record is being written, see ring.bpf.h */
 	__u64 pad[5];
 };
 
 /* One for each device, at its index modulo the number of cells. */
 struct eadm_probe_dev {
 	__u32 index;			/* index + 1; 0: unused */
-	__u32 lock;			/* of the numbers, see ring.bpf.h */
+	__u32 lock;			/* lock of the numbers, see ring.bpf.h */
 	__u64 calls;			/* last seq assigned */
 	__u64 events;
 	__u64 pad2;
 	char name[EADM_PROBE_NAME];
 };
 
-/* The only one; written before the programs are attached. */
+/* The only instance; written before the programs are attached. */
 struct eadm_probe_info {
 	__u32 abi;
 	__u32 level;			/* enum probe-level of spec/eadm.yaml */
@@ -199,7 +200,7 @@ struct eadm_probe_info {
 	__u64 attached;			/* functions: one bit for each number */
 	__u32 functions;
 	__u32 may_read;			/* may read untyped kernel memory, see lockdown */
-	__u64 expected;			/* those that this kernel and its drivers should have */
+	__u64 expected;			/* functions that should exist */
 	__u32 runner;			/* process whose end stops the probe; 0: none */
 	__u32 pad;
 };

@@ -52,7 +52,7 @@ static uint64_t since_boot(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* With another machine's files as root, this kernel's probe is not used. */
+/* If another machine's files are used as root, this kernel's probe is not used. */
 int eadm_probe_view_open(struct eadm_ctx *ctx, struct eadm_probe_view *view)
 {
 	char ns[64];
@@ -168,7 +168,7 @@ void eadm_probe_put_owner(const struct eadm_probe_view *view,
 		eadm_message_put_string(&answer->out, comm, text);
 }
 
-/* A removed device is still known by the name it had. */
+/* A removed device is still shown by its former name. */
 size_t eadm_probe_row(const struct eadm_probe_view *view,
 		      struct eadm_answer *answer,
 		      const struct eadm_probe_rec *rec)

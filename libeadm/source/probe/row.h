@@ -10,11 +10,11 @@
 /* A driver's function that runs a command of its adapter. */
 struct eadm_probe_command {
 	const char *module, *family;
-	struct eadm_bits op;		/* in the word that is recorded of the request */
+	struct eadm_bits op;		/* position in the recorded request word */
 	const struct eadm_classes *ops;
 };
 
-/* By the number of the function, from EADM_PROBE_FIRST_COMMAND on; derived. */
+/* Indexed by the number of the function, from EADM_PROBE_FIRST_COMMAND on; derived. */
 extern const struct eadm_probe_command eadm_probe_commands[];
 
 /* One pass over the probe's records. */
@@ -31,9 +31,9 @@ int eadm_probe_view_open(struct eadm_ctx *ctx, struct eadm_probe_view *view)
 	EADM_MUST_CHECK;
 void eadm_probe_view_close(struct eadm_probe_view *view);
 /*
- * CPUs are read one after the other, so a record numbered meanwhile may be seen
- * on one CPU while one with a lower number on another CPU was missed. Leaving
- * late ones out makes numbers contiguous except for lost records.
+ * CPUs are read one after the other, so a record numbered in the meantime may be seen
+ * on one CPU while a record with a lower number on another CPU was missed. Leaving out
+ * late records makes numbers contiguous except for lost records.
  */
 int eadm_probe_view_begin(struct eadm_probe_view *view) EADM_MUST_CHECK;
 bool eadm_probe_view_is_late(const struct eadm_probe_view *view,

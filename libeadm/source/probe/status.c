@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whether the probe is recording, what it records and what it lost: the row of "probe". */
+/* The row of "probe": whether the probe is recording, its records and its losses. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "source/local.h"
 #include "source/message.h"
 
-/* True of every level; what a kernel lacks is listed as missing functions. */
+/* Applies to every level; functions that a kernel lacks are listed as missing. */
 static const char blind[] =
 	"data path of processes and its completion errors, QPs that the "
 	"adapter itself moves to the error state, objects that a provider "
@@ -35,8 +35,8 @@ static uint32_t state_of(int error)
 }
 
 /*
- * Functions that the kernel or a driver does not have and should, and drivers that
- * were loaded later.
+ * Functions that the kernel or a driver should have but does not, and drivers that were
+ * loaded later.
  */
 static void put_missing(struct eadm_answer *answer,
 			const struct eadm_probe_info *info)

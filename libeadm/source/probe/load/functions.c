@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which of the functions known to the probe exist in a kernel. */
+/* Determines which functions known to the probe exist in a kernel. */
 #include <bpf/btf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool has_types(const char *module)
 	return !access(path, F_OK);
 }
 
-/* Another version of a driver may have another function of that name. */
+/* Another version of a driver may have a different function of that name. */
 static bool has_args(const struct btf *btf, const struct btf_type *type,
 		     unsigned int n_args)
 {
@@ -171,7 +171,7 @@ void functions_drop(struct functions *there, const char *symbol)
 	}
 }
 
-/* Newer kernels have both, and more can be read at the proper ones. */
+/* Newer kernels have both, and the proper functions provide more data. */
 static void choose_stand_ins(struct functions *there)
 {
 #define NAME(symbol, module, op) #symbol,

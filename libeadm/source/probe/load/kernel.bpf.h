@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The members of the kernel's types that the programs read. Their offsets in a
- * given kernel are resolved when the programs are loaded, from the type
- * information (BTF) of the kernel and its modules.
+ * The members of kernel types that the programs read. Their offsets in a given kernel
+ * are resolved when the programs are loaded, from the type information (BTF) of the
+ * kernel and its modules.
  */
 #ifndef EADM_PROBE_KERNEL_H
 #define EADM_PROBE_KERNEL_H
@@ -62,7 +62,7 @@ struct task_struct {
 	struct mm_struct *mm;
 } KERNEL_TYPE;
 
-/* Only for their names: the values are those of verbs, which users know. */
+/* Only the type names are used: the values are those of verbs. */
 enum ib_qp_type { IB_QP_TYPE_ };
 enum ib_qp_state { IB_QP_STATE_ };
 enum ib_event_type { IB_EVENT_TYPE_ };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the running kernel can do, found by trying. */
+/* Features of the running kernel, determined by trying them. */
 #include <bpf/bpf.h>
 #include <dirent.h>
 #include <errno.h>
@@ -47,7 +47,9 @@ bool kernel_keeps_kprobes(void)
 
 	if (fd < 0)
 		return false;
-	/* Without an event: only a kernel that knows such links gets that far. */
+	/*
+	 * Without an event: only a kernel that supports such links returns this error.
+	 */
 	link = bpf_link_create(fd, -1, BPF_PERF_EVENT, NULL);
 	close(fd);
 	if (link >= 0)

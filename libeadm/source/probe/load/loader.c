@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Loads the probe's programs and leaves them attached, all of it pinned below
- * EADM_PROBE_DIR. It is a separate program, because only this part needs libbpf
- * and privileges: "eadm probe start" runs it.
+ * Loads the probe's programs and leaves them attached, all pinned below EADM_PROBE_DIR.
+ * It is a separate program, because only this part needs libbpf and privileges: "eadm
+ * probe start" runs it.
  *
  *	eadm-probe start|run LEVEL BYTES [BTF]
  *	eadm-probe stop
  *
- * LEVEL is typed, kprobe or auto. An error is printed as one line. On success,
- * "start" prints nothing; "run" prints a line once it records, then waits for
- * the end of its standard input or a signal.
+ * LEVEL is typed, kprobe or auto. An error is printed as one line. On success, "start"
+ * prints nothing; "run" prints a line once it records, then waits for the end of its
+ * standard input or a signal.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -42,7 +42,7 @@
 #define LEAST_SLOTS 64
 #define MOST_SLOTS 65536
 
-/* All have the same maps and variables, but in different structs. */
+/* All variants have the same maps and variables, but in different structs. */
 struct probe {
 	struct typed *typed;
 	struct kprobe *kprobe;
@@ -92,7 +92,7 @@ static int fail(int error, const char *format, ...)
 	return error;
 }
 
-/* ---- what the kernel has ----------------------------------------------------- */
+/* ---- features of the kernel --------------------------------------------------- */
 
 static bool is_locked_confidential(void)
 {
@@ -118,7 +118,10 @@ static int check_types(struct probe *p, const char *path)
 	} needed[] = {
 		{ "the kernel", "task_struct" },
 		{ "ib_core", "ib_device" },
-		/* Of a kernel whose modules have no types, what it exports must do. */
+		/*
+		 * If a kernel's modules have no types, the types that it exports have
+		 * to suffice.
+		 */
 		{ "ib_uverbs", "ib_uverbs_file" },
 		{ "rdma_cm", "rdma_id_private" },
 	};
@@ -286,7 +289,7 @@ static int attach(struct probe *p, struct bpf_program *prog)
 	return bpf_link__pin(link, path);
 }
 
-/* Call ends first: a call whose start is seen must be seen to return. */
+/* Attach call ends first: a call whose start is seen must be seen to return. */
 static int attach_all(struct probe *p)
 {
 	struct bpf_program *prog;

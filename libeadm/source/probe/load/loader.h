@@ -15,14 +15,14 @@ struct functions {
 };
 
 int functions_find(struct functions *there, bool typed);
-/* Whether it is a driver's, which runs a command. */
+/* Whether the function belongs to a driver and runs a command. */
 bool functions_is_command(const char *symbol);
 bool functions_has(const struct functions *there, const char *symbol);
 void functions_free(struct functions *there);
 
 void functions_drop(struct functions *there, const char *symbol);
 
-/* kernel.c: what a kernel can do. */
+/* kernel.c: features of a kernel. */
 bool kernel_has_fetch(void);
 bool kernel_keeps_kprobes(void);
 bool kernel_types_modules(void);

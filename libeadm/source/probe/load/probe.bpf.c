@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The probe: programs at functions of ib_core, ib_uverbs and rdma_cm that make
- * a record of each call and event. Functions that a kernel lacks are left out
- * when the programs are loaded.
+ * The probe: programs attached to functions of ib_core, ib_uverbs and rdma_cm that
+ * record each call and event. Functions that a kernel lacks are left out when the
+ * programs are loaded.
  */
 #include "ring.bpf.h"
 
@@ -18,7 +18,10 @@
 
 /* ---- devices -------------------------------------------------------------- */
 
-/* One that is not typed. Before it is registered it has neither name nor number. */
+/*
+ * For a device without a typed pointer. Before registration it has neither name nor
+ * number.
+ */
 static __always_inline void of_found_device(struct eadm_probe_rec *rec,
 					    struct ib_device *dev)
 {
@@ -56,7 +59,7 @@ static __always_inline struct eadm_probe_rec *call_of(__u32 op)
 		of_found_device(rec, PEEK(OWNER_OF(res, type), device));	\
 } while (0)
 
-/* An object gets its number in RDMA netlink: put it into the call that creates it. */
+/* Stores the number that an object gets in RDMA netlink in the call that creates it. */
 static __always_inline int numbered(struct rdma_restrack_entry *res)
 {
 	__u32 id = GET(res, id);
@@ -116,8 +119,8 @@ static __always_inline int numbered(struct rdma_restrack_entry *res)
 
 #ifdef EADM_PROBE_KPROBE
 /*
- * The object that a thread is numbering, until the function returns. Not
- * seen by readers.
+ * The object that a thread is numbering, until the function returns. Not visible to
+ * readers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -165,7 +168,7 @@ static __always_inline void of_pd(struct eadm_probe_rec *rec, struct ib_pd *pd)
 	of_device(rec, GET(pd, device));
 }
 
-/* Not all kernels number them. */
+/* Not all kernels number SRQs. */
 static __always_inline __u32 srqn_of(struct ib_srq *srq)
 {
 	if (!bpf_core_field_exists(struct ib_srq, res))
@@ -329,21 +332,20 @@ LEAVE(ib_modify_qp, 3)
 LEAVE(ib_query_qp, 4)
 LEAVE(ib_destroy_qp_user, 2)
 
-/* ---- what ib_uverbs does itself -------------------------------------------- */
+/* ---- operations of ib_uverbs itself ------------------------------------------ */
 
 static __always_inline void of_file(struct eadm_probe_rec *rec,
 				    struct uverbs_attr_bundle *attrs)
 {
-	/* Kernels whose modules have no types export those of ib_core only. */
+	/* Kernels whose modules have no types export only those of ib_core. */
 	if (bpf_core_type_exists(struct uverbs_attr_bundle) &&
 	    bpf_core_type_exists(struct ib_uverbs_file))
 		of_device(rec, GET(GET(GET(attrs, ufile), device), ib_dev));
 }
 
 /*
- * The request is still in the process's memory. If kernel memory may not be
- * read, libbpf substitutes another helper for user memory, which is not
- * allowed then either.
+ * The request is still in the process's memory. If kernel memory may not be read,
+ * libbpf substitutes another helper for user memory, which is then forbidden, too.
  */
 static __always_inline bool read_request(struct uverbs_attr_bundle *attrs,
 					 void *request, __u32 size)
@@ -376,7 +378,7 @@ FILE_CALL(ib_uverbs_get_context)
 FILE_CALL(ib_uverbs_handler_UVERBS_METHOD_GET_CONTEXT)
 FILE_CALL(ib_uverbs_alloc_mw)
 
-/* What limits it: registered memory is pinned. */
+/* Limits of the process: registered memory is pinned. */
 static __always_inline void of_limits(struct eadm_probe_rec *rec)
 {
 	struct task_struct *task = this_task();
@@ -573,7 +575,7 @@ LEAVE(ib_dealloc_pd_user, 2)
 
 /* ---- commands of drivers --------------------------------------------------- */
 
-/* The device's way from an argument is described by the names of structs. */
+/* Names of structs describe how to get from an argument to the device. */
 #define COMMAND_CALL(symbol, n_args, request, of_device, offset, size)	\
 	ENTER_ANY(symbol)						\
 	{								\
@@ -685,7 +687,7 @@ static __always_inline int cm_event(struct rdma_id_private *id,
 {
 	struct eadm_probe_rec rec;
 
-	/* As far as the verifier knows, a tracepoint may pass NULL for either. */
+	/* To the verifier, a tracepoint may pass NULL for either. */
 	if (!id || !event)
 		return 0;
 	of_nothing(&rec, EADM_PROBE_CM, EADM_PROBE_FN_cm_event_handler);

@@ -31,7 +31,9 @@ static int empty(const char *dir, const char *prefix)
 	return ret;
 }
 
-/* Programs at call starts go first, so that no call remains without its end. */
+/*
+ * Programs at call starts are removed first, so that no call remains without its end.
+ */
 int probe_remove(void)
 {
 	static const char links[] = EADM_PROBE_DIR "/links";

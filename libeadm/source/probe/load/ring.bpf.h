@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The probe's maps, and what every program does with a record. A call is in the
- * map in_flight until it returns; then it becomes a record of the CPU on which
- * it returns. Programs may be preempted: a record's slot is reserved first and
- * its number written last.
+ * The probe's maps, and the handling of records common to all programs. A call is in
+ * the map in_flight until it returns; then it becomes a record of the CPU on which it
+ * returns. Programs may be preempted: a record's slot is reserved first and its number
+ * written last.
  */
 #ifndef EADM_PROBE_RING_H
 #define EADM_PROBE_RING_H
@@ -23,8 +23,8 @@
 #include "../record.h"
 
 /*
- * Reads through a pointer of no type or another type. Some lockdown modes forbid this.
- * A kernel's member may be smaller than ours.
+ * Reads through an untyped pointer or one of a different type. Some lockdown modes
+ * forbid this. A kernel's member may be smaller than ours.
  */
 #define PEEK(p, member) ({						\
 	__typeof__(p) p_ = (p);						\
@@ -57,7 +57,7 @@
 #define PARM_1(ctx) PT_REGS_PARM2(ctx)
 #define PARM_2(ctx) PT_REGS_PARM3(ctx)
 #define PARM_3(ctx) PT_REGS_PARM4(ctx)
-/* One whose arguments are known only by their number. */
+/* A function whose arguments are known only by their number. */
 #define ENTER_ANY(symbol)						\
 	SEC("kprobe/" #symbol) int enter_##symbol(struct pt_regs *ctx)
 #define ENTER(symbol, args...)						\
@@ -278,7 +278,7 @@ static __always_inline void of_caller(struct eadm_probe_rec *rec)
 	of_this_task(rec);
 }
 
-/* For an event: the process that created the object; it need not be running. */
+/* For an event: the process that created the object, which need not be running. */
 static __always_inline void of_owner(struct eadm_probe_rec *rec,
 				     struct task_struct *task)
 {
@@ -297,9 +297,9 @@ static __always_inline void of_owner(struct eadm_probe_rec *rec,
 
 #ifdef EADM_PROBE_NO_FETCH
 /*
- * Before Linux 5.12, additions do not return anything. There programs run with
- * preemption disabled, and only an interrupt can come between: what it would have
- * recorded meanwhile is lost, and counted. x86 keeps the order of stores.
+ * Before Linux 5.12, additions do not return a value. On these kernels programs run
+ * with preemption disabled, and only an interrupt can intervene: records that it would
+ * have made in the meantime are lost and counted. x86 keeps the order of stores.
  */
 #define barrier() asm volatile("" ::: "memory")
 
@@ -329,8 +329,9 @@ static __always_inline __u64 next_of_cpu(struct eadm_probe_cpu *here)
 }
 
 /*
- * CPUs exclude each other: one that finds only its own addition is alone until it
- * has taken it back. 0: others were faster each time; the record has no number.
+ * CPUs exclude each other: a CPU that finds only its own addition is alone until it has
+ * taken it back. Returns 0 if other CPUs were faster each time; the record then has no
+ * number.
  */
 static __always_inline __u64 next_of_device(struct eadm_probe_dev *cell,
 					    __u64 *count)
@@ -438,7 +439,10 @@ end:
 	end_record(here);
 }
 
-/* A call begins. If it is part of another call of its class, only that one counts. */
+/*
+ * A call begins. If it is part of another call of its class, only the outer call
+ * counts.
+ */
 static __always_inline int enter(struct eadm_probe_rec *rec, __u32 op)
 {
 	__u64 key = call_key(op);
