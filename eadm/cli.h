@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the command: invocation, options, errors. */
+/* Declarations shared by the files of the command: invocation, options, errors. */
 #ifndef CLI_H
 #define CLI_H
 
@@ -12,7 +12,7 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
 
-/* The words that follow a number in a sentence: "1 change is", "2 changes are". */
+/* The words after a number in a sentence: "1 change is", "2 changes are". */
 static inline const char *plural(uint64_t n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
@@ -110,7 +110,7 @@ enum opt_id {
 	OPT_MAX,
 };
 
-/* What an option's or command's argument is, for completion. */
+/* Kinds of arguments of options and commands, for completion. */
 enum words {
 	WORDS_NONE,
 	WORDS_ANY,
@@ -199,15 +199,15 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 struct writer;
 
 /*
- * The running program: the tool or the exporter. Commands find each other
- * through it, so that none of them depends on the file that lists all commands.
+ * The running program: the tool or the exporter. Commands find each other through it, so
+ * that none depends on the file that lists all commands.
  */
 struct program {
 	const struct command *const *commands;	/* NULL-terminated */
 	/*
-	 * Runs a whole command line, one of many in a process or the only one;
-	 * returns the status. @opened: a context that has the capture of --from
-	 * open already, or NULL.
+	 * Runs a whole command line, either one of many in a process or the only one;
+	 * returns the status. @opened: a context that has already opened the capture of
+	 * --from, or NULL.
 	 */
 	int (*run_line)(int argc, char **argv, struct eadm_ctx *opened);
 };
@@ -217,18 +217,18 @@ struct program {
 struct cli {
 	const struct program *program;
 	const struct command *cmd;
-	const char *verb;	/* as typed; "" as long as there is none */
+	const char *verb;	/* as typed; "" if none was given yet */
 	struct args args;
-	int argc;		/* the command line; for a raw command what follows it */
+	int argc;		/* the command line; for a raw command the rest of it */
 	char **argv;
 	char device[DEVICE_NAME];	/* value of --device; opening a source resolves an alias */
 	struct eadm_ctx *ctx;
 	struct eadm_ctx *opened;	/* see struct program */
 	unsigned int snapshot;	/* number of the capture's snapshot that is shown, from 0 */
 	struct writer *writer;
-	bool json;		/* format of errors before there is a writer */
+	bool json;		/* format of errors before a writer exists */
 	uint64_t began;		/* ns; time of the first progress */
-	uint64_t told;		/* ns; when it was last shown; 0: never */
+	uint64_t told;		/* ns; last time it was shown; 0: never */
 	struct eadm_capture *save;	/* --save: being written, or NULL */
 	bool stdout_failed;	/* and this was reported */
 	int status;

@@ -23,7 +23,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* In a strict check, what is worth knowing is not in order either. */
+/* In a strict check, a mere notice also counts as a failed check. */
 static const char *result_of(const struct cli *cli, enum eadm_severity severity)
 {
 	switch (severity) {
@@ -83,7 +83,7 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
-/* Whether the rule found something else about the same device before. */
+/* Whether the rule has another, earlier finding about the same device. */
 static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 {
 	unsigned int i;
@@ -96,12 +96,12 @@ static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 	return false;
 }
 
-/* Each of these has a line for each check that is ok. */
+/* Limit up to which each device has a line for each passed check. */
 #define FEW_DEVICES 2
 
 /*
- * On a host with many devices, a line for each check that is ok of each would
- * leave nothing else on the screen. False: it is shown device by device.
+ * On a host with many devices, a line per device for each passed check would fill the
+ * whole screen. False: show the check device by device.
  */
 static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const struct eadm_rule *rule)
@@ -179,7 +179,7 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 	}
 	free(verdicts);
 	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
-		/* If a capture lacks something, nothing failed just now. */
+		/* If a capture lacks data, that is not a new failure. */
 		if (!status && note.error != -ENODATA)
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &note);

@@ -33,7 +33,7 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 			    "'eadm conf list' shows them");
 }
 
-/* A time has a unit: a bare "3.5" is not one. */
+/* A time requires a unit: a bare "3.5" is not a time. */
 static bool is_duration(const char *text, uint64_t *ns)
 {
 	size_t len = strlen(text);
@@ -70,7 +70,7 @@ static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 	return ok;
 }
 
-/* A number, a time such as 500ms, or names of values if the setting has such. */
+/* A number, a time such as 500ms, or names of values if the setting has names. */
 static int find_value(struct cli *cli, const char *param,
 		      const struct eadm_field *field, const char *text,
 		      uint64_t *value)
@@ -129,7 +129,7 @@ static int find_highest(struct cli *cli, const char *device, uint64_t param,
 		       fail(cli, STATUS_UNSUPPORTED, device, "does not have this setting");
 }
 
-/* The device that was named, or the only one there is. */
+/* The device that was named, or the only existing one. */
 static char *the_device(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -206,7 +206,7 @@ static int set(struct cli *cli, const char *name, const char *text)
 	/* The device's field of the same name has the names of the setting's values. */
 	const struct eadm_field *field =
 		eadm_object_find_field(eadm_object_find("dev"), name);
-	/* The driver knows which flags those are. */
+	/* The driver knows the flags. */
 	bool all = is_flags(field) && !strcmp(text, "all");
 	uint64_t param, value = 0;
 	char *device;

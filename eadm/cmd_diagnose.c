@@ -177,7 +177,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		free((void *)values[9].bytes);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n) > 0; i++) {
-		/* What is merely absent is no failure. */
+		/* Data that does not exist is not a failure. */
 		if (!status &&
 		    (n.error != -ENODATA || cli->args.opt[OPT_STRICT]))
 			status = STATUS_PARTIAL;

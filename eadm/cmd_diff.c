@@ -113,7 +113,7 @@ static bool put_value(const struct eadm_record *row,
 	return true;
 }
 
-/* Stored until all are known, for sorting. */
+/* Store the change until all changes are known, for sorting. */
 static void keep(struct diff *diff, enum rank rank, double weight,
 		 const struct eadm_value *values)
 {
@@ -167,7 +167,7 @@ static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
 	return !is_there(a) || !strcmp(a->string, b->string);
 }
 
-/* The position in a queue: it moves with every request and is meaningless over time. */
+/* A position in a queue changes with every request and is meaningless over time. */
 static bool is_pointer(const struct eadm_field *field)
 {
 	return eadm_field_kind(field) == EADM_KIND_GAUGE &&
@@ -192,7 +192,10 @@ static enum rank rank_of(const struct eadm_field *field,
 	}
 }
 
-/* Of most rows and fields: before anything is made into text. */
+/*
+ * Whether a row or field is unchanged, which is the usual case, checked before converting
+ * to text.
+ */
 static bool is_unchanged(const struct eadm_record *a, const struct eadm_record *b,
 			 const struct eadm_field *field)
 {
@@ -255,7 +258,10 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 	       field != diff->name;
 }
 
-/* Fields that either row has, in their order: both walks lead through one array of fields. */
+/*
+ * Fields that either row has, in order: both iterations traverse the same array of
+ * fields.
+ */
 static void put_changes(struct diff *diff, const struct eadm_record *a,
 			const struct eadm_record *b)
 {
@@ -386,7 +392,7 @@ static int read_side(struct diff *diff, struct side *side)
 	return 0;
 }
 
-/* If both sides fail to show an object, that is not a difference. */
+/* If neither side can show an object, that is not a difference. */
 static bool both_told(struct diff *diff)
 {
 	const struct side *side = diff->a.error ? &diff->a : &diff->b;
@@ -406,7 +412,7 @@ static bool both_told(struct diff *diff)
 	return false;
 }
 
-/* After the rows, so as not to separate them. */
+/* Printed after the rows, so as not to separate them. */
 static void put_lacks(const struct diff *diff)
 {
 	struct writer *writer = diff->cli->writer;
@@ -440,9 +446,8 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 }
 
 /*
- * Not the flight recorder, whose commands come and go without being a change of
- * state, and not the bytes of rings and registers, which are in few captures
- * and in no marks.
+ * Excludes the flight recorder, whose changing commands are not a change of state, and
+ * the bytes of rings and registers, which are in few captures and in no marks.
  */
 static int diff_all(struct diff *diff)
 {

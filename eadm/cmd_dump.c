@@ -25,7 +25,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* Options that only make sense for entries of a queue. */
+/* Options that are only valid for entries of a queue. */
 static const enum opt_id of_entries[] = {
 	OPT_RANGE, OPT_AROUND, OPT_SUB, OPT_RAW, OPT_PAYLOAD,
 };
@@ -132,7 +132,7 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 
-/* The options apart from the kind of object. */
+/* The options except the kind of object. */
 static int fill_options(struct cli *cli, struct view *view)
 {
 	const struct eadm_object *object = view->object;

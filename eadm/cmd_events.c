@@ -26,7 +26,7 @@ static bool is_wanted(struct cli *cli, const struct eadm_record *record)
 	return !only || (name && !strcmp(name, only));
 }
 
-/* Number of events lost before this one; they were of the same device. */
+/* Number of events lost before this one, which belong to the same device. */
 static uint64_t lost_before(const struct eadm_record *record)
 {
 	const struct eadm_field *field =
@@ -72,7 +72,7 @@ static int show(struct cli *cli, struct eadm_events *events, uint64_t *left,
 			continue;
 		}
 		write_record(cli->writer, record);
-		/* Show each event immediately; in JSON each is a line. */
+		/* Show each event immediately; in JSON, each event is a line. */
 		cli->writer->ops->flush(cli->writer);
 		--*left;
 	}
@@ -115,7 +115,7 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	return write_end(cli, status);
 }
 
-/* Past failures of all devices in the order of time. */
+/* Past failures of all devices in chronological order. */
 static int show_past(struct cli *cli)
 {
 	struct view view;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Errors that programs print: what they mean, and which of their causes are here. */
+/*
+ * Explains errors that programs print: their meaning, and which of their causes apply
+ * here.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +80,7 @@ static int read_input(struct cli *cli, struct log *log)
 
 static int unknown(struct cli *cli, const struct log *log)
 {
-	/* The name of a log in place of its text is a common mistake. */
+	/* Passing the name of a log instead of its text is a common mistake. */
 	if (cli->args.n_words == 1 && !access(cli->args.word[0], F_OK))
 		return fail(cli, STATUS_USAGE, cli->args.word[0],
 			    "a file must be read from standard input ('eadm explain < FILE')");
@@ -111,7 +114,7 @@ static int collect(struct cli *cli, struct host *host)
 				break;
 			return 0;
 		}
-		/* The setup has verdicts about what is fine, too. */
+		/* The setup also has verdicts about passed checks. */
 		host->n += v->severity >= EADM_SEVERITY_NOTICE;
 	}
 	return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
@@ -131,7 +134,10 @@ static bool has_devices(struct cli *cli)
 	return found;
 }
 
-/* Without a device, the rules about the setup say so; no other has anything to judge. */
+/*
+ * Without a device, the rules about the setup report that; no other rule has anything to
+ * judge.
+ */
 static int examine(struct cli *cli, struct host *host)
 {
 	unsigned int groups = EADM_GROUP_SETUP;
@@ -164,7 +170,10 @@ static bool recognizes(const struct explain_cause *cause, const char *rule)
 	return false;
 }
 
-/* The findings about a cause that no likelier one of the row has; the caller frees them. */
+/*
+ * The findings about a cause, except those shown for a likelier cause in the row; the
+ * caller frees them.
+ */
 static const struct eadm_verdict *findings(struct host *host, unsigned int row,
 					   const struct explain_cause *cause,
 					   size_t *n)
@@ -183,7 +192,7 @@ static const struct eadm_verdict *findings(struct host *host, unsigned int row,
 	return found;
 }
 
-/* Shows an error; returns how many findings there are about its causes. */
+/* Shows an error; returns the number of findings about its causes. */
 static size_t show(struct cli *cli, struct host *host, unsigned int number,
 		   const struct log_error *error)
 {
@@ -217,7 +226,7 @@ static size_t show(struct cli *cli, struct host *host, unsigned int number,
 	return found;
 }
 
-/* What the findings, or the lack of any, are worth. */
+/* Shows how conclusive the findings, or their absence, are. */
 static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 {
 	struct eadm_note note = { .size = sizeof(note),

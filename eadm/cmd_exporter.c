@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server is a separate program: the libraries of a web server would slow
- * down the start of every other command. This file has its command line, and
- * the parts that need no server.
+ * The server is a separate program, because the libraries of a web server would slow down
+ * the start of every other command. This file contains its command line, and the parts
+ * that need no server.
  */
 #include <errno.h>
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 #define PROGRAM "eadm-exporter"
 
-/* In a build folder, the program is in a folder below. */
+/* In a build folder, the program is in a subfolder. */
 static void run_beside(char **argv)
 {
 	static const char below[] = "exporter/" PROGRAM;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Loading and unloading is done by a separate program, because only that needs
- * libbpf. Reading is done by the library.
+ * A separate program loads and unloads the probe, because only that requires libbpf. The
+ * library reads it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* In a build folder, the program is in a folder below. */
+/* In a build folder, the program is in a subfolder. */
 static void run_program(char *const *argv)
 {
 	static const char below[] = "../libeadm/source/probe/load/" PROGRAM;

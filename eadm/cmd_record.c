@@ -70,7 +70,7 @@ static int run(struct cli *cli)
 	    !opt_duration(cli, OPT_INTERVAL, 1000000000, &interval) ||
 	    !opt_size(cli, OPT_MAX_SIZE, &limit))
 		return STATUS_USAGE;
-	/* With an interval or a size limit but no count, record forever. */
+	/* With an interval or a size limit but no count, record indefinitely. */
 	if (!cli->args.opt[OPT_COUNT] &&
 	    (cli->args.opt[OPT_INTERVAL] || limit))
 		count = UINT64_MAX;

@@ -24,7 +24,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* Rows of processes lack what these look at. */
+/* Rows of processes lack the fields that these options use. */
 static int check_processes(struct cli *cli)
 {
 	static const struct {

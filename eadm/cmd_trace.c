@@ -81,7 +81,7 @@ static int open_traces(struct follow *f)
 	eadm_dump_close(dump);
 	for (i = 0; i < n; i++) {
 		ret = names[i] ? add_trace(f, names[i]) : -ENOMEM;
-		/* Other vendors' devices have no flight recorder to follow. */
+		/* Devices of other vendors have no flight recorder to follow. */
 		if (ret && (ret != -EOPNOTSUPP || !last))
 			last = ret;
 		if (ret && ret != -EOPNOTSUPP)
@@ -104,7 +104,7 @@ static void tell_lost(struct follow *f, unsigned int i)
 	f->lost[i] = lost;
 }
 
-/* Show the available records of a device; false if no more will come. */
+/* Show the available records of a device; false if no more records follow. */
 static bool drain(struct follow *f, unsigned int i)
 {
 	const struct eadm_record *record;
@@ -213,10 +213,9 @@ static int check(struct cli *cli, const char *verb)
 }
 
 /*
- * Records have more fields than are shown: returns those needed for columns,
- * filters and sorting, to be freed. NULL: all fields, as when the bytes of
- * commands are shown. (The recorder keeps the record of the first time-out
- * until its bytes have been read.)
+ * Records have more fields than are displayed: returns those needed for columns, filters
+ * and sorting, to be freed. NULL: all fields, if the bytes of commands are shown. (The
+ * recorder keeps the record of the first timeout until its bytes have been read.)
  */
 static const struct eadm_field **needed_fields(const struct cli *cli,
 					       const struct view *view)
@@ -226,7 +225,7 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		filter->pid_field, filter->comm_field, filter->state_field,
 		filter->latency_field, filter->op_field,
 	};
-	/* Reports of filters that do not apply name the device. */
+	/* Messages about filters that do not apply contain the device. */
 	const struct eadm_field *const always[] = {
 		eadm_object_find_field(view->object, "dev-name"),
 		eadm_object_find_field(view->object, "family"),
@@ -275,7 +274,7 @@ static int run(struct cli *cli)
 	if (status)
 		return status;
 	status = view_init(cli, eadm_object_find("cmd"), false, &view);
-	/* Commands that are not shown need not be read. */
+	/* Commands that are not displayed need not be read. */
 	view.commands = (struct eadm_command_opts){
 		.size = sizeof(view.commands), .states = view.filter.states,
 		.min_latency = view.filter.min_latency,

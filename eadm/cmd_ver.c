@@ -32,7 +32,7 @@ static const char *text_of(const struct eadm_record *record,
 	return text ? text : "";
 }
 
-/* Put nothing if it is not loaded. */
+/* Put nothing if the module is not loaded. */
 static void put_module(struct cli *cli, const char *module)
 {
 	const struct eadm_object *object = eadm_object_find("module");
@@ -61,7 +61,7 @@ static void put_module(struct cli *cli, const char *module)
 	eadm_dump_close(dump);
 }
 
-/* The modules that come with an adapter, and eadm's. */
+/* The modules of an adapter, and eadm's. */
 static void put_modules(struct cli *cli)
 {
 	const struct eadm_family *family = NULL;
@@ -75,7 +75,7 @@ static void put_modules(struct cli *cli)
 	put_module(cli, "eadm");
 }
 
-/* Firmware of each device. That there is none is not an error here. */
+/* Firmware of each device. The absence of devices is not an error here. */
 static int put_firmware(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Command-line completion: "eadm __complete WORD..." gets the words after
- * "eadm", the last one as typed so far, and prints one candidate per line.
- * ":file" requests file names from the shell.
+ * Command-line completion: "eadm __complete WORD..." receives the words after "eadm", the
+ * last one as typed so far, and prints one candidate per line. ":file" requests file
+ * names from the shell.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -44,14 +44,17 @@ static void offer_devices(const struct state *st)
 	struct eadm_dump *dump;
 	size_t i;
 
-	/* Without candidates, print nothing. */
+	/* If there are no candidates, print nothing. */
 	st->cli->ctx = eadm_new();
 	if (!st->cli->ctx || eadm_open_live(st->cli->ctx) ||
 	    eadm_dump_open(st->cli->ctx, object, NULL, &dump))
 		return;
 	while (eadm_dump_next(dump, &record) > 0) {
 		offer_field(st, record, "dev-name");
-		/* Aliases only once a word was begun: four words for each device are too many. */
+		/*
+		 * Offer aliases only for a partial word: four words per device are too
+		 * many.
+		 */
 		for (i = 0; *st->typed && device_aliases[i]; i++)
 			offer_field(st, record, device_aliases[i]);
 	}
@@ -286,7 +289,7 @@ static void offer_options(const struct state *st)
 	}
 }
 
-/* Read the words before; returns the option whose value is being typed. */
+/* Read the preceding words; returns the option whose value is being typed. */
 static const struct option_def *read_words(struct state *st, int n,
 					   char **words)
 {

@@ -8,9 +8,9 @@
 #include "cli.h"
 
 /*
- * 0: a device has this name. -ENODEV: none does. Otherwise, the error of
- * reading the list. @why is always set to a sentence for -ENODEV, with a hint
- * if possible. Drops a list of devices that was kept.
+ * Returns 0: a device has this name; -ENODEV: no device does; otherwise, the error of
+ * reading the list. For -ENODEV, @why is set to a message, with a hint if possible. Drops
+ * a list of devices that was kept.
  */
 int device_find(struct cli *cli, const char *name, char *why, size_t size)
 {
@@ -73,7 +73,7 @@ static bool has_alias(const struct eadm_record *record, const char *alias)
 }
 
 /*
- * The names of the devices that have this alias, separated by commas; returns their number.
+ * The names of the devices with this alias, separated by commas; returns their number.
  * Errors are left to the command, which reads the devices again.
  */
 static unsigned int names_of(struct eadm_ctx *ctx, const char *alias, char *names, size_t size)
@@ -100,7 +100,7 @@ static unsigned int names_of(struct eadm_ctx *ctx, const char *alias, char *name
 	return n;
 }
 
-/* Keeps the value of --device where device_resolve() can replace it. */
+/* Stores the value of --device where device_resolve() can replace it. */
 void device_set(struct cli *cli, const char *name)
 {
 	cli->args.opt[OPT_DEVICE] = name;
@@ -112,8 +112,9 @@ void device_set(struct cli *cli, const char *name)
 }
 
 /*
- * Replaces an alias in --device by the name of the device, in place: pointers to the value that
- * were taken before see the name. An unknown alias stays, and the command reports it.
+ * Replaces an alias in --device with the name of the device, in place: existing pointers
+ * to the value then refer to the name. An unknown alias is kept, and the command reports
+ * it.
  */
 int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
 {

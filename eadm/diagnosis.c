@@ -6,7 +6,10 @@
 #include "clock.h"
 #include "view.h"
 
-/* How many more intervals something that looks stuck is watched before it is reported. */
+/*
+ * Number of additional intervals for which a stuck object is watched before it is
+ * reported.
+ */
 #define MORE_INTERVALS 2
 
 static int sample(struct cli *cli, struct eadm_diagnosis *d, unsigned int groups,
@@ -46,14 +49,14 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 		status = sample(cli, d, groups, false, more);
 		if (!status)
 			status = evaluate(cli, d);
-		/* On a busy machine, anything may look stuck for a while. */
+		/* On a busy machine, any object may look stuck for a while. */
 		if (!status && !eadm_diagnosis_in_doubt(d))
 			break;
 	}
 	return status;
 }
 
-/* The snapshot that --at selects, else the last one, and the one before it. */
+/* The snapshot that --at selects, otherwise the last one, and the preceding one. */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d,
 		     unsigned int groups)
 {

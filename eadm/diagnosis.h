@@ -8,8 +8,9 @@
 #define DIAGNOSIS_INTERVAL 1000000000	/* ns */
 
 /*
- * Sample the source twice, @interval apart, or take the snapshots of a capture, and
- * evaluate. @groups are bits of enum eadm_rule_group. An error is reported; returns the status.
+ * Sample the source twice with @interval in between, or use the snapshots of a capture,
+ * and evaluate. @groups are bits of enum eadm_rule_group. Reports errors; returns the
+ * status.
  */
 int diagnosis_run(struct cli *cli, struct eadm_diagnosis *d, unsigned int groups,
 		  uint64_t interval);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How two hosts are set up differently. The specification marks the fields of the
- * set-up and says what each decides. Addresses and names of hosts differ even
- * between hosts that are set up alike and are not compared. Devices are paired by
- * name; the remaining ones by driver, in order of their names.
+ * Differences between the setups of two hosts. The specification marks the fields of the
+ * setup and their roles. Addresses and names of hosts differ even between hosts with the
+ * same setup and are not compared. Devices are paired by name; the remaining ones by
+ * driver, in order of their names.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct lines {
 	size_t n, max;
 };
 
-/* A device of each side; "" where one side has no counterpart. */
+/* A device of each side; "" if one side has no counterpart. */
 struct pair {
 	char name[N_SIDES][64];
 };
@@ -116,7 +116,7 @@ static int by_name(const void *a, const void *b, void *object)
 		      device_of(object, *(struct eadm_record *const *)b));
 }
 
-/* Each row of one side is taken by at most one of the other. */
+/* Each row of one side is paired with at most one of the other side. */
 static bool pair_rows(struct comparison *c, const struct eadm_object *object,
 		      struct rows *rows, const struct eadm_field *same)
 {
@@ -172,7 +172,7 @@ static int pair_devices(struct comparison *c)
 
 	for (side = 0; side < N_SIDES && ret >= 0 && !c->status; side++) {
 		ret = read_rows(c, side, object, &rows[side]);
-		/* A host without any device has a set-up, too. */
+		/* A host without devices also has a setup. */
 		if (ret == -ENODEV && !c->cli->args.opt[OPT_DEVICE])
 			ret = 0;
 		if (ret < 0)
@@ -260,7 +260,7 @@ static void compare_field(struct comparison *c, const struct eadm_object *object
 		return;
 	}
 	if (!(in_a && in_b) && !c->cli->args.opt[OPT_ALL]) {
-		/* The other side may have been read with fewer rights. */
+		/* The other side may have been read with fewer privileges. */
 		c->one_sided++;
 		return;
 	}
@@ -286,7 +286,7 @@ static bool has_setup(const struct eadm_object *object)
 	return false;
 }
 
-/* One difference stands for all of a row that the other side does not have. */
+/* One difference represents a whole row that the other side does not have. */
 static void put_lone(struct comparison *c, const struct eadm_object *object,
 		     const struct line *line, unsigned int side)
 {
@@ -340,7 +340,7 @@ static void compare(struct comparison *c, const struct eadm_object *object,
 
 /* ---- lines -------------------------------------------------------------------------- */
 
-/* The name is made of all identifying values: "1 3" for port and index. */
+/* The name consists of all identifying values: "1 3" for port and index. */
 static void name_line(const struct eadm_object *object, struct line *line)
 {
 	const struct eadm_field *field;
@@ -360,7 +360,7 @@ static void name_line(const struct eadm_object *object, struct line *line)
 	}
 }
 
-/* Of a device without a counterpart, only the device itself is shown. */
+/* For a device without a counterpart, only the device itself is shown. */
 static bool is_lone(const struct comparison *c, const struct eadm_object *object,
 		    int pair)
 {
@@ -392,7 +392,7 @@ static void make_lines(struct comparison *c, unsigned int side,
 		qsort(lines->line, lines->n, sizeof(*lines->line), compare_lines);
 }
 
-/* Only one side has them. */
+/* Note about rows that only one side has. */
 static void note_missing(struct comparison *c, const struct eadm_object *object,
 			 unsigned int side, const char *text)
 {

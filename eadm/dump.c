@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a dump of the library to a writer: what most commands do. */
+/* Passes a dump of the library to a writer, as most commands do. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,9 +37,9 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 /* ---- without a device ---------------------------------------------------------- */
 
 /*
- * Whether the @error of a pass is that there is no device, for which the view
- * waits: any, or the one of --device if it was there before. The table then has
- * no rows and says so. Any other result ends that state.
+ * Whether the @error of a pass means that there is no device and the view waits for one:
+ * any device, or that of --device if it existed before. The table is then empty, with a
+ * message. Any other result ends that state.
  */
 bool view_absent(struct view *view, int error)
 {
@@ -94,11 +94,11 @@ int blind_notes(struct cli *cli, struct view *view, struct blind *blind)
 	struct eadm_note note;
 	size_t at = 0;
 
-	/* Rows that are missing for this reason may exist. */
+	/* Rows missing for this reason may exist. */
 	view->table.unknown = status;
 	while (blind_next(blind, &at, &note))
 		cli->writer->ops->note(cli->writer, &note);
-	/* A watch goes on: other rows may come. */
+	/* A watch continues: other rows may follow. */
 	return status && view->waits ? STATUS_PARTIAL : status;
 }
 
@@ -157,7 +157,7 @@ int view_show(struct cli *cli, struct view *view)
 	}
 	if (ret)
 		return open_failed(cli, view->object, &view->opts, ret);
-	/* Whether there is a document or only an error depends on the first row. */
+	/* The first row determines whether there is a document or only an error. */
 	ret = eadm_dump_next(dump, &record);
 	if (view_absent(view, ret))
 		ret = 0;

@@ -100,8 +100,8 @@ int fail_lib(struct cli *cli, int error, const char *what)
 }
 
 /*
- * Report a file that could not be written; returns the corresponding status. A
- * reader that has closed its end early is not worth a message.
+ * Report a file that could not be written; returns the corresponding status. A reader
+ * that has closed its end early is not reported.
  */
 int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 	       const char *path)
@@ -115,8 +115,8 @@ int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 }
 
 /*
- * One line on stderr, whatever the output format. stderr is line buffered (see
- * error_init()), so that a log never gets half a line.
+ * Print one line on stderr, regardless of the output format. stderr is line buffered (see
+ * error_init()), so that a log never receives partial lines.
  */
 void note(struct cli *cli, const char *fmt, ...)
 {
@@ -134,7 +134,7 @@ void note(struct cli *cli, const char *fmt, ...)
 	funlockfile(stderr);
 }
 
-/* ---- words like another ------------------------------------------------------ */
+/* ---- similar words ----------------------------------------------------------- */
 
 void word_add(struct word_list *list, const char *word)
 {
@@ -210,7 +210,7 @@ const char *suggest(const char *word, const char *const *words)
 
 	for (; words && *words; words++) {
 		d = distance(word, *words);
-		/* A prefix of a word most likely means that word. */
+		/* A prefix of a word most likely denotes that word. */
 		if (d > 1 && strlen(word) > 1 &&
 		    !strncasecmp(word, *words, strlen(word)))
 			d = 1;
@@ -223,8 +223,8 @@ const char *suggest(const char *word, const char *const *words)
 }
 
 /*
- * Report that @name, which is @what, is not among the @words, which are freed.
- * Suggests a similar word, else prints the @hint, or all words if that is NULL.
+ * Report that @name, a @what, is not among the @words, which are freed. Suggests a
+ * similar word, otherwise prints the @hint, or all words if @hint is NULL.
  */
 int unknown_word(struct cli *cli, const char *name, const char *what,
 		 struct word_list *words, const char *hint)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Libraries that few commands need. If linked, each would be loaded by every
- * command, and loading takes most of the time of a short command. They are
- * opened on demand, and an ELF note (.note.dlopen) announces them to packagers.
+ * Libraries that few commands need. If they were linked, every command would load them,
+ * and loading takes most of the time of a short command. They are opened on demand, and
+ * an ELF note (.note.dlopen) announces them to packagers.
  *
  *	#define FOO_FUNCTIONS(f)	f(foo_new) f(foo_free)
  *	LATE_LIBRARY(foo, FOO_FUNCTIONS);	in a header or a file
@@ -24,7 +24,7 @@
 	extern struct lib { FUNCTIONS(LATE_POINTER) } lib;		\
 	const char *lib##_open(void)
 
-/* LIB_open() returns NULL, or the name of what is missing. */
+/* LIB_open() returns NULL, or the name of the missing library or function. */
 #define LATE_OPENER(lib, FUNCTIONS, soname, priority, about)		\
 	struct lib lib;							\
 	const char *lib##_open(void)					\
@@ -50,7 +50,7 @@
 		4, sizeof(json), 0x407c0c0a, "FDO", json		\
 	}
 
-/* Look up the functions in @names, NULL-terminated, into @to. */
+/* Look up the functions in @names, which is NULL-terminated, into @to. */
 const char *late_open(const char *soname, const char *const *names, void **to);
 
 #endif /* LATE_H */

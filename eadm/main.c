@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command "eadm": finding the command, and what all commands share. */
+/* The command "eadm": finding the command, and code common to all commands. */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -24,7 +24,10 @@ static bool shows_columns(const struct command *cmd)
 	return find_option(cmd, "output", 6)->words == WORDS_COLUMN;
 }
 
-/* Whether it shows the fields of an object; others show none, or those of several. */
+/*
+ * Whether it shows the fields of one object; other commands show none, or those of
+ * several.
+ */
 static bool has_fields(const struct command *cmd)
 {
 	return cmd->object || cmd->args[0] == WORDS_OBJECT ||
@@ -64,7 +67,7 @@ static int run(struct cli *cli)
 	return cli->cmd->run(cli);
 }
 
-/* Make sure that everything printed through stdio has arrived. */
+/* Make sure that all output through stdio has been written. */
 static int close_stdout(const struct cli *cli, int status)
 {
 	int err = stdout_error();

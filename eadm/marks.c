@@ -23,7 +23,7 @@ bool mark_is_name(const char *name)
 	return true;
 }
 
-/* The folder of the user's marks. False: there is no place for it. */
+/* The folder of the user's marks. False if there is none. */
 bool mark_folder(char *path, size_t size)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -63,9 +63,8 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 }
 
 /*
- * Open what @spec names: a mark, a capture or "live", optionally followed by
- * "@" and the time of a snapshot. Without a name, it is a snapshot of the
- * capture of --from.
+ * Open the source @spec: a mark, a capture or "live", optionally followed by "@" and the
+ * time of a snapshot. Without a name, it is a snapshot of the capture of --from.
  */
 int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 {

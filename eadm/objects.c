@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which objects a command can show. */
+/* Objects that a command can show. */
 #include "cli.h"
 
 /* Whether "eadm dump" can show it, for lists of choices. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Options: global ones anywhere on the line, a command's own after the command.
- * The tables are used by the parser, the help and the completion.
+ * Options: global ones anywhere on the line, a command's own options after the command.
+ * The parser, the help and the completion use the tables.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -147,7 +147,7 @@ static bool is_optional(const struct option_def *def)
 	return def->arg && def->arg[0] == '[';
 }
 
-/* The word after an option as its value; NULL: there is none. */
+/* The word after an option as its value; NULL if there is none. */
 static const char *value_behind(const struct option_def *def, int argc,
 				char **argv, int *i)
 {
@@ -225,7 +225,7 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 	return 0;
 }
 
-/* A text may have negative numbers, which no option looks like. */
+/* A text may contain negative numbers; no option looks like one. */
 static bool is_text(const struct cli *cli, const char *word)
 {
 	return cli->cmd && cli->cmd->text && *word == '-' &&
@@ -284,7 +284,7 @@ int parse_args(struct cli *cli, int argc, char **argv)
 			 !is_text(cli, argv[i]))
 			ret = short_options(cli, argc, argv, &i);
 		else if (cli->cmd && cli->cmd->text)
-			/* The words before it need their places no more. */
+			/* The preceding words no longer need their places. */
 			argv[cli->args.n_words++] = argv[i];
 		else
 			ret = positional(cli, argv[i]);
@@ -307,7 +307,7 @@ bool parse_u64(const char *text, uint64_t *value)
 	return !errno && !*end;
 }
 
-/* Leaves @value alone if the option is absent. False: an error was reported. */
+/* Leaves @value unchanged if the option is absent. False: an error was reported. */
 bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 {
 	const char *text = cli->args.opt[id];

@@ -11,7 +11,7 @@ static void on_signal(int signum)
 	interrupted = signum;
 }
 
-/* Ends the next read or poll; what was begun is then finished. */
+/* Ends the next read or poll; the operation in progress is then finished. */
 void catch_signal(int signum)
 {
 	struct sigaction action = { .sa_handler = on_signal };

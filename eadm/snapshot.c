@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding snapshots of a capture by what users type. */
+/* Finding snapshots of a capture by the user's input. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,15 +20,15 @@ static void text_of_time(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64, ns);
 }
 
-/* The time range that is meant, in ns; both ends are included. */
+/* The requested time range, in ns; both ends are included. */
 struct span {
 	uint64_t first, last;
 };
 
 /*
- * 14:03, 14:03:05, 14:03:05.5 in local time, with a date before it, or else the
- * first such time that does not end before @near. It stands for the whole
- * minute or second that it names.
+ * Parse 14:03, 14:03:05 or 14:03:05.5 in local time, preceded by a date, or else the
+ * first such time that does not end before @near. The result is the whole minute or
+ * second given.
  */
 static bool parse_clock(const char *text, uint64_t near, struct span *span)
 {
@@ -103,8 +103,8 @@ static bool parse_time(const char *text, const struct span *all,
 }
 
 /*
- * Go to the last snapshot that began at @text or earlier; @snapshot is its
- * number from 0.
+ * Go to the last snapshot that began at @text or earlier; @snapshot is set to its number
+ * from 0.
  */
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *snapshot)
@@ -124,7 +124,7 @@ int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	    !parse_time(text, &all, &span))
 		return fail(cli, STATUS_USAGE, text,
 			    "not a time (such as 14:03:05, +30s, -10s or #3)");
-	/* What happened after the last snapshot is unknown. */
+	/* The state after the last snapshot is unknown. */
 	for (i = span.first > all.last ? 0 : n; i-- > 0;) {
 		if (eadm_snapshot_time(ctx, i, &time) || time > span.last)
 			continue;

@@ -68,7 +68,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	} else {
 		status = fail(cli, STATUS_FAILED, "start", "out of memory");
 	}
-	/* Without records there is no trace to keep. */
+	/* Without records, the file is discarded. */
 	ret = eadm_output_close(out, !status || status == STATUS_PARTIAL);
 	if (ret)
 		status = fail_write(cli, cli->ctx, ret, path ? path : "-");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "trace hist": how long commands took, by command. */
+/* "trace hist": latencies of commands, by command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a command shows of one kind of object, once or repeatedly. */
+/* Displays one kind of object, once or repeatedly. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void view_free(struct view *view)
 	columns_free(&view->table);
 }
 
-/* ---- again and again ---------------------------------------------------------- */
+/* ---- repetition --------------------------------------------------------------- */
 
 static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)
 {
@@ -66,8 +66,8 @@ int view_check(struct cli *cli)
 }
 
 /*
- * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced.
- * False: interrupted.
+ * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced. False:
+ * interrupted.
  */
 bool wait_until(uint64_t *when, uint64_t more)
 {
@@ -93,7 +93,7 @@ uint64_t time_shown(struct cli *cli)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* False: there is no next one. */
+/* False: there is no next snapshot. */
 bool next_snapshot(struct cli *cli)
 {
 	cli->snapshot++;

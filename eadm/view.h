@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* From a dump of the library to a writer: what most commands show. */
+/* Passes a dump of the library to a writer, as most commands do. */
 #ifndef VIEW_H
 #define VIEW_H
 
@@ -12,7 +12,7 @@
 #include "out/text.h"
 #include "out/writer.h"
 
-/* What a command shows of one kind of object. */
+/* How a command displays one kind of object. */
 struct view {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;
@@ -23,9 +23,9 @@ struct view {
 	struct table table;
 	/* Shows all rows at once, instead of one at a time. */
 	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
-	const char *setting;	/* the one that rows are of, or NULL */
+	const char *setting;	/* setting whose rows are shown, or NULL */
 	bool waits;		/* without a device there are no rows, which is no error */
-	bool found;		/* there was a device in some pass */
+	bool found;		/* a device existed in some pass */
 };
 
 #define WATCH_OPTIONS \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files that make and read support bundles. */
+/* Declarations shared by the files that create and read support bundles. */
 #ifndef BUNDLE_H
 #define BUNDLE_H
 
@@ -18,10 +18,10 @@
 /* The outcome of a part. */
 enum outcome {
 	OUTCOME_OK,
-	OUTCOME_PARTIAL,	/* some of it could not be read */
+	OUTCOME_PARTIAL,	/* part of it could not be read */
 	OUTCOME_ABSENT,		/* does not exist on this machine */
 	OUTCOME_FAILED,
-	OUTCOME_TIMEOUT,	/* what had arrived until then is kept */
+	OUTCOME_TIMEOUT,	/* the data received until then is kept */
 	OUTCOME_SKIPPED,	/* no time or room left */
 };
 
@@ -65,9 +65,9 @@ struct bundle {
 };
 
 /*
- * Runs in a child, before and after other jobs: data goes to stdout, error
- * messages to stderr. Returns a value of enum status; not found and unsupported
- * mean that there is nothing to collect.
+ * Runs in a child, before and after other jobs: data goes to stdout, error messages to
+ * stderr. Returns a value of enum status; not found and unsupported mean that there is
+ * nothing to collect.
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Makes a bundle: cheap and safe parts come first, each part has its own time
- * limit, and the manifest reports what could not be collected.
+ * Creates a bundle: cheap and safe parts come first, each part has its own time limit,
+ * and the manifest reports the parts that could not be collected.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -25,7 +25,10 @@
 
 /* ---- redaction ------------------------------------------------------------------ */
 
-/* A key of at least 16 bytes from a file, or a random one that is not stored. */
+/*
+ * Read a key of at least 16 bytes from a file, or generate a random one that is not
+ * stored.
+ */
 static int read_key(struct bundle *b, const char *path, unsigned char *key,
 		    size_t *len)
 {
@@ -54,7 +57,7 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 	return n;
 }
 
-/* Names of running programs, but not of kernel threads. */
+/* Add the names of running programs, but not of kernel threads. */
 static void learn_processes(struct eadm_redactor *r)
 {
 	DIR *proc = opendir("/proc");
@@ -89,7 +92,7 @@ static void learn_processes(struct eadm_redactor *r)
 		closedir(proc);
 }
 
-/* The names in /etc/hosts of this machine and others. */
+/* Add the names of this machine and others in /etc/hosts. */
 static void learn_hosts(struct eadm_redactor *r)
 {
 	static const char blanks[] = " \t\r\n";
@@ -100,7 +103,7 @@ static void learn_hosts(struct eadm_redactor *r)
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		name = strtok_r(line, blanks, &save);
-		/* Once an address is known, it is also found in hexadecimal. */
+		/* A known address is also found in hexadecimal. */
 		if (!name || eadm_redactor_text(r, name, strlen(name), &text,
 						&len))
 			continue;
@@ -187,7 +190,10 @@ static int collect_facts(struct bundle *b, const struct fact_source *source)
 	return ret;
 }
 
-/* A bundle made from a capture contains nothing about the machine it is made on. */
+/*
+ * A bundle created from a capture contains nothing about the machine on which it is
+ * created.
+ */
 static int collect(struct bundle *b)
 {
 	int ret = 0;

@@ -58,7 +58,7 @@ static bool is_folder(const char *path)
 {
 	struct stat st;
 
-	/* A device that vanished meanwhile was a folder. */
+	/* A device that vanished in the meantime was a folder. */
 	return stat(path, &st) || S_ISDIR(st.st_mode);
 }
 
@@ -220,7 +220,7 @@ static unsigned int number_of(const char *dev, const char *name)
 	return strtoul(text, NULL, 16);
 }
 
-/* Devices without a driver count, too: they are recognized by class or ID. */
+/* Includes devices without a driver: they are recognized by class or ID. */
 static bool is_adapter(const char *dev)
 {
 	const struct eadm_family *family = NULL;
@@ -333,7 +333,7 @@ static bool interface(const char *dev)
 	char path[600];
 	bool good;
 
-	/* A module may have a file beside the interfaces, such as bonding_masters. */
+	/* A module may have a file next to the interfaces, such as bonding_masters. */
 	if (!is_folder(dev))
 		return facts_file(dev);
 	good = facts_folder(dev, names);

@@ -11,14 +11,14 @@
 
 #define MAX_FILE 65536
 
-/* Errors that sysfs returns if an attribute makes no sense at the moment. */
+/* Errors that sysfs returns if an attribute is meaningless at the moment. */
 static bool means_nothing(int err)
 {
 	return err == ENOENT || err == EINVAL || err == EOPNOTSUPP ||
 	       err == ENODEV || err == ENOTDIR || err == ENODATA;
 }
 
-/* A single line is printed after the name, several lines below it. */
+/* A single line is printed after the name, multiple lines are printed below it. */
 static void print_value(const char *path, char *text, size_t len)
 {
 	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))

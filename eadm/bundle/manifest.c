@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The manifest: what is in a bundle, what is not, and why. */
+/* The manifest: contents of a bundle, missing parts, and the reasons. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -108,7 +108,7 @@ static void put_machine(struct bundle *b, struct json *to)
 	put_redacted(b, to, "host", uts.nodename);
 }
 
-/* A single line, except for the parts, which have one line each. */
+/* Written on a single line, except for the parts, which have one line each. */
 static void write_manifest(struct bundle *b, struct json *to)
 {
 	bool complete = true;

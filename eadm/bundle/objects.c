@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The state of the devices: a capture, and renderings that people and programs
- * can read without eadm. The latter are made from the capture, so that they agree
- * with it, no device is read twice, and what is redacted there is redacted here.
+ * The state of the devices: a capture, and renderings that are readable without eadm. The
+ * renderings are made from the capture, so that they agree with it, no device is read
+ * twice, and they are redacted in the same way.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,8 +35,8 @@ static void wait_ns(uint64_t ns)
 }
 
 /*
- * All snapshots of a source, with the adapters' contexts in the first one. If @lacks
- * is not NULL, it is set if these could not be read, and the reasons are printed.
+ * Write all snapshots of a source, with the adapters' contexts in the first one. If
+ * @lacks is not NULL, it is set if these could not be read, and the reasons are printed.
  */
 static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx,
 			   struct eadm_redactor *redactor, bool hw, bool *lacks)
@@ -83,7 +83,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 }
 
 /*
- * Runs in this process, which learns the names in it. The library writes to
+ * Runs in this process, which learns the names in the capture. The library writes to
  * standard output; the container has a separate descriptor.
  */
 static int redact_capture(struct bundle *b, struct part *part, int raw)
@@ -119,7 +119,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 	return to;
 }
 
-/* If a device hangs when asked for its contexts, everything else is still captured. */
+/* If a device hangs when queried for its contexts, all other data is still captured. */
 int bundle_capture(struct bundle *b)
 {
 	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
@@ -133,7 +133,10 @@ int bundle_capture(struct bundle *b)
 			    "out of memory");
 	now = monotonic_ns();
 	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
-	/* A new worker: it must see &hw, and its output must not be overwritten. */
+	/*
+	 * A new worker: it must see &hw, and the old worker's output must not be
+	 * overwritten.
+	 */
 	bundle_worker_end(b);
 	fd = bundle_run(b, part, box < half ? box : half, collect_capture,
 			&hw);
@@ -168,7 +171,7 @@ struct rendering {
 	const char *command, *object;	/* object: or NULL */
 };
 
-/* Once for all renderings; if it fails, each of them reports why. */
+/* Open it once for all renderings; if that fails, each of them reports the reason. */
 static struct eadm_ctx *opened_capture(struct bundle *b, const char *path)
 {
 	if (b->opened)
@@ -223,7 +226,7 @@ static int render(struct bundle *b, const struct rendering *r)
 	return ret;
 }
 
-/* All of them at once, so that the worker has them in its memory. */
+/* List all renderings at once, so that the worker has them in its memory. */
 static unsigned int list_renderings(struct rendering *list, unsigned int max)
 {
 	static const char *const names[] = { "list", "info", "ver", "stat",

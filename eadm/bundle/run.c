@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collecting in a child: a collector that blocks in the kernel, crashes or
- * never ends only costs its own part and its time limit. The child does one
- * part after the other, because starting a process takes longer than most
- * parts; after a failure, a new one is started.
+ * Collecting in a child: if a collector blocks in the kernel, crashes or never ends, only
+ * its own part and time limit are lost. The child collects one part after the other,
+ * because starting a process takes longer than most parts; after a failure, a new child
+ * is started.
  */
 #include "../clock.h"
 #include "grow.h"
@@ -51,7 +51,7 @@ struct part *bundle_part(struct bundle *b, const char *name, const char *what)
 	return part;
 }
 
-/* Only the first reason is kept: later ones are mostly consequences of it. */
+/* Only the first reason is kept, because later ones are usually its consequences. */
 void bundle_why(struct part *part, const char *fmt, ...)
 {
 	va_list ap;
@@ -91,7 +91,7 @@ int bundle_load(int fd, char **data, size_t *len)
 
 /* ---- in the child -------------------------------------------------------------- */
 
-/* A job for the child, which has a copy of everything that this points to. */
+/* A job for the child, which has a copy of all referenced data. */
 struct job {
 	collect_fn collect;
 	const void *arg;
@@ -252,8 +252,8 @@ void bundle_worker_end(struct bundle *b)
 }
 
 /*
- * Truncate and rewind: both processes share the offset, which is where the
- * last part ended.
+ * Truncate and rewind: both processes share the offset, which is where the last part
+ * ended.
  */
 static bool empty(int fd)
 {
@@ -269,7 +269,7 @@ static bool worker_ask(struct bundle *b, const struct job *job)
 	       send(w->fd, job, sizeof(*job), MSG_NOSIGNAL) == sizeof(*job);
 }
 
-/* True if it has answered or died, false if neither. */
+/* True if it has responded or died, false otherwise. */
 static bool answers_within(int fd, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -308,10 +308,9 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 }
 
 /*
- * Run a collector within its time limit. What @arg points to must have existed
- * since the last bundle_worker_end(). Returns a memory descriptor with its
- * output, which the next collector of the same worker overwrites, or -1; the
- * result is in @part.
+ * Run a collector within its time limit. The data that @arg points to must have existed
+ * since the last bundle_worker_end(). Returns a memory descriptor with its output, which
+ * the next collector of the same worker overwrites, or -1; the result is in @part.
  */
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
@@ -330,7 +329,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	}
 	part->outcome = OUTCOME_FAILED;
 	if (!worker_ask(b, &job)) {
-		/* It may have died from the previous job. */
+		/* It may have died during the previous job. */
 		bundle_worker_end(b);
 		if (!worker_ask(b, &job)) {
 			bundle_why(part, "%s", strerror(errno));
@@ -344,7 +343,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	return out;
 }
 
-/* Make a member of what was collected; without any bytes there is no member. */
+/* Create a member from the collected bytes; without any bytes there is no member. */
 int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 {
 	char *data = NULL, *text = NULL;

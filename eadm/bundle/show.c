@@ -130,7 +130,7 @@ static struct member *find_member(struct reader *r, const char *name)
 	return NULL;
 }
 
-/* Whether a value, if present, has the type that it is written with. */
+/* Whether a value, if present, has the type that eadm writes. */
 static bool has_type(struct json_object *part, const char *key,
 		     enum json_type type)
 {
@@ -156,8 +156,8 @@ static bool is_part(struct json_object *part)
 }
 
 /*
- * Compare the manifest's entry for a part with its member. A newer eadm may
- * leave out values that this one always writes.
+ * Compare the manifest's entry for a part with its member. A newer eadm may leave out
+ * values that this version always writes.
  */
 static bool is_as_told(struct reader *r, struct json_object *part)
 {
@@ -305,7 +305,7 @@ static void put_part(struct cli *cli, struct json_object *part)
 	write_values(cli->writer, values);
 }
 
-/* Where, when and with what it was made: one line above the parts. */
+/* Host, time and version of the bundle: one line above the parts. */
 static void make_caption(struct reader *r, char *caption, size_t size)
 {
 	const char *host = text_of(r->manifest, "host");

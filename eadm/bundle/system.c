@@ -12,7 +12,7 @@
 
 #include "bundle.h"
 
-/* Patterns for modules and kernel log lines about RDMA, with any adapter. */
+/* Patterns for modules and kernel log lines about RDMA, for any adapter. */
 #define RDMA_WORDS						\
 	"eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|"	\
 	"uverbs|iw(_|cm|arp)|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \

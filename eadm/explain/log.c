@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reads a log line by line. Of a line that is longer than the buffer, pieces
- * are searched that overlap, so that no error is cut; each counts once.
+ * Reads a log line by line. A line that is longer than the buffer is searched in
+ * overlapping pieces, so that no error is cut; each error counts once.
  */
 #include "log.h"
 
@@ -13,7 +13,7 @@
 /* Continues an excerpt that was cut. */
 static const char dots[] = "...";
 
-/* Show a long line from some words before the error. */
+/* Show a long line, beginning a few words before the error. */
 static void take_excerpt(const struct log *log, size_t at, char *out)
 {
 	const char *line = log->buf;
@@ -78,10 +78,10 @@ void log_free(struct log *log)
 	free(log);
 }
 
-/* Search what is in the buffer, for errors that begin before @end, and drop that. */
+/* Search the buffer for errors that begin before @end, and drop the searched part. */
 static void search(struct log *log, size_t end)
 {
-	/* strspn() of an excerpt must end. */
+	/* Ends strspn() of an excerpt. */
 	log->buf[log->len] = '\0';
 	words_split(&log->words, log->buf, log->len);
 	match_words(&log->words, end, &log->matches);

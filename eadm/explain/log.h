@@ -7,21 +7,21 @@
 
 #define LOG_EXCERPT 240
 
-/* An error that the log has. */
+/* An error found in the log. */
 struct log_error {
-	unsigned long long count;	/* lines that have it; 0: none */
-	unsigned long long line;	/* the first one, from 1 */
+	unsigned long long count;	/* lines that contain it; 0: none */
+	unsigned long long line;	/* number of the first such line, from 1 */
 	unsigned long long last;
 	char text[LOG_EXCERPT];		/* that line, or the part that begins with the error */
 };
 
 struct log {
-	char buf[WORDS_TEXT];		/* what is left of the current line */
+	char buf[WORDS_TEXT];		/* remaining part of the current line */
 	size_t len;
 	unsigned long long line;	/* number of the current line; at the end, of the last one */
 	struct split words;
 	struct matches matches;
-	struct log_error *errors;	/* one for each meaning */
+	struct log_error *errors;	/* one per meaning */
 	unsigned int *order;		/* meanings, in the order of the log */
 	unsigned int n;
 };

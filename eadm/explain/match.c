@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the phrases of the table among the words of a text. A phrase within a
- * longer one does not count; a failed call means what the error beside it says.
+ * Finds the phrases of the table among the words of a text. A phrase inside a longer one
+ * does not count; the errno next to a failed call determines its meaning.
  */
 #include "match.h"
 
@@ -9,9 +9,9 @@
 
 #include "table.h"
 
-#define SKIP 16		/* words that "..." may stand for */
-#define AFTER 40	/* words after a call that may have its error */
-#define BEFORE 12	/* and before it */
+#define SKIP 16		/* number of words that "..." may match */
+#define AFTER 40	/* number of words after a call that may contain its error */
+#define BEFORE 12	/* number of words before it */
 #define MAX_HITS 1024
 
 struct hit {
@@ -19,7 +19,7 @@ struct hit {
 	unsigned int target;
 	unsigned int from, to;	/* words: the first one and the one after the last */
 	bool covered;		/* by a longer hit */
-	bool general;		/* does not count beside another one */
+	bool general;		/* ignored if there is another hit */
 	unsigned int call;	/* number of a call that counts, from 1, or 0 */
 };
 
@@ -55,7 +55,7 @@ static bool fits(const struct word *word, const char *item)
 }
 
 /*
- * The word after those of the phrase, if they begin at @at; else 0. @number is
+ * Returns the word after the phrase if its words begin at @at, otherwise 0. @number is
  * set to the word that is its number.
  */
 static unsigned int fit_phrase(const struct split *words, unsigned int at,
@@ -170,7 +170,10 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 			return;
 		hit.general = hit.kind == PHRASE_GUESS;
 		hit.kind = PHRASE_MEANING;
-		/* What a family calls its numbers is surer than what libraries make of them. */
+		/*
+		 * A family's names for its numbers are more reliable than those of
+		 * libraries.
+		 */
 		if (list->word)
 			hit.to++;
 	}
@@ -206,7 +209,7 @@ static bool covers(const struct hit *a, const struct hit *b)
 	       a->to - a->from > b->to - b->from;
 }
 
-/* A call is covered by a longer one only, so that it keeps its error. */
+/* A call is covered only by a longer call, so that it keeps its error. */
 static void cover_hits(struct search *search)
 {
 	struct hit *a, *b, *end = search->hit + search->n;
@@ -231,7 +234,9 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
-/* Whether a number is an errno: it is negative, or a word before it says so. */
+/*
+ * Whether a number is an errno: it is negative, or preceded by a word that implies one.
+ */
 static bool is_errno(const struct split *words, unsigned int at,
 		     unsigned int call_end)
 {
@@ -257,7 +262,10 @@ static unsigned int errno_at(const struct search *search, unsigned int at,
 		       search->words->word[at].number : 0;
 }
 
-/* The errno of a call: the first one after it, up to the next call, or the last before it. */
+/*
+ * The errno of a call: the first one after it, up to the next call, otherwise the last
+ * one before it.
+ */
 static unsigned int errno_of(const struct search *search, const struct hit *call)
 {
 	unsigned int at, i, error, end = call->to + AFTER;
@@ -309,7 +317,7 @@ static bool meaning_of_call(const struct search *search, const struct hit *call,
 
 	if (!error && !says_failed(search->words, call))
 		return false;
-	/* The row of an error follows that of any other one. */
+	/* The row for a specific errno follows the row for any other errno. */
 	for (i = 0; i < explain_n_failed; i++) {
 		const struct explain_failed *row = &explain_failed[i];
 
@@ -322,7 +330,7 @@ static bool meaning_of_call(const struct search *search, const struct hit *call,
 	return found;
 }
 
-/* Turns failed calls into what they mean; what means nothing is covered. */
+/* Replaces failed calls with their meanings; calls without a meaning are covered. */
 static void settle_calls(struct search *search)
 {
 	unsigned int i, meaning;

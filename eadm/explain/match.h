@@ -9,13 +9,16 @@
 #define MATCH_REACH 2048
 
 struct matches {
-	/* Called for each error, maybe several times, with the offset of its first word. */
+	/*
+	 * Called for each error, possibly several times, with the offset of its first
+	 * word.
+	 */
 	void (*found)(void *data, unsigned int meaning, size_t at);
 	void *data;
-	bool error;	/* an errno was found, maybe without the call that failed */
+	bool error;	/* an errno was found, possibly without the call that failed */
 };
 
-/* Errors that begin before the offset @end. */
+/* Finds errors that begin before the offset @end. */
 void match_words(const struct split *words, size_t end, struct matches *matches);
 
 #endif /* EXPLAIN_MATCH_H */

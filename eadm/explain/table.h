@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is known of errors: data, derived from spec/explain and spec/families. */
+/* Known errors: data derived from spec/explain and spec/families. */
 #ifndef EXPLAIN_TABLE_H
 #define EXPLAIN_TABLE_H
 
@@ -15,7 +15,7 @@ struct explain_cause {
 struct explain_meaning {
 	const char *name;
 	const char *text;
-	bool general;			/* does not count beside another one */
+	bool general;			/* ignored if there is another error */
 	unsigned int n_causes;		/* the likeliest first */
 	const unsigned char *causes;	/* indices of explain_causes */
 };
@@ -25,10 +25,12 @@ enum explain_kind {
 	PHRASE_CALL,
 	PHRASE_ERROR,
 	PHRASE_NUMBER,
-	PHRASE_GUESS,	/* a number that does not count beside anything else */
+	PHRASE_GUESS,	/* a number that is ignored if there is any other hit */
 };
 
-/* Its words, separated by spaces; spec/explain/words.yaml has their form. */
+/*
+ * Words of the phrase, separated by spaces; spec/explain/words.yaml describes their form.
+ */
 struct explain_phrase {
 	unsigned int words_at;		/* in explain_words */
 	enum explain_kind kind;
@@ -41,14 +43,14 @@ struct explain_number {
 };
 
 struct explain_list {
-	const char *word;	/* by which a text names the family of adapters, or NULL */
+	const char *word;	/* by which a text names the adapter family, or NULL */
 	unsigned int n;
 	const struct explain_number *numbers;
 };
 
 struct explain_failed {
 	unsigned int call;
-	unsigned int error;	/* errno; 0: any other one, or none */
+	unsigned int error;	/* errno; 0: any other, or none */
 	unsigned int meaning;
 };
 
@@ -60,7 +62,7 @@ extern const char explain_words[];
 extern const struct explain_phrase explain_phrases[];	/* sorted */
 extern const unsigned int explain_n_phrases;
 extern const struct explain_list explain_lists[];
-/* A phrase whose list is this one has a number of the family that the text names. */
+/* A phrase with this list contains a number of the family that the text names. */
 extern const unsigned int explain_n_lists;
 extern const struct explain_list explain_adapters[];	/* ends with a NULL word */
 extern const struct explain_failed explain_failed[];

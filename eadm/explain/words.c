@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Splits a text into words: letters, digits, underscores, and apostrophes
- * within a word. Everything else separates words, also bytes that are no text.
+ * Splits a text into words: letters, digits, underscores, and apostrophes inside a word.
+ * All other bytes separate words, including bytes that are not text.
  */
 #include "words.h"
 
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Locales must not matter. */
+/* Independent of the locale. */
 static bool is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
@@ -25,7 +25,7 @@ static bool is_word(unsigned char c)
 	return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* Length of an apostrophe, plain or typographic, that a letter follows; else 0. */
+/* Length of an apostrophe, plain or typographic, if a letter follows; otherwise 0. */
 static size_t apostrophe(const char *text, size_t len)
 {
 	static const char curly[] = "\xe2\x80\x99";
@@ -38,7 +38,10 @@ static size_t apostrophe(const char *text, size_t len)
 	return n && n < len && is_word(text[n]) ? n : 0;
 }
 
-/* Length of what separates words and has letters: a colour, or "\n" as in JSON; else 0. */
+/*
+ * Length of a separator that contains letters: a colour sequence, or "
+ * " as in JSON; otherwise 0.
+ */
 static size_t escape(const char *text, size_t len)
 {
 	size_t n = 2;

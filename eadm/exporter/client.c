@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Connections of the web server and their limits. Each state has its own limit,
- * so that many connections in one state take no room from those in another:
- * clients that send nothing or read nothing cannot keep others from having their
- * password checked or from getting metrics. Above a limit, the oldest connection
- * makes room, those without a password first, but never the newest one.
+ * Connections of the web server and their limits. Each state has its own limit, so that
+ * many connections in one state do not affect those in another: clients that neither send
+ * nor read cannot prevent other clients from having their password checked or from
+ * receiving metrics. Above a limit, the oldest connection is closed, unauthenticated ones
+ * first, but never the newest one.
  *
  * All functions are called with http->lock.
  */
@@ -15,14 +15,19 @@
 
 #include "http.h"
 
-/* Time limit for sending a request or taking an answer. */
+/* Time limit for sending a request or receiving a response. */
 #define OPEN_TIME (60 * SECOND)
-/* For this long, a connection need not make room, however many there are. */
+/*
+ * A connection is not closed to make room before this time, regardless of their number.
+ */
 #define SPARED_TIME (SECOND / 2)
-/* If there are many clients, a refused one waits this long. */
+/* With many clients, a refused client waits this long. */
 #define HELD_TIME (60 * SECOND)
 
-/* If passwords are required, more may be open: few get to the expensive part. */
+/*
+ * Factor for open connections if passwords are required: only few reach the expensive
+ * part.
+ */
 #define MOST_OPEN 5
 
 static unsigned int bound(const struct client *client, enum client_state state)
@@ -45,7 +50,7 @@ bool server_knows_clients(const struct server *server)
 	       server->config.client_auth == CLIENT_VERIFY;
 }
 
-/* All of the above, plus those being closed: fewer where there are few. */
+/* Sum of the above, plus connections being closed: fewer if the limits are low. */
 unsigned int client_limit(unsigned int max_connections)
 {
 	return 16 * max_connections +
@@ -83,7 +88,10 @@ static void shut(struct client *client)
 	shutdown(client->fd, SHUT_RDWR);
 }
 
-/* False: its answer is on its way. Clients that wait for metrics are woken by these. */
+/*
+ * False: its response is about to be sent. Clients that wait for metrics are woken by the
+ * scraper.
+ */
 bool client_end(struct client *client)
 {
 	enum client_state state = client->state;
@@ -98,7 +106,7 @@ bool client_end(struct client *client)
 	return true;
 }
 
-/* Whether @a must make room before @b. */
+/* Whether @a must be closed before @b. */
 static bool is_before(const struct client *a, const struct client *b)
 {
 	if (a->left != b->left)
@@ -109,9 +117,9 @@ static bool is_before(const struct client *a, const struct client *b)
 }
 
 /*
- * It has not had time yet to send its request or take its answer, or we have
- * not got to it yet. Without this, a client that reconnects as soon as it is
- * closed would keep all others from being served.
+ * Whether the client has not had time yet to send its request or read its response, or
+ * the server has not processed it yet. Without this, a client that reconnects as soon as
+ * it is closed would block all others.
  */
 static bool is_spared(const struct client *client, uint64_t now)
 {
@@ -139,7 +147,7 @@ static struct client *first(struct http *http, enum client_state state,
 		if (client->state != state || client == except ||
 		    (state == CLIENT_OPEN && is_spared(client, now)))
 			continue;
-		/* In all other states, libmicrohttpd notices when clients leave. */
+		/* In all other states, libmicrohttpd detects clients that disconnect. */
 		client->left = state == CLIENT_HELD &&
 			       peer_has_left(client->fd);
 		if (!best || is_before(client, best))
@@ -160,7 +168,7 @@ static bool give_way(struct client *client)
 	return true;
 }
 
-/* @newcomer: client that need not make room, or NULL */
+/* @newcomer: client that is not closed, or NULL. */
 static void make_room(struct http *http, enum client_state state,
 		      const struct client *newcomer)
 {
@@ -199,7 +207,7 @@ struct client *client_add(struct server *server,
 	struct http *http = server->http;
 
 	if (!client || !info) {
-		/* Without an entry, no limit would apply to it. */
+		/* Without an entry, no limit would apply to the client. */
 		if (info)
 			shutdown(info->connect_fd, SHUT_RDWR);
 		free(client);
@@ -235,14 +243,17 @@ void client_remove(struct client *client)
 	free(client);
 }
 
-/* Room is getting short: connections are not kept for another request. */
+/* The limit is near: connections are not kept for another request. */
 bool client_is_crowded(const struct client *client)
 {
 	return client->server->http->n[CLIENT_OPEN] >
 	       bound(client, CLIENT_OPEN) / 2;
 }
 
-/* Closes clients that took too long or were spared before, and answers refused ones. */
+/*
+ * Closes clients that took too long or were spared before, and responds to refused
+ * clients.
+ */
 void client_sweep(struct http *http)
 {
 	uint64_t now = monotonic_ns();

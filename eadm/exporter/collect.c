@@ -25,7 +25,9 @@ struct collection {
 	struct pods pods;
 };
 
-/* Objects owned by all processes of the same name, in the same container if these matter. */
+/*
+ * Objects owned by all processes of the same name, and in the same container if relevant.
+ */
 struct sum {
 	char comm[64], pod[64], container[96];
 	uint64_t count, *values;
@@ -111,7 +113,7 @@ static void put_info(struct collection *col, const struct row *row,
 	samples_add(col->samples, col->c->info_family, more, 1);
 }
 
-/* Counters without a common name, with the driver's names. */
+/* Counters without a common name, under the driver's names. */
 static void put_others(struct collection *col, const struct row *row,
 		       uint32_t labels)
 {
@@ -159,7 +161,7 @@ static void put_row(struct collection *col, const struct row *row)
 
 /* ---- sums by process -------------------------------------------------------------- */
 
-/* Above the budget, all others share one sum. */
+/* Above the budget, all further processes share one sum. */
 static struct sum *find_sum(struct collection *col, const struct sum *key)
 {
 	static const struct sum others = { .comm = "(others)" };
@@ -187,7 +189,7 @@ static struct sum *find_sum(struct collection *col, const struct sum *key)
 	return &sums[i];
 }
 
-/* What the kernel itself owns has its consumer's name in brackets, and no process. */
+/* Objects owned by the kernel have the consumer's name in brackets, and no process. */
 static void find_pod(struct collection *col, const struct row *row,
 		     struct sum *key)
 {
@@ -217,7 +219,7 @@ static struct sum *sum_of(struct collection *col, const struct row *row)
 	/* Rows of a process mostly follow each other. */
 	if (comm && last && !c->pods && !strcmp(comm, last->comm))
 		return last;
-	/* Names that are shown the same way share one series. */
+	/* Names with the same displayed form share one series. */
 	samples_name(comm ? comm : "", key.comm, sizeof(key.comm));
 	if (c->pods)
 		find_pod(col, row, &key);
@@ -281,7 +283,7 @@ void memory_reset(struct memory *memory)
 	verdicts_reset(&memory->verdicts);
 }
 
-/* If the device was created since it was last seen, counting starts at 0 again. */
+/* If the device was created since it was last seen, counting restarts at 0. */
 static void look_at_age(struct collection *col,
 			const struct row *row)
 {
@@ -349,7 +351,7 @@ static int first_error(const struct eadm_dump *dump)
 	return 0;
 }
 
-/* The device has no such objects, no driver shows them, or no capture has them. */
+/* The device has no such objects, no driver shows them, or the capture lacks them. */
 static bool is_unsupported(const struct collector *c, int error)
 {
 	return error == -EOPNOTSUPP ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of the exporter. */
+/* Declarations shared by the files of the exporter. */
 #ifndef EXPORTER_H
 #define EXPORTER_H
 
@@ -14,8 +14,8 @@
 #include "../clock.h"
 
 /*
- * In the public list of Prometheus' default ports, 9100 to 9999 are all taken;
- * this one is neither among the later entries nor in any list of services.
+ * In the public list of Prometheus' default ports, 9100 to 9999 are all taken; this port
+ * is neither among the later entries nor in any list of services.
  */
 #define EXPORTER_PORT "10707"
 
@@ -29,7 +29,7 @@ enum format {
 	FORMATS,
 };
 
-/* ---- what is exported: family.c -------------------------------------------- */
+/* ---- exported metrics: family.c --------------------------------------------- */
 
 enum metric_type {
 	METRIC_GAUGE,
@@ -51,12 +51,14 @@ struct family {
 	char *help;
 	enum metric_type type;
 	enum metric_unit unit;
-	/* Made by render.c: parts that are the same in every text. */
+	/* Created by render.c: parts that are the same in every text. */
 	struct buffer *head;	/* for each of FORMATS formats */
 	char *sample;		/* name of its samples */
 };
 
-/* A field and its position in its object; NULL and the number of fields for none. */
+/*
+ * A field and its position in its object; NULL and the number of fields if there is none.
+ */
 struct place {
 	const struct eadm_field *field;
 	unsigned int at;
@@ -67,7 +69,7 @@ struct place {
 struct family_field {
 	struct place place;
 	unsigned int family;
-	bool names;		/* a state: one series for each name */
+	bool names;		/* a state: one series per name */
 };
 
 #define MAX_LABELS 6
@@ -78,7 +80,7 @@ struct collector {
 	const char *name;	/* name of the object */
 	bool per_object;	/* only on request, with a budget */
 	bool sums;		/* sums of rows by process, not rows */
-	bool pods;		/* these also by pod and container */
+	bool pods;		/* sums also by pod and container */
 	bool steady;		/* the number of a device's rows never changes */
 	struct place key;
 	struct place age;	/* if per_device */
@@ -106,7 +108,7 @@ struct recorder_fields {
 	const struct eadm_field *all[7];	/* these, NULL-terminated */
 };
 
-/* Families that no field defines. */
+/* Families that are not defined by a field. */
 enum own_family {
 	OWN_BUILD,
 	OWN_DEVICES,
@@ -249,7 +251,7 @@ void samples_release(struct samples *samples);
 
 /* ---- rows: row.c -------------------------------------------------------------- */
 
-/* All values of a row, which the library gives in one call. */
+/* All values of a row, which the library returns in one call. */
 struct row {
 	const struct eadm_record *record;
 	struct eadm_value *values;
@@ -312,7 +314,7 @@ struct operation {
 	char family[16];	/* of a driver that the probe recorded, else "" */
 };
 
-/* What the flight recorder has shown so far. */
+/* Data collected from the flight recorder. */
 struct recorder {
 	bool begun;
 	bool primed;			/* one dump was read to the end */
@@ -351,7 +353,7 @@ struct lone_row {
 	uint64_t id;
 };
 
-/* The state of one device that is kept between scrapes. */
+/* State of one device that is kept between scrapes. */
 struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
 	struct recorder recorder;
@@ -380,7 +382,7 @@ struct pod {
 	char uid[64], container[96];	/* as labels show them; "" for none */
 };
 
-/* Of the processes of one device, by rising number. All zero: none yet; free(pod). */
+/* Pods of the processes of one device, sorted by PID. All zero: none yet; free(pod). */
 struct pods {
 	struct pod *pod;
 	size_t n, max;
@@ -408,7 +410,7 @@ void verdicts_reset(struct verdicts *verdicts);
 
 /* ---- a scrape: scrape.c ----------------------------------------------------------- */
 
-/* A client waiting for metrics; answered exactly once. */
+/* A client waiting for metrics; receives exactly one response. */
 struct request {
 	enum format format;
 	uint64_t deadline;		/* by monotonic_ns() */
@@ -461,7 +463,7 @@ void render(const struct model *model, const struct samples *const *parts,
 
 /* ---- protobuf: proto.c -------------------------------------------------------------- */
 
-/* Messages under construction, one inside the other. */
+/* Nested messages under construction. */
 struct proto {
 	struct buffer family, metric, value, part;
 };
@@ -526,7 +528,7 @@ enum auth_answer {
 	AUTH_UNKNOWN,		/* a hash must be computed */
 };
 
-/* A name and password that a client waits to have checked. */
+/* A name and password that a client wants to have checked. */
 struct attempt {
 	struct attempt *prev, *next;
 	void (*done)(struct attempt *attempt, bool ok);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The list of metrics, derived from libeadm's descriptions of objects and fields.
- * When the library gets a new counter or gauge, it becomes a metric automatically.
+ * The list of metrics, derived from libeadm's descriptions of objects and fields. A new
+ * counter or gauge of the library becomes a metric automatically.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,8 +19,8 @@ static bool is_recorded(const struct eadm_object *object)
 }
 
 /*
- * Exported by default: the flight recorder, and objects of which a device has
- * one or a few and which require no privilege. Labels distinguish the rows.
+ * Whether an object is exported by default: the flight recorder, and objects of which a
+ * device has one or a few and which require no privilege. Labels distinguish the rows.
  */
 static bool is_usual(const struct eadm_object *object)
 {
@@ -33,7 +33,7 @@ static bool is_usual(const struct eadm_object *object)
 	       is_recorded(object);
 }
 
-/* Reads from the adapter even if not requested, and the adapter may be dead. */
+/* Whether reading queries the adapter even if not requested, so it may hang. */
 static bool may_hang(const struct eadm_object *object)
 {
 	enum eadm_field_perm perm;
@@ -46,7 +46,10 @@ bool model_has_collector(const char *name)
 	return is_usual(eadm_object_find(name)) || !strcmp(name, "diagnose");
 }
 
-/* Rows of devices, not from drivers, that count or describe: what surrounds their queues. */
+/*
+ * Rows about the environment of devices' queues, not from drivers, with counters or
+ * descriptions.
+ */
 static bool surrounds(const struct eadm_object *object)
 {
 	const struct eadm_field *field, *name =
@@ -119,8 +122,8 @@ static enum metric_unit unit_of(const struct eadm_field *field)
 }
 
 /*
- * Nothing that requires a privilege, and only those fields of the adapter that
- * are read anyway.
+ * Excludes fields that require a privilege, and fields of the adapter that are not read
+ * anyway.
  */
 static bool may_show(const struct collector *c, const struct eadm_field *field)
 {
@@ -146,13 +149,13 @@ static bool is_value(const struct eadm_field *field)
 
 	if (metric != EADM_METRIC_VALUE && metric != EADM_METRIC_SUM)
 		return false;
-	/* Narrower counters may wrap any number of times between two scrapes. */
+	/* Narrower counters may wrap several times between two scrapes. */
 	return eadm_field_type(field) == EADM_TYPE_U64 &&
 	       (eadm_field_kind(field) != EADM_KIND_COUNTER ||
 		eadm_field_bits(field) == 64);
 }
 
-/* @prefix: of the family's name, to which the field's key is appended. */
+/* @prefix: prefix of the family's name, to which the field's key is appended. */
 static int add_field(struct model *model, struct collector *c,
 		     const char *prefix, struct place place)
 {
@@ -209,7 +212,7 @@ static void add_labels(struct collector *c)
 		    c->n_labels < MAX_LABELS - 1)
 			c->label[c->n_labels++] = place_at(c->object, i);
 	}
-	/* Last, because it may be unknown, and another field then takes its place. */
+	/* Added last, because it may be unknown, and another field then replaces it. */
 	if (c->per_object)
 		c->label[c->n_labels++] = c->key;
 }
@@ -270,7 +273,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	c->info = malloc(n * sizeof(*c->info));
 	if (!c->fields || !c->info)
 		return -ENOMEM;
-	/* Single commands do not make series: recorder.c counts them. */
+	/* Individual commands do not become series: recorder.c counts them. */
 	if (is_recorded(object)) {
 		model->recorder = c - model->collectors;
 		recorder_fields_find(object, &model->recorder_fields);
@@ -344,8 +347,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 			continue;
 		ret = add_field(model, c, prefix, (struct place){ field, i });
 		/*
-		 * When objects are destroyed, their counts go with them, so the
-		 * sum may decrease.
+		 * The counts of destroyed objects are lost, so the sum may decrease.
 		 */
 		model->families[c->fields[c->n_fields - 1].family].type =
 			METRIC_GAUGE;
@@ -353,7 +355,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 	return ret ? ret : list_fields(c);
 }
 
-/* It has no object itself, but looks at those of the others. */
+/* The diagnosis has no object itself, but examines the objects of others. */
 static int add_diagnosis(struct model *model)
 {
 	struct collector *c = add_collector(model);
@@ -445,7 +447,7 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
-/* Those that may hang come last. */
+/* Collectors that may hang come last. */
 static int add_usual(struct model *model, const char *collectors, bool hangs)
 {
 	const struct eadm_object *object = NULL;
@@ -461,10 +463,9 @@ static int add_usual(struct model *model, const char *collectors, bool hangs)
 }
 
 /*
- * @collectors: valid names separated by commas, or NULL for all.
- * @objects: the same for objects with separate series, or NULL for none.
- * @formats: formats of answers, a set of 1 << FORMAT_*.
- * Return: 0 or -ENOMEM.
+ * @collectors: valid names separated by commas, or NULL for all. @objects: the same for
+ * objects with separate series, or NULL for none. @formats: formats of responses, a set
+ * of 1 << FORMAT_*. Return: 0 or -ENOMEM.
  */
 int model_make(struct model *model, const char *collectors,
 	       const char *objects, enum sums sums, bool diagnose,

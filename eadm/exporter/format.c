@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The format that a client wants, from its Accept header. */
+/* Choice of the format that a client requests in its Accept header. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -46,7 +46,7 @@ static double weight(const char *part, size_t len)
 	return q >= 0 && q <= 1 ? q : 0;
 }
 
-/* The format of one part of an Accept header; FORMATS: none that we support. */
+/* The format of one part of an Accept header; FORMATS: no supported one. */
 static enum format format_of(const char *part, size_t len)
 {
 	static const char *const names[FORMATS] = {
@@ -72,7 +72,7 @@ static enum format format_of(const char *part, size_t len)
 	if (versions[format] && parameter(part, len, "version", &name) &&
 	    !has_parameter(part, len, "version", versions[format]))
 		return FORMATS;
-	/* There are other messages and other encodings. */
+	/* Other messages and encodings exist. */
 	if (format == FORMAT_PROTOBUF &&
 	    (!has_parameter(part, len, "proto",
 			    "io.prometheus.client.MetricFamily") ||
@@ -81,7 +81,7 @@ static enum format format_of(const char *part, size_t len)
 	return format;
 }
 
-/* Among formats of the same weight, the richest one; text if none matches. */
+/* Among formats of the same weight, chooses the richest one; text if none matches. */
 enum format format_choose(const char *accept)
 {
 	double best[FORMATS + 1] = { 0 }, q;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Distribution of times, in fixed buckets and in those of a native histogram,
- * whose bounds grow by a constant factor.
+ * Distribution of times, in fixed buckets and in those of a native histogram, whose
+ * bounds grow by a constant factor.
  */
 #include <math.h>
 
@@ -34,7 +34,7 @@ int histogram_index(uint64_t ns)
 	double part = frexp(ns / 1e9, &exp);
 
 	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "a bound for each");
-	/* A bound belongs to its bucket: only larger values go to the next. */
+	/* A bound belongs to its bucket: only larger values belong to the next. */
 	while (step < steps && part > bounds[step])
 		step++;
 	return (exp - 1) * steps + step;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web server: requests and their answers. One thread accepts connections and
- * passes them to libmicrohttpd's daemon, whose thread does everything that does
- * not block; connections that wait for a password check or for metrics sleep.
+ * The web server: requests and their responses. One thread accepts connections and passes
+ * them to libmicrohttpd's daemon, whose thread does all work that does not block;
+ * connections that wait for a password check or for metrics sleep.
  *
- * The listening sockets belong to us, never to the daemon: a new configuration
- * gets a new daemon, which is started before the old one is stopped, so that a
- * failure to start changes nothing.
+ * We own the listening sockets, not the daemon: a new configuration gets a new daemon,
+ * which is started before the old one is stopped, so that a failure to start has no
+ * effect.
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -28,13 +28,15 @@
 /* Time for requests of an old configuration to end, and for all requests at exit. */
 #define LEAVE_SECONDS 5
 #define FINISH_SECONDS 1
-/* Refusals sent immediately: this many, plus so many more every second. */
+/* Refusals sent immediately: this many, plus the given number per second. */
 #define REFUSALS 64
 #define REFUSALS_PER_SECOND 1
 /* Connections accepted before the daemon has processed the first of them. */
 #define TAKE 16
 
-/* ---- answers -------------------------------------------------------------------------- */
+/*
+ * ---- responses ------------------------------------------------------------------------
+ */
 
 static const char *const types[FORMATS] = {
 	[FORMAT_TEXT] = "text/plain; version=0.0.4; charset=utf-8",
@@ -59,7 +61,7 @@ static enum MHD_Result queue(struct client *client, unsigned int status,
 	crowd = !last && !client->trusted && client_is_crowded(client);
 	http->evicted += crowd;
 	pthread_mutex_unlock(&http->lock);
-	/* Whatever a refused client sends after its request is not read. */
+	/* Data that a refused client sends after its request is not read. */
 	if (last || crowd || status == MHD_HTTP_UNAUTHORIZED ||
 	    status == MHD_HTTP_FORBIDDEN)
 		MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
@@ -111,11 +113,14 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
 	}
 }
 
-/* ---- who may ask ------------------------------------------------------------------------- */
+/*
+ * ---- authorization
+ * -----------------------------------------------------------------------
+ */
 
 /*
- * Called with the lock: whether to delay a refusal. This slows down clients
- * that try one password after the other, and limits the work they cause.
+ * Called with the lock: whether to delay a refusal. This slows down clients that try
+ * passwords, and limits the work they cause.
  */
 static bool is_to_be_held(struct server *server)
 {
@@ -216,7 +221,7 @@ static enum auth_answer look_at_password(struct client *client)
 }
 
 /*
- * libmicrohttpd requests certificates but leaves their verification to us. A
+ * libmicrohttpd requests certificates but leaves their verification to the application. A
  * server's certificate is not valid for a client, even from the same CA.
  */
 static bool has_good_certificate(struct client *client)
@@ -243,7 +248,7 @@ static bool has_good_certificate(struct client *client)
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
-/* How long Prometheus waits, from its header. */
+/* The timeout of Prometheus, from its header. */
 static uint64_t timeout_of(struct MHD_Connection *connection)
 {
 	const char *text = MHD_lookup_connection_value(
@@ -361,7 +366,7 @@ static enum MHD_Result route(struct client *client, const char *url,
 	return say_plain(client, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-/* A request that has not waited for anything yet, or that of a known client. */
+/* A request that has not waited yet, or that of a known client. */
 static enum MHD_Result go_on(struct client *client, const char *url,
 			     const char *method)
 {
@@ -403,7 +408,7 @@ static enum MHD_Result on_request(void *data,
 	(void)upload;
 	if (!client)
 		return MHD_NO;
-	/* Called first when the headers have arrived, then when everything has. */
+	/* Called first when the headers have arrived, then when the whole request has. */
 	if (!*context) {
 		*context = client;
 		return MHD_YES;
@@ -413,7 +418,7 @@ static enum MHD_Result on_request(void *data,
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	/* It is called again whenever the connection is woken. */
+	/* Called again whenever the connection is woken. */
 	pthread_mutex_lock(&server->http->lock);
 	over = server->over || client->state == CLIENT_SHUT;
 	client->busy = true;
@@ -485,7 +490,7 @@ static int hex(char c)
 	return at ? at - digits : -1;
 }
 
-/* In place. NULs are not unescaped: what follows one would not be seen. */
+/* Unescapes in place. NULs are not unescaped, because they would hide the rest. */
 static size_t unescape(void *data, struct MHD_Connection *connection,
 		       char *text)
 {
@@ -510,7 +515,7 @@ static void on_log(void *data, const char *fmt, va_list ap)
 {
 	struct server *server = data;
 
-	/* Later messages are about single clients. */
+	/* Later messages concern individual clients. */
 	if (server->why)
 		vsnprintf(server->why, server->why_size, fmt, ap);
 }
@@ -579,9 +584,8 @@ void http_use(struct http *http, struct scraper *scraper)
 }
 
 /*
- * From now on, serve with @config, which is taken over. @old is the server
- * with the previous configuration, if any, for http_leave(). On an error,
- * nothing has changed.
+ * From now on, serve with @config, which is taken over. @old is set to the server with
+ * the previous configuration, if any, for http_leave(). On an error, nothing has changed.
  */
 int http_start(struct http *http, struct web_config *config,
 	       struct server **old, char *why, size_t size)
@@ -620,7 +624,7 @@ static bool wait_until(struct http *http, uint64_t end)
 	       ETIMEDOUT;
 }
 
-/* Except for held clients: waking all of them at once would cause a flood. */
+/* Except held clients: waking all of them at once would cause a flood. */
 static void end_clients(struct server *server, bool all)
 {
 	struct http *http = server->http;
@@ -634,7 +638,7 @@ static void end_clients(struct server *server, bool all)
 	}
 }
 
-/* Called with the lock: whether all clients but the held ones have ended. */
+/* Called with the lock: whether all clients except held ones have ended. */
 static bool is_left(const struct server *server)
 {
 	const struct http *http = server->http;
@@ -650,7 +654,7 @@ static bool is_left(const struct server *server)
 	return true;
 }
 
-/* Ends what an old configuration is still serving; this takes a while. */
+/* Ends the requests that an old configuration is still serving; this takes a while. */
 void http_leave(struct server *server)
 {
 	uint64_t end = monotonic_ns() + LEAVE_SECONDS * SECOND;
@@ -666,7 +670,7 @@ void http_leave(struct server *server)
 		;
 	server->over = true;
 	end_clients(server, true);
-	/* These cannot be stopped earlier: the scraper answers in its own time. */
+	/* These cannot be stopped earlier: the scraper responds when it is ready. */
 	while (server->n_asleep)
 		pthread_cond_wait(&http->change, &http->lock);
 	pthread_mutex_unlock(&http->lock);
@@ -675,7 +679,7 @@ void http_leave(struct server *server)
 	free(server);
 }
 
-/* Accepts no more connections, and leaves some time for pending answers. */
+/* Accepts no more connections, and leaves some time for pending responses. */
 void http_finish(struct http *http)
 {
 	uint64_t end = monotonic_ns() + FINISH_SECONDS * SECOND;
@@ -697,8 +701,8 @@ void http_finish(struct http *http)
 /* ---- the listening sockets ------------------------------------------------------------------------ */
 
 /*
- * Do not accept faster than the daemon can process: its thread also closes
- * those that make room. False: no more connections are to be accepted.
+ * Do not accept faster than the daemon can process: its thread also closes connections to
+ * make room. False: no more connections are to be accepted.
  */
 static bool wait_for_daemon(struct http *http)
 {
@@ -708,7 +712,7 @@ static bool wait_for_daemon(struct http *http)
 	pthread_mutex_lock(&http->lock);
 	while (http->n_taken >= TAKE && wait_until(http, end))
 		;
-	/* Stop counting those that it has not processed by now. */
+	/* Stop counting connections that the daemon has not processed by now. */
 	if (http->n_taken >= TAKE)
 		http->n_taken = 0;
 	finishing = http->finishing;
@@ -735,7 +739,7 @@ static void hand_over(struct server *server, int fd,
 		is_coming(server, -1);
 }
 
-/* False: there is none, or it cannot be accepted now; see errno. */
+/* False: there is no connection, or it cannot be accepted now; see errno. */
 static bool take(struct http *http, int listener)
 {
 	struct sockaddr_storage addr;
@@ -779,8 +783,8 @@ static void *take_main(void *data)
 			for (n = 0; n < TAKE && take(http, fds[i].fd); n++)
 				;
 			/*
-			 * There is one that cannot be accepted: do not
-			 * retry immediately.
+			 * There is a connection that cannot be accepted: do not retry
+			 * immediately.
 			 */
 			if (!n && errno != EAGAIN)
 				nanosleep(&rest, NULL);
@@ -807,7 +811,7 @@ void http_sweep(struct http *http)
 	pthread_mutex_unlock(&http->lock);
 }
 
-/* For the scraper: the server's own metrics. */
+/* Called by the scraper: the server's own metrics. */
 void http_samples(void *data, const struct model *model,
 		  struct samples *samples)
 {

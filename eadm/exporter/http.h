@@ -16,10 +16,10 @@
 #define SECOND 1000000000ULL
 
 enum client_state {
-	CLIENT_OPEN,		/* between requests, or its answer is being sent */
+	CLIENT_OPEN,		/* between requests, or sending a response */
 	CLIENT_AUTH,		/* waits for its password to be checked */
 	CLIENT_METRICS,		/* waits for metrics */
-	CLIENT_HELD,		/* was refused, but has not been answered yet */
+	CLIENT_HELD,		/* was refused, but has not received a response yet */
 	CLIENT_SHUT,		/* is being closed */
 	CLIENT_STATES,
 };
@@ -32,27 +32,27 @@ struct client {
 	enum client_state state;
 	uint64_t since;		/* when it entered its state */
 	bool asleep;
-	bool left;		/* while held: has left, when last checked */
-	bool busy;		/* a request has not been fully answered yet */
-	bool served;		/* a request has been answered */
+	bool left;		/* while held: had disconnected when last checked */
+	bool busy;		/* a request has not been fully processed yet */
+	bool served;		/* a request has been served */
 	bool trusted;		/* has authenticated at some time, by password or certificate */
-	/* About the request, for when it is woken: */
-	bool passed;		/* it may be answered */
+	/* State of the request, used after waking: */
+	bool passed;		/* it may be served */
 	unsigned int status;	/* of a refusal or error, or 0 */
 	struct MHD_Response *response;
 	struct attempt attempt;
 	struct request request;
 };
 
-/* The server of one configuration; one that was replaced finishes its requests. */
+/* The server of one configuration; a replaced server finishes its requests. */
 struct server {
 	struct http *http;
 	struct web_config config;
 	struct MHD_Daemon *daemon;
 	unsigned int n_clients, n_asleep;
 	unsigned int n_coming;	/* not yet processed by the daemon */
-	bool leaving;		/* no more connections */
-	bool over;		/* and no more waiting for clients */
+	bool leaving;		/* accepts no more connections */
+	bool over;		/* no longer waits for clients either */
 	char *why;		/* error message while starting, or NULL */
 	size_t why_size;
 };
@@ -65,7 +65,7 @@ struct http {
 	pthread_mutex_t taking;		/* protects the following member; outermost */
 	struct server *server;		/* gets new connections */
 	pthread_mutex_t lock;		/* protects the following members and all clients */
-	pthread_cond_t change;		/* of a client, if some thread waits for it */
+	pthread_cond_t change;		/* a client changed, if a thread waits for that */
 	struct client clients;		/* ring, oldest first */
 	unsigned int n_clients, n[CLIENT_STATES];
 	unsigned int n_taken;		/* accepted, but not clients yet */

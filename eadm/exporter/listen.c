@@ -15,7 +15,7 @@
 #include "exporter.h"
 
 #define SYSTEMD_FIRST_FD 3
-/* With fewer, many strangers at once would keep others from connecting. */
+/* With a smaller backlog, many clients at once would block all others. */
 #define BACKLOG SOMAXCONN
 
 static int no_room(struct cli *cli, const char *what)
@@ -60,7 +60,7 @@ static int cannot(struct cli *cli, const char *address)
 		    address, "%s", strerror(err));
 }
 
-/* Whether it is a leftover socket that no process listens on, which is in the way. */
+/* Whether the path is a stale socket that no process listens on. */
 static bool is_stale(const struct sockaddr_un *sun)
 {
 	struct stat st;

@@ -13,7 +13,7 @@
 #include "exporter.h"
 
 #define SWEEP_SECONDS 5
-/* Apart from those of connections: for devices, files, the program itself. */
+/* Descriptors except those of connections: for devices, files, the program itself. */
 #define OTHER_DESCRIPTORS 48
 
 static int run(struct cli *cli);
@@ -72,8 +72,8 @@ static unsigned int descriptors_for(unsigned int max_connections)
 }
 
 /*
- * There must be descriptors for all connections that may be open: without any
- * left, no client could be accepted any more.
+ * There must be descriptors for all connections that may be open: without free
+ * descriptors, no further client could be accepted.
  */
 static int fit_descriptors(struct exporter *x)
 {
@@ -131,7 +131,7 @@ static int run_server(struct exporter *x)
 				    &x->listeners);
 	if (status)
 		return status;
-	/* Before any thread starts, so that all threads block them. */
+	/* Before any thread is started, so that all threads block these signals. */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -183,8 +183,8 @@ static int run(struct cli *cli)
 }
 
 /*
- * A thread may still hang in the kernel: the process exits without waiting for
- * it, and without freeing what it uses.
+ * A thread may still hang in the kernel: the process exits without waiting for it, and
+ * without freeing its data.
  */
 int main(int argc, char **argv)
 {
@@ -196,8 +196,8 @@ int main(int argc, char **argv)
 	/* Short-lived threads should share their memory arenas. */
 	mallopt(M_ARENA_MAX, 3);
 	/*
-	 * Keep the buffers of one scrape for the next, instead of returning
-	 * them to the kernel.
+	 * Keep the buffers of a scrape for the next one instead of returning them to the
+	 * kernel.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);

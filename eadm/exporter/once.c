@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "eadm exporter --once" and "--textfile": the current metrics. No server is
- * needed, so eadm does this itself: loading the libraries of a server takes longer.
+ * "eadm exporter --once" and "--textfile": the current metrics. They need no server, so
+ * eadm itself provides them: loading the libraries of a server takes longer.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -34,8 +34,8 @@ static void on_metrics(struct request *request, const struct buffer *text,
 }
 
 /*
- * Labels may contain any character, and readers get them unchanged; but on a
- * terminal, characters with an effect are escaped.
+ * Labels may contain any character, and readers receive them unchanged; but on a
+ * terminal, control characters are escaped.
  */
 static bool write_text(const struct buffer *text)
 {
@@ -87,7 +87,7 @@ static int scrape_once(struct cli *cli, const struct setup *setup)
 			    strerror(ENOMEM));
 	pthread_mutex_init(&once.lock, NULL);
 	pthread_cond_init(&once.done, NULL);
-	/* No client is waiting: each device may use all its time. */
+	/* No client is waiting: each device may use its full time. */
 	once.request.deadline = UINT64_MAX / 2;
 	if (!scraper_ask(scraper, &once.request))
 		return STATUS_FAILED;

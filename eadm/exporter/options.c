@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command line of "eadm exporter", shared by eadm and the program it runs. */
+/* The command line of "eadm exporter", shared by eadm and the program that it runs. */
 #include "exporter.h"
 
 const struct option_def exporter_options[] = {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which pod and container a process is in. */
+/* Pod and container of a process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "grow.h"
 #include "exporter.h"
 
-/* The place of a process among those known; *@found: it is one of them. */
+/* The position of a process in the list; *@found: whether it is in the list. */
 static size_t place_of(const struct pods *pods, uint32_t pid, bool *found)
 {
 	size_t lo = 0, hi = pods->n, mid;
@@ -31,7 +31,7 @@ static void take(char *to, size_t size, const struct row *row,
 		samples_name(name, to, size);
 }
 
-/* Files of the process are read once. */
+/* The files of a process are read once. */
 static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 {
 	const struct eadm_object *object = eadm_object_find("process");

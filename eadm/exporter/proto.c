@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Metrics in Prometheus' protobuf format, the one with native histograms:
- * MetricFamily messages of io.prometheus.client, each preceded by its length.
- * They are encoded by hand, one metric at a time: a library would need the tree
- * of all metrics in memory first.
+ * Metrics in Prometheus' protobuf format, which supports native histograms: MetricFamily
+ * messages of io.prometheus.client, each preceded by its length. They are encoded by
+ * hand, one metric at a time, because a library would first need all metrics in memory.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Totals from the flight recorder across scrapes: each dump shows the last few
- * thousand commands, and each command is counted once, when it has ended.
+ * Totals from the flight recorder across scrapes: each dump shows the last few thousand
+ * commands, and each command is counted once, when it has ended.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,7 +37,10 @@ void recorder_reset(struct recorder *recorder)
 	*recorder = (struct recorder){ 0 };
 }
 
-/* Before a dump: the number of the first record that may be new; false if all are. */
+/*
+ * Called before a dump: the number of the first record that may be new; false if all
+ * records are.
+ */
 bool recorder_begin(struct recorder *recorder, uint64_t *from)
 {
 	size_t i;
@@ -51,7 +54,9 @@ bool recorder_begin(struct recorder *recorder, uint64_t *from)
 	return recorder->primed;
 }
 
-/* After a complete dump: pending commands that did not appear again have ended unseen. */
+/*
+ * Called after a complete dump: pending commands that did not reappear have ended unseen.
+ */
 void recorder_end(struct recorder *recorder)
 {
 	recorder->lost += recorder->n_pending - recorder->n_seen;
@@ -59,7 +64,7 @@ void recorder_end(struct recorder *recorder)
 	recorder->primed = true;
 }
 
-/* Those seen in this dump are moved to the front. */
+/* Commands seen in this dump are moved to the front. */
 static void mark_seen(struct recorder *recorder, size_t i)
 {
 	uint64_t seq = recorder->pending[i];
@@ -99,7 +104,7 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 	return true;
 }
 
-/* What the probe recorded of a driver is beside the verbs, which have no family. */
+/* The probe's records of a driver are in addition to the verbs, which have no family. */
 static struct operation operation_of(const struct recorder_fields *fields,
 				     const struct row *row)
 {
@@ -175,7 +180,10 @@ bool recorder_take(struct recorder *recorder,
 		if (!was_pending(recorder, seq, ended) || !ended)
 			return true;
 	} else {
-		/* At first, what is missing dates from before this program was started. */
+		/*
+		 * In the first dump, missing records date from before this program was
+		 * started.
+		 */
 		if (recorder->primed)
 			recorder->lost += seq - recorder->next;
 		recorder->begun = true;
@@ -184,7 +192,7 @@ bool recorder_take(struct recorder *recorder,
 			return add_pending(recorder, seq);
 	}
 	op = operation_of(fields, row);
-	/* Only an answer has a latency; other commands were given up at some time. */
+	/* Only a completed command has a latency; other commands were given up. */
 	if (row_u64(row, &fields->latency, &latency) &&
 	    !count_time(recorder, &op, latency))
 		return false;

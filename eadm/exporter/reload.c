@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web configuration, and reading it again on SIGHUP. Reading blocks for as
- * long as a file server does not answer. One thread reads, so that signals
- * neither wait for it nor add up: those that arrive meanwhile cause one more
- * reading.
+ * The web configuration, and reloading it on SIGHUP. Reading blocks as long as a file
+ * server does not respond. One thread reads, so that signals neither wait for it nor
+ * accumulate: signals that arrive in the meantime cause one more reading.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +13,7 @@
 /* A reload that takes longer is reported. */
 #define LATE (5 * SECOND)
 /*
- * Replaced servers that may be finishing their requests; the next reload waits
+ * Number of replaced servers that may be finishing their requests; the next reload waits
  * for one of them.
  */
 #define MAX_LEAVING 8
@@ -163,7 +162,7 @@ struct reloader *reloader_start(struct cli *cli, struct http *http)
 	return r;
 }
 
-/* ---- for other threads; these never wait for reading ------------------------------ */
+/* ---- for other threads; these functions never wait for reading ------------------ */
 
 /* With the lock. */
 static bool is_late(const struct reloader *r)
@@ -187,7 +186,7 @@ void reloader_ask(struct reloader *r)
 		note(r->cli, "still loading the web configuration; it will be loaded again");
 }
 
-/* Called from time to time: report a reload that takes long, once. */
+/* Called periodically: report a slow reload, once. */
 void reloader_check(struct reloader *r)
 {
 	bool late;

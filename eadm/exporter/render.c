@@ -11,8 +11,8 @@
 #include "exporter.h"
 
 /*
- * To be freed by the caller. Formatted output would take ten times as long, and
- * there are many calls.
+ * The caller frees the result. Formatted output would take ten times as long, and there
+ * are many calls.
  */
 char *text_join(const char *a, const char *b)
 {
@@ -213,9 +213,9 @@ static void put_sample(struct buffer *text, const struct family *family,
 /* ---- families ----------------------------------------------------------------------- */
 
 /*
- * Prepare for answers in the given formats, a set of 1 << FORMAT_*. Texts in
- * other formats take longer to render. For a single text, preparing does not
- * pay: most families have no samples.
+ * Prepare for responses in the given formats, a set of 1 << FORMAT_*. Texts in other
+ * formats take longer to render. For a single text, preparing is not worthwhile: most
+ * families have no samples.
  */
 int render_prepare(struct family *family, unsigned int formats)
 {
@@ -240,8 +240,7 @@ int render_prepare(struct family *family, unsigned int formats)
 }
 
 /*
- * Each part is sorted; all samples of a family come together, whichever parts
- * they are in.
+ * Each part is sorted; all samples of a family are grouped, regardless of their part.
  */
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct buffer *text)

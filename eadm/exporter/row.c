@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row's values by field, all of which the library gives in one call. */
+/* A row's values by field, which the library returns in one call. */
 #include <stdlib.h>
 #include <string.h>
 

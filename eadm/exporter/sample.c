@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values with their labels, on their way from a device to the text. */
+/* Values with their labels, before they are converted to text. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static void append(struct samples *samples, const char *data, size_t len)
 		buffer_put(&samples->text, data, len);
 }
 
-/* Begin a set of labels; samples_label() adds to the set begun last. */
+/* Begin a set of labels; samples_label() adds to the latest set. */
 uint32_t samples_labels(struct samples *samples)
 {
 	static const char end[LABEL_END];
@@ -56,9 +56,8 @@ uint32_t samples_labels_from(struct samples *samples, uint32_t labels)
 }
 
 /*
- * The character at @p, or a replacement if it is invalid: names of devices
- * and processes may contain any bytes, but the formats require UTF-8. Returns
- * the bytes used.
+ * The character at @p, or a replacement if it is invalid: names of devices and processes
+ * may contain any bytes, but the formats require UTF-8. Returns the number of bytes used.
  */
 static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 {
@@ -110,7 +109,9 @@ void samples_label(struct samples *samples, const char *name,
 	struct label_head head = { .name_len = strlen(name) };
 	char *at, *to;
 
-	/* All or nothing, so that the set remains valid. A byte becomes 3 at most. */
+	/*
+	 * All or nothing, so that the set remains valid. A byte becomes at most 3 bytes.
+	 */
 	if (!samples->text.len || !reserve(samples, 2 * sizeof(head) +
 					       head.name_len +
 					       3 * strlen(value)))

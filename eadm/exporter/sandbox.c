@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system calls that the program may make once it listens. Files can only be
- * opened for reading; starting programs or looking into other processes kills
- * this one; any call that is not listed fails as if the kernel did not have it,
- * as libraries expect of older kernels.
+ * The system calls that the program may make once it listens. Files can only be opened
+ * for reading; starting programs or accessing other processes kills this process; any
+ * call that is not listed fails as if the kernel did not support it, as libraries expect
+ * of older kernels.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,7 +114,7 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
-	/* Both can also affect other processes. */
+	/* Both calls can also affect other processes. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(tgkill), 1,

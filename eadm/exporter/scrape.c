@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A scrape: one thread reads device after device and answers at the end, so
- * that in the usual case there is only one thread switch: with a thread per
- * device, a scrape of 8 devices takes 25 % more CPU, one of 32 devices 78 %. A
- * watch supervises it: if the thread is stuck with a device, another one
- * continues with the rest, so that a hanging device only costs its own metrics, and clients whose
- * time is up are answered. A device that keeps hanging is not waited for again
- * until it has answered. The watch sleeps until a timer expires, which is
- * usually stopped before.
+ * A scrape: one thread reads device after device and responds at the end, so that in the
+ * usual case there is only one thread switch: with a thread per device, a scrape of 8
+ * devices takes 25 % more CPU, one of 32 devices 78 %. A watch supervises it: if the
+ * thread is stuck with a device, another thread continues with the rest, so that a
+ * hanging device only loses its own metrics, and clients whose time is up receive a
+ * response. A device that keeps hanging is not waited for again until it has responded.
+ * The watch sleeps until a timer expires, which is usually stopped before.
  *
- * Lock: scraper.lock protects everything below except for what is marked as
- * belonging to the reading thread.
+ * Lock: scraper.lock protects all members below except those marked as owned by the
+ * reading thread.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,15 +24,15 @@
 #include "exporter.h"
 
 #define MAX_TARGETS 256
-/* If a thread takes no further device for this long, it gets help; in ns. */
+/* If a thread takes no further device for this long, another thread is added; in ns. */
 #define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
-/* When it is loaded or unloaded, most of what devices show changes. */
+/* When it is loaded or unloaded, most of the devices' data changes. */
 #define COMPANION "/sys/module/eadm"
 /* After this many scrapes, the list of devices is read in any case. */
 #define LIST_SCRAPES 30
 #define STACK_SIZE (256 * 1024)
-/* Leave time to transfer the answer. */
+/* Leave time to transfer the response. */
 #define DEADLINE_PERCENT 90
 
 /* A device or the list of devices, with its state. */
@@ -47,7 +46,7 @@ struct target {
 	bool leave;			/* the device was removed */
 	struct section sections[MAX_COLLECTORS];
 	unsigned int fresh[MAX_COLLECTORS];	/* scrape of each section */
-	/* Belongs to the reading thread: */
+	/* Owned by the reading thread: */
 	struct eadm_ctx *ctx;
 	struct section work;
 	struct memory memory;
@@ -123,7 +122,10 @@ static int open_target(struct target *t)
 	return ret;
 }
 
-/* A capture shows the next snapshot at each scrape, and finally the last one forever. */
+/*
+ * Each scrape of a capture shows the next snapshot, and finally the last one
+ * indefinitely.
+ */
 static void go_to_snapshot(struct target *t, unsigned int scrape)
 {
 	while (!eadm_is_live(t->ctx) && t->snapshot + 1 < scrape &&
@@ -166,7 +168,7 @@ static void list_devices(struct target *t)
 	struct names names = { 0 }, spare;
 	int ret = t->ctx ? read_names(t, &names) : -EIO;
 
-	/* No devices or no RDMA on the machine is not an error. */
+	/* A machine without devices or RDMA is not an error. */
 	if (ret == -ENODEV || ret == -EOPNOTSUPP)
 		ret = 0;
 	pthread_mutex_lock(&s->lock);
@@ -287,7 +289,7 @@ static struct target *target_new(struct scraper *s, const char *device)
 	return t;
 }
 
-/* ---- which devices there are; with the lock ---------------------------------------- */
+/* ---- list of devices; called with the lock -------------------------------------- */
 
 static bool is_listed(const struct scraper *s, const char *device)
 {
@@ -304,7 +306,7 @@ static void ask(struct scraper *s, struct target *t)
 {
 	uint64_t now = monotonic_ns();
 
-	/* A target that is merely slow continues with this scrape when it is done. */
+	/* A slow target continues with this scrape when it is done. */
 	if (t->leave || (t->asked != t->done &&
 			 now - t->since > s->opts.device_limit))
 		return;
@@ -339,7 +341,7 @@ static bool add_targets(struct scraper *s)
 	return any;
 }
 
-/* Drops removed devices; one that hangs is freed another time. */
+/* Drops removed devices; a hanging device is freed later. */
 static void drop_targets(struct scraper *s)
 {
 	struct target **at = &s->targets, *t;
@@ -357,7 +359,10 @@ static void drop_targets(struct scraper *s)
 	}
 }
 
-/* ---- answers; with the lock ----------------------------------------------------------- */
+/*
+ * ---- responses; called with the lock
+ * ---------------------------------------------------
+ */
 
 static void put_health(const struct scraper *s, const struct target *t,
 		       struct samples *samples)
@@ -421,7 +426,7 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_sort(samples);
 }
 
-/* Whether something is missing; reading the list again may help next time. */
+/* Whether data is missing; reading the list again may help next time. */
 static bool has_failed(const struct scraper *s)
 {
 	const struct target *t;
@@ -471,7 +476,7 @@ out:
 	return !has_failed(s) && !text->failed;
 }
 
-/* Answer the clients whose time is up, or all. */
+/* Respond to the clients whose time is up, or to all. */
 static void answer(struct scraper *s, bool all)
 {
 	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
@@ -495,7 +500,7 @@ static void answer(struct scraper *s, bool all)
 
 /* ---- a scrape; with the lock ------------------------------------------------------------ */
 
-/* When the watch shall look; 0: not until it is called. */
+/* Set the time of the next check by the watch; 0: not until it is called. */
 static void set_timer(struct scraper *s, uint64_t when)
 {
 	struct itimerspec at = { .it_value = { when / 1000000000,
@@ -509,7 +514,7 @@ static void call_watch(struct scraper *s)
 	set_timer(s, 1);
 }
 
-/* When a client's time is up, or a thread may be stuck. */
+/* Set it to the time when a client's time is up, or a thread may be stuck. */
 static void watch_again(struct scraper *s)
 {
 	const struct request *request;
@@ -558,9 +563,9 @@ static uint64_t names_in_sysfs(struct scraper *s)
 }
 
 /*
- * Reading the list of devices takes as many requests as reading a device. It is
- * read if sysfs shows other names than before, if something failed, and now and
- * then, because sysfs does not show every change.
+ * Reading the list of devices takes as many requests as reading a device. It is read if
+ * sysfs shows other names than before, if an operation failed, and now and then, because
+ * sysfs does not show every change.
  */
 static bool needs_list(struct scraper *s)
 {
@@ -577,8 +582,8 @@ static bool needs_list(struct scraper *s)
 }
 
 /*
- * Known devices are read at the same time as the list, so that there is only
- * one wait; only new devices come after that.
+ * Known devices are read at the same time as the list, so that there is only one wait;
+ * new devices follow.
  */
 static void begin_scrape(struct scraper *s)
 {
@@ -603,7 +608,7 @@ static void begin_scrape(struct scraper *s)
 	watch_again(s);
 }
 
-/* Results of threads that are still reading are of no use any more. */
+/* Results of threads that are still reading are discarded. */
 static void end_scrape(struct scraper *s)
 {
 	drop_targets(s);
@@ -670,8 +675,8 @@ static void *reader_main(void *data)
 }
 
 /*
- * Get a reading thread: an idle one or a new one. Each device and the list
- * may block one.
+ * Get a reading thread: an idle one or a new one. Each device and the list may block one
+ * thread.
  */
 static void hire(struct scraper *s)
 {
@@ -761,8 +766,8 @@ int scraper_start(struct scraper *s)
 }
 
 /*
- * Ask for metrics. The answer comes from another thread, in time; false: there
- * will be none, because the scraper is being stopped.
+ * Request metrics. The response comes from another thread, in time; false: there will be
+ * none, because the scraper is being stopped.
  */
 bool scraper_ask(struct scraper *s, struct request *request)
 {
@@ -783,15 +788,15 @@ bool scraper_ask(struct scraper *s, struct request *request)
 			call_watch(s);
 	}
 	pthread_mutex_unlock(&s->lock);
-	/* Without the lock, or the woken thread would have to wait for it. */
+	/* Signal without the lock, as the woken thread would have to wait for it. */
 	if (idle)
 		pthread_cond_signal(&s->work);
 	return ok;
 }
 
 /*
- * Answers waiting clients and accepts no more. Reading threads may hang for a
- * long time: they and their memory are left to the end of the process.
+ * Responds to waiting clients and accepts no more. Reading threads may hang for a long
+ * time: they and their memory are abandoned until the process ends.
  */
 void scraper_stop(struct scraper *s)
 {

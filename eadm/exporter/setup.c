@@ -30,7 +30,9 @@ static int check_names(struct cli *cli, enum opt_id id,
 
 static int take_options(struct cli *cli, bool once, struct setup *setup)
 {
-	/* With --once no client is waiting: a busy machine gets the time it needs. */
+	/*
+	 * With --once no client is waiting: a busy machine gets the time that it needs.
+	 */
 	uint64_t limit = once ? 10000000000 : 1000000000;
 	uint64_t series = 2000, timeout = 0;
 	uint64_t diagnosis = 60000000000;
@@ -90,7 +92,7 @@ static int check_device(struct cli *cli, const char *only, bool once)
 	return 0;
 }
 
-/* Check whether the source can be read at all before there are clients. */
+/* Check whether the source can be read before there are clients. */
 static int check_source(struct cli *cli, bool once, struct setup *setup)
 {
 	int status = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file that is always complete. */
+/* Writes a file that is always complete. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,7 +23,7 @@ static int write_all(int fd, const struct buffer *text)
 }
 
 /*
- * Readable for node_exporter, which runs as another user, unless the caller has
+ * Make it readable for node_exporter, which runs as another user, unless the caller has
  * restricted an older file.
  */
 static int set_mode(int fd, const char *path)
@@ -59,7 +59,7 @@ static int write_to(struct cli *cli, struct eadm_ctx *ctx, const char *path,
 	return err ? fail_write(cli, ctx, err, path) : STATUS_OK;
 }
 
-/* A separate context, because those of devices belong to threads that may hang. */
+/* A separate context, because the devices' contexts belong to threads that may hang. */
 int textfile_write(struct cli *cli, const char *path, const struct buffer *text)
 {
 	struct eadm_ctx *ctx = eadm_new();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The number of verdicts in a diagnosis of the device. It looks at every queue,
- * so it does not run at each scrape; in between, the last result is repeated,
- * with its age.
+ * The number of verdicts in a diagnosis of the device. A diagnosis examines every queue,
+ * so it does not run at each scrape; in between, the last result is repeated, with its
+ * age.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +83,9 @@ static uint32_t labels_of(struct samples *samples, const char *device,
 	return labels;
 }
 
-/* "Nothing found" only means something together with what was not looked at. */
+/*
+ * The absence of findings is only meaningful together with the extent of the examination.
+ */
 static void collect_gaps(const struct verdicts *verdicts,
 			 const struct model *model, struct samples *samples)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web configuration file of Prometheus' exporter-toolkit. Settings that
- * this program does not support are refused: a server that is less strict than
- * its configuration says would be worse than none.
+ * The web configuration file of Prometheus' exporter-toolkit. Settings that this program
+ * does not support are rejected: a server that is less strict than its configuration
+ * would be worse than no server.
  */
 #include <crypt.h>
 #include <errno.h>
@@ -77,8 +77,8 @@ static bool is_null(const yaml_node_t *node)
 /* ---- values ------------------------------------------------------------------ */
 
 /*
- * Opening a pipe or a device can block or have effects, so its kind is checked
- * before, and again after, in case the name now belongs to another file.
+ * Opening a pipe or a device can block or have side effects, so its type is checked
+ * before, and again after, in case the name now refers to another file.
  */
 static int open_file(const char *path)
 {
@@ -190,7 +190,7 @@ static int read_client_auth(struct reader *r, const yaml_node_t *node)
 		enum client_auth auth;
 	} ways[] = {
 		{ "NoClientCert", CLIENT_ANYBODY },
-		/* A certificate that is not verified is the same as none. */
+		/* An unverified certificate is equivalent to none. */
 		{ "RequestClientCert", CLIENT_ANYBODY },
 		{ "VerifyClientCertIfGiven", CLIENT_VERIFY_IF_GIVEN },
 		{ "RequireAndVerifyClientCert", CLIENT_VERIFY },
@@ -311,9 +311,9 @@ static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 }
 
 /*
- * A password is checked by comparing the text that crypt(3) returns, so only a
- * hash that crypt(3) can produce is valid. Hashing at the lowest cost shows
- * whether the salt is: it is repeated in the output.
+ * A password is checked by comparing the text that crypt(3) returns, so only a hash that
+ * crypt(3) can produce is valid. Hashing at the lowest cost shows whether the salt is
+ * valid: it is repeated in the output.
  */
 static bool is_salt(const char *hash)
 {
@@ -419,7 +419,7 @@ static int check(struct reader *r)
 	return 0;
 }
 
-/* Check with the library that will load them: one certificate for one key, and a CA. */
+/* Check with the library that will load them: a certificate with its key, and a CA. */
 static int check_tls(struct reader *r)
 {
 	const struct web_config *config = r->config;
@@ -483,7 +483,7 @@ static int read_doc(struct reader *r, yaml_parser_t *parser)
 	yaml_document_delete(&r->doc);
 	if (ret)
 		return ret;
-	/* Another document, and any users in it, would be ignored. */
+	/* Another document, including any users in it, would be ignored. */
 	ret = load_doc(r, parser);
 	if (ret)
 		return ret;

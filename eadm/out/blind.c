@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Options that ask for what no row of a device shows. Without a word about it, a
- * filter that cannot be applied looks like one that nothing matches.
+ * Options that refer to data missing from all rows of a device. Without a note about it,
+ * a filter that cannot be applied looks like one that matches nothing.
  */
 #include "blind.h"
 
@@ -53,7 +53,7 @@ void blind_init(struct blind *blind, const struct eadm_object *object,
 {
 	*blind = (struct blind){
 		.filter = filter, .object = object,
-		/* Entries are the adapter's own. */
+		/* Entries always come from the adapter. */
 		.hw = hw && eadm_object_class(object) == EADM_CLASS_ROWS,
 		.name = eadm_object_find_field(object, "dev-name"),
 		.family = eadm_object_find_field(object, "family"),
@@ -115,7 +115,7 @@ static bool is_named(const struct eadm_record *record,
 	return false;
 }
 
-/* Queue pairs of the connection manager have no peer, nor others before they are connected. */
+/* Queue pairs of the connection manager have no peer, nor do unconnected ones. */
 static bool may_have_peer(const struct blind *blind,
 			  const struct eadm_record *record)
 {
@@ -128,7 +128,7 @@ static bool may_have_peer(const struct blind *blind,
 		 is_named(record, blind->type, internal));
 }
 
-/* Whether a row could have shown the field that it lacks. */
+/* Whether a row could have shown the missing field. */
 static bool could_show(const struct blind *blind, enum blind_option option,
 		       const struct eadm_record *record)
 {
@@ -138,7 +138,7 @@ static bool could_show(const struct blind *blind, enum blind_option option,
 	switch (option) {
 	case BLIND_PEER:
 		return may_have_peer(blind, record);
-	/* What a module of the kernel uses has its name, and nothing of a process. */
+	/* Objects used by a kernel module have the module's name, and no process data. */
 	case BLIND_PID:
 	case BLIND_NETNS:
 	case BLIND_CGROUP:
@@ -184,11 +184,11 @@ void blind_see(struct blind *blind, const struct eadm_record *record)
 	}
 }
 
-/* ---- what they do not show ----------------------------------------------------- */
+/* ---- missing data --------------------------------------------------------------- */
 
 /*
- * A known driver that does not show contexts now has its own reason, of which the
- * dump has a note.
+ * A known driver that does not show contexts has a different reason, which the dump
+ * notes.
  */
 static bool is_blind(const struct blind_device *dev, unsigned int option)
 {

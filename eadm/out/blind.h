@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Options that ask for what no row of a device shows. */
+/* Options that refer to data missing from all rows of a device. */
 #ifndef BLIND_H
 #define BLIND_H
 
@@ -13,11 +13,11 @@ enum blind_option {
 struct blind_device {
 	char name[64];
 	bool family;			/* rows come from a driver of a known family */
-	bool has[N_BLIND_OPTIONS];	/* some row shows it */
-	bool lacks[N_BLIND_OPTIONS];	/* some row that might match does not */
+	bool has[N_BLIND_OPTIONS];	/* some row has it */
+	bool lacks[N_BLIND_OPTIONS];	/* some row that might match lacks it */
 };
 
-/* What the rows of a dump show. */
+/* Data found in the rows of a dump. */
 struct blind {
 	const struct filter *filter;
 	const struct eadm_object *object;
@@ -31,14 +31,14 @@ struct blind {
 void blind_init(struct blind *blind, const struct eadm_object *object,
 		const struct filter *filter, bool hw);
 void blind_free(struct blind *blind);
-/* Every row that is read, whether it passes the filter or not. */
+/* Call for every row that is read, whether or not it passes the filter. */
 void blind_see(struct blind *blind, const struct eadm_record *record);
 /*
- * The next device and option, *@at being 0 at first; false: no more. The note is
- * valid until the next call.
+ * The next device and option, *@at being 0 at first; false: no more. The note is valid
+ * until the next call.
  */
 bool blind_next(struct blind *blind, size_t *at, struct eadm_note *note);
-/* 0, or what the status of the dump is if everything else went well. */
+/* Returns 0, or the status of the dump if all other operations succeeded. */
 int blind_status(const struct blind *blind);
 
 #endif /* BLIND_H */

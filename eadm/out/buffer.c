@@ -6,7 +6,7 @@
 
 #include "grow.h"
 
-/* For buffer_room(). */
+/* Helper of buffer_room(). */
 bool buffer_grow(struct buffer *buffer, size_t len)
 {
 	if (!buffer->failed &&

@@ -20,8 +20,8 @@ struct column *column_add(struct table *table)
 }
 
 /*
- * Columns of a table that no object describes. Defaults for what a column leaves
- * out: its key is its name, it holds text, and it has no unit and no help.
+ * Columns of a table that no object describes. Defaults for values that a column leaves
+ * out: its key is its name, it contains text, and it has no unit and no help.
  */
 int table_of(struct cli *cli, struct table *table, const struct column *cols,
 	     unsigned int n)
@@ -119,7 +119,7 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 
 	for (i = 0; !ret && i < n; i++) {
 		field = eadm_object_field(object, i);
-		/* The key is shown anyway, unless it only counts devices. */
+		/* The key is shown in any case, unless it only counts devices. */
 		if ((eadm_field_show(field) > up_to &&
 		     (field != key ||
 		      eadm_field_show(field) == EADM_SHOW_NEVER)) ||
@@ -233,8 +233,8 @@ static int add_stand_in(struct table *table, const struct eadm_object *object)
 }
 
 /*
- * Choose an object's columns: the usual ones, or those that --output names. In
- * JSON, the usual ones are all that are present.
+ * Choose an object's columns: the default ones, or those given by --output. In JSON, the
+ * default columns are all fields that are present.
  */
 int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 		   struct table *table)
@@ -320,7 +320,7 @@ static void value_of_field(const struct eadm_record *record,
 	value->type = there ? col->type : (enum eadm_field_type)VALUE_NONE;
 }
 
-/* One value for each column; absent for columns whose values the command makes. */
+/* One value for each column; absent for columns whose values the command computes. */
 void values_of_record(const struct table *table,
 		      const struct eadm_record *record,
 		      struct eadm_value *values)

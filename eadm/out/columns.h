@@ -16,7 +16,7 @@ enum json_as {
 };
 
 struct column {
-	const struct eadm_field *field;	/* NULL: values are made by the command */
+	const struct eadm_field *field;	/* NULL: the command computes the values */
 	enum eadm_field_type type;
 	enum eadm_field_kind kind;
 	enum json_as json;

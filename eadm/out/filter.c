@@ -98,7 +98,7 @@ static bool parse_peer(struct filter *filter, const char *text)
 	return true;
 }
 
-/* The inode number of something that users give by name. */
+/* The inode number of an object that users give by name. */
 static int parse_inode(struct cli *cli, const char *text, const char *folder,
 		       const char *what, long magic, uint64_t *number)
 {
@@ -193,7 +193,7 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 	return state ? parse_states(cli, filter, state) : 0;
 }
 
-/* With @absent, a row is taken to have the value of a field that it lacks. */
+/* If @absent, a row is assumed to have the value of a field that it lacks. */
 static bool is_value(const struct eadm_record *record,
 		     const struct eadm_field *field, uint64_t wanted,
 		     bool absent)

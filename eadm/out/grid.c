@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables, padded to the widths that their first rows need. Rows are printed in
- * chunks and stay aligned, so a table may be larger than memory. That is why
- * libsmartcols is not used: it computes the widths of each chunk separately.
+ * Tables, padded to the widths that their first rows need. Rows are printed in chunks and
+ * stay aligned, so a table may be larger than memory. For this reason, libsmartcols is
+ * not used: it computes the widths of each chunk separately.
  */
 #include "grid.h"
 
@@ -88,7 +88,7 @@ void grid_free(struct grid *grid)
 
 /* ---- texts ------------------------------------------------------------------ */
 
-/* Length of a text of printable ASCII, which is also its width; else -1. */
+/* Length of a text of printable ASCII, which is also its width; otherwise -1. */
 static ssize_t plain_length(const char *text)
 {
 	const char *p = text;
@@ -288,8 +288,8 @@ static size_t total_width(const struct grid *grid)
 }
 
 /*
- * Move columns that do not fit below, each time after the first ones, which
- * identify the row.
+ * Move columns that do not fit below, each time after the first columns, which identify
+ * the row.
  */
 static void fold(struct grid *grid, size_t room)
 {
@@ -414,7 +414,7 @@ static void decide_widths(struct grid *grid, size_t spare)
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* Bytes written past the end are overwritten by what follows. */
+/* Bytes written past the end are overwritten by the following text. */
 static inline char *put_spaces(char *to, size_t n)
 {
 	size_t at;
@@ -433,7 +433,7 @@ static inline char *put_plain(char *to, const char *text, size_t len)
 	return to + len;
 }
 
-/* A text that cannot simply be copied. */
+/* Prints a text that cannot simply be copied. */
 static void put_other(struct buffer *lines, const char *text, size_t len,
 		      bool plain, const char *escape)
 {

@@ -21,25 +21,25 @@ void grid_cell(struct grid *grid, const char *text, const char *escape);
 /* Add a cell without text, shown as "-". */
 void grid_absent(struct grid *grid);
 /*
- * Add a cell whose text is made in place: get room for @len bytes (NULL if out
- * of memory), then report how many were used. Only for printable ASCII.
+ * Add a cell whose text is made in place: get space for @len bytes (NULL if out of
+ * memory), then report how many were used. Only for printable ASCII.
  */
 char *grid_room(struct grid *grid, size_t len);
 void grid_made(struct grid *grid, size_t len, const char *escape);
 /* Text of cell number @n; NULL: absent. Valid until the next cell is added. */
 const char *grid_text(const struct grid *grid, size_t n);
 /*
- * Print the rows that were added. The first call prints the headings and
- * decides the widths, with @spare columns extra for the numbers of later rows.
- * False if out of memory.
+ * Print the rows that were added. The first call prints the headings and determines the
+ * widths, with @spare extra columns for the numbers of later rows. False if out of
+ * memory.
  */
 bool grid_print(struct grid *grid, size_t spare);
 /*
- * Call before that: columns may move below if the terminal is too narrow, where
+ * Call before grid_print(): columns may move below if the terminal is too narrow, where
  * the first @keys columns, which identify a row, are repeated if they are short.
  */
 void grid_fold(struct grid *grid, unsigned int keys);
-/* The width that the rows that were added need. */
+/* The width needed by the rows that were added. */
 size_t grid_width(const struct grid *grid);
 /* Drop the rows; the columns and their widths remain. */
 void grid_forget(struct grid *grid);

@@ -42,7 +42,7 @@ bool hist_range(const struct hist *hist, unsigned int *first,
 	return any;
 }
 
-/* The smallest value that @percent of all values do not exceed. */
+/* The smallest value that is at least as large as @percent of all values. */
 uint64_t hist_rank(const uint64_t *sorted, size_t n, unsigned int percent)
 {
 	size_t rank = (n * percent + 99) / 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A streaming JSON writer. It only takes care of commas; its callers are
- * responsible for valid structure. Tens of thousands of rows pass through it,
- * so it uses no stdio and no printf for numbers.
+ * A streaming JSON writer. It only handles commas; its callers are responsible for a
+ * valid structure. It writes tens of thousands of rows, so it uses no stdio and no printf
+ * for numbers.
  */
 #include "json.h"
 
@@ -152,7 +152,7 @@ size_t utf8_len(const unsigned char *p)
 }
 
 /*
- * Whether a UTF-8 character of @n bytes is invisible or changes how others are
+ * Whether a UTF-8 character of @n bytes is invisible or changes how other characters are
  * shown: ISO 8859 controls, direction marks, joiners, zero-width spaces.
  */
 bool utf8_is_hidden(const unsigned char *p, size_t n)
@@ -177,7 +177,7 @@ bool utf8_is_hidden(const unsigned char *p, size_t n)
 	return false;
 }
 
-/* Put such a character as an equivalent escape sequence; returns its end. */
+/* Put a hidden character as an equivalent escape sequence; returns its end. */
 static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 {
 	uint32_t c = code_of(from, n);
@@ -192,7 +192,7 @@ static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 /* Put the escape sequence of one character; returns its end. */
 static char *escape(char *p, unsigned char c)
 {
-	/* Names from the kernel may contain any bytes, JSON may not. */
+	/* Names from the kernel may contain any bytes, JSON must not. */
 	if (c >= 0x80)
 		memcpy(p, "\\ufffd", 6);
 	else if (c == '"' || c == '\\')
@@ -219,7 +219,9 @@ static void quoted(struct json *json, const char *text)
 	*p++ = '"';
 	took(json, p);
 	do {
-		/* A byte takes up to 6, and the last character may have 4 more bytes. */
+		/*
+		 * A byte becomes up to 6, and the last character may have 4 more bytes.
+		 */
 		p = room(json, 6 * (PIECE + 4) + 1);
 		until = from + PIECE;
 		while (from < until) {
@@ -277,13 +279,13 @@ static unsigned int count_digits(uint64_t value)
 		10000000000000000, 100000000000000000, 1000000000000000000,
 		10000000000000000000ULL,
 	};
-	/* By the binary logarithm, the number has n digits or one more. */
+	/* The binary logarithm determines that the number has n digits or one more. */
 	unsigned int n = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
 
 	return n + (value >= powers[n]);
 }
 
-/* Two digits at a time, because divisions are what makes numbers slow. */
+/* Two digits at a time, because divisions dominate the cost of numbers. */
 static char *digits(char *p, uint64_t value)
 {
 	static const char pairs[] =

@@ -37,8 +37,8 @@ void json_close(struct json *json, char bracket);
 void json_newline(struct json *json);
 
 /*
- * A key, quoted and with its colon, in memory that can be read up to the next
- * multiple of JSON_KEY_STEP bytes.
+ * A key, with quotes and colon, in memory that can be read up to the next multiple of
+ * JSON_KEY_STEP bytes.
  */
 struct json_prepared {
 	const char *text;

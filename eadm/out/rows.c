@@ -133,7 +133,7 @@ static int add_key(struct cli *cli, const struct eadm_object *object,
 	return 0;
 }
 
-/* Equal rows need a fixed order, too, so that they do not change places. */
+/* Equal rows need a fixed order, too, so that they do not swap places. */
 static void add_identity(const struct eadm_object *object, struct sort *sort)
 {
 	sort->key[sort->n++].field =

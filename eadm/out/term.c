@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The terminal: whether there is one, and what is coloured. */
+/* The terminal: whether there is one, and coloured text. */
 #include "term.h"
 
 #include <stdlib.h>

@@ -28,7 +28,7 @@ static int text_plain(uint64_t u, char *buf, size_t size)
 	return len;
 }
 
-/* With one decimal place, using integers: rows have many of these. */
+/* With one decimal place, using integers: rows contain many of these. */
 static int text_tenths(uint64_t ns, uint64_t unit, const char *name, char *buf,
 		       size_t size)
 {
@@ -75,7 +75,7 @@ static int text_bytes(uint64_t bytes, char *buf, size_t size)
 	unsigned int i = 0;
 	double value = bytes;
 
-	/* As limits have it; nothing is that large. */
+	/* Limits use this value; no size is that large. */
 	if (bytes == UINT64_MAX)
 		return snprintf(buf, size, "unlimited");
 	if (bytes < 10000 && bytes % 1024)
@@ -114,7 +114,7 @@ static int text_bits(uint64_t bits, char *buf, size_t size)
 	return snprintf(buf, size, "%gMbit/s", bits / 1e6);
 }
 
-/* Rows come in the order of their times, many within the same second. */
+/* Rows arrive in the order of their times, many within the same second. */
 static int text_time(uint64_t ns, char *buf, size_t size)
 {
 	static char day[32];

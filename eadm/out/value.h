@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values are passed as struct eadm_value from the message to the writer,
- * whether they come from a field or are made by a command. The type
- * VALUE_NONE means absent.
+ * Values are passed as struct eadm_value from the message to the writer, whether they
+ * come from a field or are computed by a command. The type VALUE_NONE means absent.
  */
 #ifndef VALUE_H
 #define VALUE_H
@@ -20,13 +19,13 @@ enum {
 	VALUE_CAUSES,		/* @bytes: @len struct cause */
 };
 
-/* What may have caused an error. */
+/* A possible cause of an error. */
 struct cause {
 	const char *name;
 	const char *text;
 	const char *const *look;	/* commands that show more; NULL-terminated */
-	const char *const *rules;	/* those that recognize it; NULL-terminated */
-	const struct eadm_verdict *found;	/* what they found */
+	const char *const *rules;	/* rules that recognize it; NULL-terminated */
+	const struct eadm_verdict *found;	/* findings of these rules */
 	size_t n_found;
 };
 
@@ -72,7 +71,7 @@ static inline double rate_of(const struct eadm_value *value)
 	return rate;
 }
 
-/* One or more of VALUE_HIST and the like. */
+/* One or more values of VALUE_HIST and similar types. */
 static inline struct eadm_value value_of(int type, const void *things,
 					 size_t n)
 {

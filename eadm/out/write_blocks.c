@@ -119,7 +119,7 @@ static char *affected_text(const struct eadm_value *value)
 	return text;
 }
 
-/* What was found where the cause may be, below it. */
+/* Findings about the possible cause, printed below it. */
 static void print_found(const struct eadm_verdict *v, size_t width, bool colors)
 {
 	const char *name = eadm_severity_name(v->severity);
@@ -183,7 +183,7 @@ static size_t print_heading(const struct table *table,
 	return len;
 }
 
-/* The text below the heading if there is only one, else NULL. */
+/* The text below the heading if there is only one, otherwise NULL. */
 static const char *only_text(const struct table *table,
 			     const struct eadm_value *values)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flight records in Chrome's trace event format, which ui.perfetto.dev and
- * others open: a process for each device, and as many threads as it has
- * concurrent commands.
+ * Flight records in Chrome's trace event format, supported by ui.perfetto.dev and others:
+ * a process for each device, with as many threads as it has concurrent commands.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -304,7 +303,7 @@ static int chrome_end(struct writer *w)
 	struct chrome_writer *cw = to_chrome(w);
 	int err;
 
-	/* There was an error before the first row. */
+	/* An error occurred before the first row. */
 	if (!cw->begun)
 		return 0;
 	cw->json = json_new(cw->fd);

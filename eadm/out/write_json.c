@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows as a JSON document. Rows are written as they arrive; the document is
- * closed whatever happens.
+ * Rows as a JSON document. Rows are written as they arrive; the document is closed in any
+ * case.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -236,7 +236,7 @@ static void json_begin(struct writer *w, const struct table *table)
 
 	jw->table = table;
 	prepare(jw);
-	/* If lines are only for rows, each is opened by its first row. */
+	/* If lines are only for rows, the first row of each line opens it. */
 	if (!table->lines || table->passes)
 		begin_document(jw);
 }

@@ -16,7 +16,7 @@
 
 /* This many rows are printed at a time, with the widths of the first chunk. */
 #define CHUNK 5000
-/* Without a terminal, whose width decides: devices whose counters are columns. */
+/* Number of devices whose counters are columns, if there is no terminal width. */
 #define MOST_BESIDE 8
 
 struct other {
@@ -88,7 +88,7 @@ static const char *color_of(const struct table_writer *tw,
 		       term_escape_of(text) : NULL;
 }
 
-/* The name of a value, or a value that is text already; NULL: text must be made. */
+/* The name of a value, or a value that is already text; NULL: it must be converted. */
 static const char *ready_text(const struct column *col,
 			      const struct eadm_value *value)
 {
@@ -376,7 +376,7 @@ static const char *other_value(const struct line *line, const char *name)
 	return NULL;
 }
 
-/* Whether an earlier row than @n has a value of that name. */
+/* Whether a row before @n has a value with that name. */
 static bool was_shown(const struct table_writer *tw, unsigned int n,
 		      const char *name)
 {
@@ -427,7 +427,7 @@ static const char *word_of(const char *text, unsigned int n, char *buf,
 	return buf;
 }
 
-/* Further words of a list, such as addresses, one per line. */
+/* Additional words of a list, such as addresses, one per line. */
 static void print_words(struct table_writer *tw, struct grid *grid,
 			unsigned int i, bool help)
 {
@@ -490,7 +490,7 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 		print_words(tw, grid, i, help);
 }
 
-/* A row's heading is made of the fields that identify it, joined. */
+/* A row's heading consists of the fields that identify it, joined. */
 static void heading_of(const struct table_writer *tw, unsigned int line,
 		       char *head, size_t size)
 {
@@ -561,7 +561,7 @@ static void fill_upright(struct table_writer *tw, struct grid *grid, bool help)
 		print_others(tw, grid);
 }
 
-/* The names of the fields that make up the heading of a row, joined like their values. */
+/* Names of the fields in the heading of a row, joined like their values. */
 static void heading_names(const struct table *table, char *head, size_t size)
 {
 	unsigned int i;
@@ -610,7 +610,7 @@ static void put_others(struct table_writer *tw, struct grid *grid, int line)
 	}
 }
 
-/* Rows are rows; for counters of more devices than fit beside each other. */
+/* Rows as rows; for counters of more devices than fit next to each other. */
 static void fill_across(struct table_writer *tw, struct grid *grid)
 {
 	const struct column *cols = tw->table->cols;
@@ -655,7 +655,7 @@ static void print_fields(struct table_writer *tw)
 	if (grid)
 		fill_upright(tw, grid, false);
 	wide = grid && is_too_wide(tw, grid);
-	/* Again in another shape, or with the help of the fields. */
+	/* Again in a different layout, or with the help of the fields. */
 	if (grid && (wide || tw->table->about)) {
 		grid_free(grid);
 		grid = grid_new(tw->colors);
@@ -724,7 +724,7 @@ static void table_begin(struct writer *w, const struct table *table)
 		no_memory(tw);
 }
 
-/* With many objects, only those whose counters move get a line. */
+/* With many objects, only those with changing counters get a line. */
 static bool is_idle(const struct table_writer *tw,
 		    const struct eadm_value *values)
 {
@@ -843,7 +843,7 @@ static int table_end(struct writer *w)
 {
 	struct table_writer *tw = to_table(w);
 
-	/* There was an error before the first row. */
+	/* An error occurred before the first row. */
 	if (!tw->table)
 		return 0;
 	print_lines(tw);

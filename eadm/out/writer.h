@@ -6,7 +6,7 @@
 #include "columns.h"
 
 struct row {
-	/* One for each column; NULL: those of the record. */
+	/* One value per column; NULL: those of the record. */
 	const struct eadm_value *values;
 	const struct eadm_record *record;	/* NULL: not a row of the library */
 };
@@ -14,10 +14,13 @@ struct row {
 struct writer_ops {
 	void (*begin)(struct writer *w, const struct table *table);
 	void (*row)(struct writer *w, const struct row *row);
-	/* Before the first begin(), no document is open: a note is only for people. */
+	/*
+	 * Before the first begin(), no document is open: a note is then printed only as
+	 * text.
+	 */
 	void (*note)(struct writer *w, const struct eadm_note *note);
 	void (*inconsistent)(struct writer *w);
-	/* Show what there is so far, or close the document, even after an error. */
+	/* Show the data so far, or close the document, even after an error. */
 	void (*flush)(struct writer *w);
 	void (*error)(struct writer *w, int status, const char *what,
 		      const char *why);
@@ -47,7 +50,7 @@ const char *stdout_why(int err);
 int stdout_status(int err, int status);
 struct writer *json_writer_new(struct cli *cli);
 struct writer *table_writer_new(struct cli *cli);
-/* Where flight records come from; "" if unknown. */
+/* Origin of flight records; "" if unknown. */
 struct origin {
 	char host[80];
 	char kernel[80];

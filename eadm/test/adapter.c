@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How well a GID suits; the better is greater. */
+/* How suitable a GID is; a greater value is better. */
 enum { UNUSABLE, WANTED, LINK_LOCAL, ROCE_V1, GOOD, BEST, SAME_ADDRESS };
 
 struct fields {
@@ -36,7 +36,7 @@ static void find_fields(struct fields *f)
 	f->usable = eadm_object_find_field(object, "usable");
 }
 
-/* RoCE has the GID of an interface's IPv4 address as IPv6 writes it. */
+/* RoCE has the GID of an interface's IPv4 address in IPv6 notation. */
 static struct in6_addr as_gid(const struct sockaddr *addr)
 {
 	struct in6_addr gid = { 0 };
@@ -51,7 +51,7 @@ static struct in6_addr as_gid(const struct sockaddr *addr)
 	return gid;
 }
 
-/* The kernel has the same word for RoCE v1 and for all that is not Ethernet. */
+/* The kernel uses the same word for RoCE v1 and for all links other than Ethernet. */
 static uint8_t roce_version(const char *type, const char *netdev)
 {
 	if (!type || !netdev || !*netdev)
@@ -119,7 +119,7 @@ static void consider(struct search *s, const struct fields *f,
 	s->best = a;
 }
 
-/* The driver's type of queue pairs, if it has one. */
+/* Find the driver's type of queue pairs, if it has one. */
 static void find_driver_qp(const struct test *test, struct adapter *adapter)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -141,8 +141,8 @@ static void find_driver_qp(const struct test *test, struct adapter *adapter)
 }
 
 /*
- * Connections of adapters that run over TCP are made by the connection manager
- * alone. A device that libibverbs does not know is reported when it is opened.
+ * Connections of adapters that run over TCP can only be established by the connection
+ * manager. A device that libibverbs does not know is reported when it is opened.
  */
 static bool needs_cm(const struct adapter *adapter)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The adapter, port and GID that a connection without connection manager uses. */
+/* The adapter, port and GID that a connection without a connection manager uses. */
 #ifndef TEST_ADAPTER_H
 #define TEST_ADAPTER_H
 
@@ -15,8 +15,8 @@ struct adapter {
 };
 
 /*
- * Choose an adapter for connections from the address @local (family 0: any).
- * Returns a status; @why has room for MAX_WHY bytes.
+ * Choose an adapter for connections from the address @local (family 0: any). Returns a
+ * status; the size of @why is MAX_WHY.
  */
 int adapter_choose(const struct test *test, const struct sockaddr_storage *local,
 		   struct adapter *adapter, char *why);

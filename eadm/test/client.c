@@ -11,7 +11,7 @@
 
 /* ---- connections --------------------------------------------------------------------- */
 
-/* Once, as soon as it is known; JSON has it in each row. */
+/* Shown once, as soon as it is known; in JSON it is part of each row. */
 static void show_route(struct client *c)
 {
 	const struct path *path = &c->path;
@@ -40,7 +40,7 @@ static int begin(struct client *c, uint32_t size, uint32_t depth)
 	return ret;
 }
 
-/* Errors while disconnecting do not count any more. */
+/* Errors during the disconnect are ignored. */
 static void finish(struct client *c)
 {
 	char why[MAX_WHY];
@@ -73,8 +73,7 @@ static int compare(struct client *c, const char *what,
 }
 
 /*
- * Send a message and get it back; the caller has put it into the first
- * place for sending.
+ * Send a message and receive it back; the caller has put it into the first send place.
  */
 static int echo(struct client *c, uint32_t len)
 {
@@ -142,8 +141,8 @@ static int run_data(struct client *c, struct result *result)
 }
 
 /*
- * Write into the server's memory, and read back into cleared memory. An adapter
- * that cannot write reads what the server has put there.
+ * Write into the server's memory, and read back into cleared memory. An adapter that
+ * cannot write reads the data that the server has put there.
  */
 static int write_and_read(struct client *c, uint32_t len)
 {
@@ -205,10 +204,10 @@ static int run_echo(struct client *c, struct result *result)
 	return 0;
 }
 
-/* Message numbers that came, where they may come in any order. */
+/* Numbers of received messages, for adapters that deliver them in any order. */
 struct seen {
 	uint64_t sent;
-	unsigned char *bits;	/* NULL: they come in their order */
+	unsigned char *bits;	/* NULL: messages arrive in order */
 };
 
 static int not_that(struct client *c, const struct seen *seen, uint64_t want,
@@ -250,7 +249,7 @@ static int take_numbered(struct client *c, const struct seen *seen, uint64_t seq
 	return link_post_recv(link, wc.wr_id);
 }
 
-/* The previous message must have been sent from its place. */
+/* The previous message must have been sent from the same place before. */
 static int send_numbered(struct client *c, uint64_t seq)
 {
 	struct link *link = &c->link;
@@ -390,7 +389,7 @@ int test_client(struct test *test)
 		ret = run_test(&c, i);
 		if (!worst)
 			worst = ret;
-		/* Without a connection, the other tests would report the same. */
+		/* Without a connection, the other tests would report the same error. */
 		if (ret && tests[i] == run_connect)
 			break;
 	}

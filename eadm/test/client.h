@@ -10,8 +10,8 @@ struct client {
 	struct welcome there;
 	struct path path;	/* of the latest connection */
 	int status;
-	bool established;	/* by rdma_cm: a disconnect event will come, too */
-	bool last;		/* no other connection will follow */
+	bool established;	/* by rdma_cm: a disconnect event will follow */
+	bool last;		/* no further connection follows */
 	bool shown;		/* the route was shown */
 };
 

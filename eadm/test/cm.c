@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Connections by rdma_cm, of either side. */
+/* Connections by rdma_cm, for client and server. */
 #include "cm.h"
 
 #include <errno.h>
@@ -53,8 +53,8 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->send_cq = id->send_cq;
 	link->recv_cq = id->recv_cq;
 	/*
-	 * Remote access: on adapters that run over TCP, the peer writes the
-	 * data of a read here.
+	 * Remote access: on adapters that run over TCP, the peer writes the data of a
+	 * read here.
 	 */
 	return link_make(link, depth, IBV_ACCESS_LOCAL_WRITE |
 			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);

@@ -20,7 +20,7 @@ LATE_LIBRARY(cm, CM_FUNCTIONS);
 #define CM_MAGIC 0x4541444d	/* "EADM" */
 #define CM_VERSION 1
 
-/* The client's private data when connecting; big endian, like the struct below. */
+/* The client's private data when connecting; big-endian, like the struct below. */
 struct cm_hello {
 	uint32_t magic;
 	uint16_t version;

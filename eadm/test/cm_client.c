@@ -27,8 +27,8 @@ static const char *step_of(enum rdma_cm_event_type want)
 }
 
 /*
- * The status of an event in words, "" if there are none. A positive one is no errno;
- * -1 is a failure of librdmacm, whose errno is lost.
+ * The status of an event in words, "" if it is 0. A positive status is not an errno; -1
+ * is a failure of librdmacm, whose errno is lost.
  */
 static const char *status_text(int status, char *buf, size_t size)
 {
@@ -41,7 +41,7 @@ static const char *status_text(int status, char *buf, size_t size)
 	return buf;
 }
 
-/* The status is a reason of the specification, or a negative errno where TCP connects. */
+/* The status is a reason of the specification, or a negative errno if TCP is used. */
 static int rejected(struct client *c, const char *step, int status)
 {
 	char buf[80];
@@ -169,8 +169,7 @@ static int say_hello(struct client *c)
 }
 
 /*
- * Errors that the kernel detects at once: no RDMA device found for the
- * address or route.
+ * Errors that the kernel detects at once: no RDMA device found for the address or route.
  */
 static int no_way(struct client *c)
 {

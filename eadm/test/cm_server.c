@@ -58,7 +58,10 @@ static int accept_link(struct link *link)
 		.rnr_retry_count = 7,
 	};
 
-	/* Before the client may send: what came before arming raises no event. */
+	/*
+	 * Done before the client may send: messages that arrived before arming raise no
+	 * event.
+	 */
 	if (ibv_req_notify_cq(link->recv_cq, 0))
 		return link_fail(link, "arm: %s", strerror(errno));
 	if (cm.rdma_accept(link->id, &param))
@@ -94,7 +97,10 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	link->last = hello->last != 0;
 	cm_path(&path, id);
 	server_path(s, &path);
-	/* An unacknowledged event may keep the ID from being destroyed: ack it first. */
+	/*
+	 * An unacknowledged event may prevent the ID from being destroyed: acknowledge it
+	 * first.
+	 */
 	if (cm_make(link, id, ntohl(hello->size), ntohs(hello->depth)))
 		cm.rdma_reject(id, NULL, 0);
 	else

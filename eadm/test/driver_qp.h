@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queue pairs of a type that only one family of adapters has. They need no
- * connection: each request has the address of its peer. family/FAMILY.c describes
- * those of a family, which Meson finds.
+ * Queue pairs of a type that only one adapter family has. They need no connection: each
+ * request contains the address of its peer. family/FAMILY.c implements those of a family;
+ * Meson finds these files.
  */
 #ifndef TEST_DRIVER_QP_H
 #define TEST_DRIVER_QP_H
@@ -14,8 +14,8 @@
 
 struct driver_qp {
 	const char *family;
-	const char *type;	/* as applications name it */
-	const char *lost;	/* what to do when packets are lost */
+	const char *type;	/* name used by applications */
+	const char *lost;	/* what to do if packets are lost */
 	const char *(*open)(void);	/* NULL, or the name of what is missing */
 	/* Access to the peer's memory; returns an errno. */
 	int (*query)(struct ibv_context *ctx, bool *can_read, bool *can_write,

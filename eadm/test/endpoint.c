@@ -32,7 +32,7 @@ static int open_device(struct link *link)
 	return 0;
 }
 
-/* The link's limits: at most what it has already. */
+/* Query the link's limits, and reduce its own to them. */
 static int query(struct link *link)
 {
 	struct endpoint *e = link->endpoint;
@@ -62,7 +62,7 @@ static int query(struct link *link)
 	if (link->can_read && link->shared > max)
 		link->shared = max;
 	link->max_message = link->size;
-	/* What is read is compared with what was written. */
+	/* Data that is read is compared with the data that was written. */
 	link->can_write = link->can_write && link->can_read;
 	return 0;
 }
@@ -146,7 +146,7 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 	    getrandom(&e->qkey, sizeof(e->qkey), 0) != sizeof(e->qkey))
 		return link_fail(link, "random numbers: %s", strerror(errno));
 	e->psn &= MAX_PSN;
-	/* The highest bit is for privileged keys. */
+	/* The highest bit is reserved for privileged keys. */
 	e->qkey &= INT32_MAX;
 	link->size = size;
 	link->shared = shared;
@@ -198,7 +198,7 @@ static int no_route(struct link *link, const struct exchange *peer, int error)
 	return -1;
 }
 
-/* Requests carry the address: the queue pair only has to be ready. */
+/* Requests contain the address: the queue pair only has to be ready. */
 static int connect_driver(struct link *link, const struct exchange *peer)
 {
 	struct ibv_ah_attr route = route_to(link, peer);

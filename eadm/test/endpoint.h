@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A queue pair without connection manager: made here, connected by addresses. */
+/* A queue pair without a connection manager: created here, connected by addresses. */
 #ifndef TEST_ENDPOINT_H
 #define TEST_ENDPOINT_H
 
@@ -13,7 +13,7 @@ struct endpoint {
 	uint32_t psn, qkey;
 	uint16_t lid;
 	uint8_t mtu;
-	/* What came of the peer's message, which must be complete at @deadline. */
+	/* Received part of the peer's message, which must be complete at @deadline. */
 	uint8_t in[EXCHANGE_SIZE];
 	size_t n_in;
 	uint64_t deadline;
@@ -21,7 +21,7 @@ struct endpoint {
 
 /*
  * The caller has set @link->endpoint->adapter, and frees the endpoint after
- * endpoint_release(). On failure they return -1 and set *@reason.
+ * endpoint_release(). On failure these functions return -1 and set *@reason.
  */
 int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 		  uint32_t depth, enum exchange_reason *reason);

@@ -13,7 +13,7 @@
 
 enum { LAST = 1, CAN_READ = 2, CAN_WRITE = 4, ALL_FLAGS = 7 };
 
-/* Big endian. */
+/* Big-endian. */
 struct wire {
 	uint32_t magic;
 	uint16_t version, length;
@@ -58,7 +58,7 @@ void exchange_write(const struct exchange *m, uint8_t buf[EXCHANGE_SIZE])
 	memcpy(buf, &wire, sizeof(wire));
 }
 
-/* Capital letters and digits, then zeros. */
+/* Capital letters and digits, followed by zeros. */
 static bool is_type(const char type[EXCHANGE_TYPE])
 {
 	size_t i = 0, n;
@@ -71,7 +71,7 @@ static bool is_type(const char type[EXCHANGE_TYPE])
 	return n && n < EXCHANGE_TYPE && i == EXCHANGE_TYPE;
 }
 
-/* Neither none nor a multicast group. */
+/* Neither zero nor a multicast group. */
 static bool is_gid(const uint8_t gid[16])
 {
 	static const uint8_t none[16];

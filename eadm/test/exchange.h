@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Addresses that two ends of "eadm test" exchange where no connection manager does:
- * one message from the client, and one from the server. The peer may be anything
- * that reaches the port.
+ * Addresses that two ends of "eadm test" exchange if there is no connection manager: one
+ * message from the client, and one from the server. Any program that reaches the port may
+ * be the peer.
  */
 #ifndef TEST_EXCHANGE_H
 #define TEST_EXCHANGE_H
@@ -19,8 +19,8 @@
 #define EXCHANGE_TYPE 8
 
 enum exchange_kind {
-	EXCHANGE_HELLO = 1,	/* the client's */
-	EXCHANGE_WELCOME,	/* the server's */
+	EXCHANGE_HELLO = 1,	/* from the client */
+	EXCHANGE_WELCOME,	/* from the server */
 	EXCHANGE_REFUSAL,
 };
 
@@ -32,7 +32,7 @@ enum exchange_reason {
 
 struct exchange {
 	enum exchange_kind kind;
-	bool last;		/* no other connection will follow */
+	bool last;		/* no further connection follows */
 	bool can_read, can_write;	/* the other side's memory */
 	uint8_t roce;		/* version; 0: no RoCE */
 	uint8_t mtu;		/* as verbs count: 1 is 256 bytes, 5 is 4096 */
@@ -45,7 +45,7 @@ struct exchange {
 	uint32_t rkey;
 	uint64_t addr;
 	uint8_t gid[16];
-	/* Of a refusal, which has only these; the errno may be 0. */
+	/* For a refusal, which only has these members; the errno may be 0. */
 	enum exchange_reason reason;
 	int error;
 };
@@ -61,13 +61,13 @@ enum exchange_result {
 void exchange_write(const struct exchange *message, uint8_t buf[EXCHANGE_SIZE]);
 
 /*
- * Check what came so far, @len bytes, of which at most EXCHANGE_SIZE are used.
- * Garbage is recognized as early as possible. @message is set for EXCHANGE_OK.
+ * Check the @len bytes received so far, of which at most EXCHANGE_SIZE are used. Garbage
+ * is recognized as early as possible. @message is set if the result is EXCHANGE_OK.
  */
 enum exchange_result exchange_read(const uint8_t *buf, size_t len,
 				   struct exchange *message);
 
-/* A refusal in words; @buf may be used for them. */
+/* The text of a refusal, which may be in @buf. */
 const char *exchange_refusal(const struct exchange *message, char *buf,
 			     size_t size);
 

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An answer that comes this soon is not worth an interrupt. */
+/* If a response arrives within this time, sleeping for an interrupt is not worthwhile. */
 #define SPIN_NS 20000
 
-/* Only the first error is kept: later ones are consequences of it. Returns -1. */
+/* Only the first error is kept, because later ones are its consequences. Returns -1. */
 int link_fail(struct link *link, const char *fmt, ...)
 {
 	va_list ap;
@@ -28,7 +28,7 @@ int link_fail(struct link *link, const char *fmt, ...)
 	return -1;
 }
 
-/* The address of a host; without one, any local address. */
+/* The address of a host; if @host is NULL, any local address. */
 int test_address(struct test *test, const char *host, bool passive,
 		 struct sockaddr_storage *addr)
 {
@@ -65,13 +65,13 @@ unsigned char *link_shared_place(const struct link *link)
 	return link_recv_place(link, 2 * link->depth);
 }
 
-/* As large as the shared one, but the peer does not use it. */
+/* As large as the shared place, but not used by the peer. */
 unsigned char *link_local_place(const struct link *link)
 {
 	return link_shared_place(link) + link->shared;
 }
 
-/* Bytes that differ by position and by message. */
+/* Fill in bytes that differ by position and by message. */
 void link_fill(unsigned char *data, uint32_t len, uint64_t seed)
 {
 	uint64_t x = seed * 0x9e3779b97f4a7c15 + 1;
@@ -85,7 +85,7 @@ void link_fill(unsigned char *data, uint32_t len, uint64_t seed)
 	}
 }
 
-/* The memory of a queue pair, which exists, with all receives posted. */
+/* Create the memory of an existing queue pair, and post all receives. */
 int link_make(struct link *link, uint32_t depth, int access)
 {
 	size_t len = 2 * ((size_t)depth * link->size + link->shared);
@@ -109,7 +109,7 @@ int link_make(struct link *link, uint32_t depth, int access)
 	return 0;
 }
 
-/* The queue pair was destroyed before. */
+/* The queue pair must have been destroyed before. */
 void link_release(struct link *link)
 {
 	if (link->mr)
@@ -146,7 +146,7 @@ static int post(struct link *link, struct ibv_send_wr *wr, const void *data,
 	return ibv_post_send(link->qp, wr, &bad);
 }
 
-/* Each request has the peer's address. */
+/* Each request contains the peer's address. */
 static int post_unconnected(struct link *link, const struct ibv_send_wr *wr,
 			    const void *data, uint32_t len)
 {
@@ -195,7 +195,7 @@ int link_post_rdma(struct link *link, bool write, void *data, uint32_t len,
 	return post_any(link, &wr, data, len);
 }
 
-/* Before a first message arrived, it is the connection that failed. */
+/* If no message has arrived yet, the connection itself has failed. */
 static int fail_wait(struct link *link, const char *what)
 {
 	if (link->proven || !link->lost)
@@ -213,7 +213,7 @@ static int failed_completion(struct link *link, const struct ibv_wc *wc)
 	return fail_wait(link, what);
 }
 
-/* 1 with a completion; 0: none yet; -1: it failed. */
+/* Returns 1 with a completion; 0: none yet; -1: failure. */
 static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int n = ibv_poll_cq(cq, 1, wc);
@@ -227,7 +227,7 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 	return n;
 }
 
-/* A request that failed is why no answer comes. */
+/* If a request failed, that is the reason for the missing response. */
 static int nothing_arrived(struct link *link)
 {
 	struct ibv_wc wc;
@@ -263,7 +263,7 @@ static int wait_event(struct link *link, struct ibv_cq *cq, uint64_t deadline)
 	return link->setup->ended(link);
 }
 
-/* Wait for a completion; 0, or -1 if no successful one came in time. */
+/* Wait for a completion; returns 0, or -1 if none succeeded in time. */
 int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	      struct ibv_wc *wc)
 {
@@ -271,8 +271,8 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	int ret;
 
 	/*
-	 * While answers come immediately, there is no sleep that a signal
-	 * could interrupt.
+	 * While responses arrive immediately, there is no sleep that a signal could
+	 * interrupt.
 	 */
 	if (interrupted)
 		return link_fail(link, "interrupted");
@@ -282,7 +282,7 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	while (!ret) {
 		if (ibv_req_notify_cq(cq, 0))
 			return link_fail(link, "arm: %s", strerror(errno));
-		/* A completion that came before arming raises no event. */
+		/* A completion that arrived before arming raises no event. */
 		ret = poll_cq(link, cq, wc);
 		if (!ret && wait_event(link, cq, deadline))
 			return -1;

@@ -30,7 +30,7 @@ static void keep_same(char *all, const char *one)
 		*all = '\0';
 }
 
-/* Keep what all paths have in common. */
+/* Keep the values that all paths have in common. */
 void path_merge(struct path *all, const struct path *path)
 {
 	if (!all->known) {

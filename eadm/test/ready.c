@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Whether this host can make connections at all. librdmacm reports a missing
- * provider, and a file that it may not open, as "No such device" or "No such
- * file or directory".
+ * Checks whether this host can establish connections at all. librdmacm reports a missing
+ * provider, and a file that it may not open, as "No such device" or "No such file or
+ * directory".
  */
 #include "../source.h"
 #include "test.h"

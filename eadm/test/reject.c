@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reasons for which the connection manager of InfiniBand and RoCE rejects. */
+/* Reject reasons of the connection manager of InfiniBand and RoCE. */
 #include "reject.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 const char *const no_server = "no server listens at this address and port";
 
-/* By their numbers in the InfiniBand specification. */
+/* Indexed by their numbers in the InfiniBand specification. */
 static const char *const names[] = {
 	[1] = "no QP available",
 	[2] = "no EE context available",
@@ -51,7 +51,7 @@ const char *reject_text(int reason, char *buf, size_t size)
 
 	if (reason == REJECT_NO_SERVICE)
 		return no_server;
-	/* The kernel rejects with the same reason if no listener fits the address. */
+	/* The kernel rejects with the same reason if no listener matches the address. */
 	if (reason == REJECT_CONSUMER)
 		return "the server refused the connection, or listens on other addresses";
 	if (reason > 0 && (size_t)reason < sizeof(names) / sizeof(names[0]))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "eadm test server": sends messages back, and offers memory for writes and
- * reads. A single thread; slow or vanished clients do not affect the others.
+ * "eadm test server": sends messages back, and offers memory for writes and reads. It
+ * uses a single thread; slow or vanished clients do not affect other clients.
  */
 #include "../signals.h"
 #include "server.h"
@@ -53,7 +53,7 @@ void server_drop(struct server *s, struct link *link)
 	free(link);
 }
 
-/* What the rows of the server show of a connection. */
+/* Merge the path of a connection into that of the server, which its rows show. */
 void server_path(struct server *s, const struct path *path)
 {
 	s->connections++;
@@ -63,9 +63,9 @@ void server_path(struct server *s, const struct path *path)
 /* ---- messages -------------------------------------------------------------------------- */
 
 /*
- * Send back what was received, in its order. The receive is posted again first:
- * the client sends its next message as soon as it has the answer, and must not
- * find a receiver that is not ready, for which its adapter waits up to 655 ms.
+ * Send back received messages in order. The receive is posted again first: the client
+ * sends its next message as soon as it has the response, and must not find a receiver
+ * that is not ready, for which its adapter waits up to 655 ms.
  */
 static int send_back(struct link *link)
 {
@@ -73,7 +73,7 @@ static int send_back(struct link *link)
 
 	for (; link->n_held; link->n_held--) {
 		slot = link->held[link->first_held].slot;
-		/* Its completion comes, and this is tried again. */
+		/* Retried when its completion arrives. */
 		if (link->sending[slot])
 			return 0;
 		memcpy(link_send_place(link, slot), link_recv_place(link, slot),
@@ -107,7 +107,7 @@ static int sent(struct link *link, const struct ibv_wc *wc)
 	return send_back(link);
 }
 
-/* Flushed work requests only mean that the connection is over. */
+/* Flushed work requests only mean that the connection has ended. */
 static bool is_over(struct link *link, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS)
@@ -153,7 +153,7 @@ static void on_completion(struct link *link)
 					  link->send_cq, 0))
 			link_fail(link, "arm: %s", strerror(errno));
 	}
-	/* After arming, so that whatever arrives later raises an event. */
+	/* Done after arming, so that later messages raise an event. */
 	drain(link);
 }
 
@@ -187,11 +187,11 @@ static void serve(struct server *s)
 			of = &fds[1 + 3 * i];
 			if (of[0].revents || of[1].revents)
 				on_completion(at[i]);
-			/* Last, because it may destroy the connection. */
+			/* Done last, because it may destroy the connection. */
 			if (of[2].revents)
 				setup->on_peer(s, at[i]);
 		}
-		/* It may destroy connections, too. */
+		/* This may also destroy connections. */
 		if (fds[0].revents)
 			setup->on_event(s);
 	}
@@ -199,7 +199,9 @@ static void serve(struct server *s)
 
 /* ---- the whole --------------------------------------------------------------------------- */
 
-/* Report what was served, as rows; failures are those of connections, not messages. */
+/*
+ * Report the served connections and messages, as rows; failures are those of connections.
+ */
 static int tell(struct server *s)
 {
 	struct result results[] = {

@@ -9,11 +9,11 @@
 struct server {
 	struct test *test;
 	struct rdma_cm_id *listener;	/* by rdma_cm */
-	int socket;			/* else; -1: none */
+	int socket;			/* without rdma_cm; -1: none */
 	struct link *links;
 	unsigned int n_links;
 	uint64_t connections, messages, bytes, failures;
-	struct path path;	/* what is the same for all connections */
+	struct path path;	/* values common to all connections */
 	bool leave;
 };
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Whether there is an adapter to use; a connection may use another one. */
+/* Whether there is a usable adapter; a connection may use a different one. */
 int tcp_start(struct test *test)
 {
 	static const struct sockaddr_storage any;
@@ -27,8 +27,8 @@ int tcp_start(struct test *test)
 }
 
 /*
- * The TCP connection stays until the test is over. Nothing more is sent on it: its
- * end is that of the test. 1: it ended; 0: it did not; -1: it failed.
+ * The TCP connection stays open until the test ends. No further data is sent on it: its
+ * end means the end of the test. Returns 1: it ended; 0: it did not; -1: it failed.
  */
 int tcp_closed(struct link *link)
 {
@@ -49,7 +49,7 @@ int tcp_ended(struct link *link)
 
 void tcp_release(struct link *link)
 {
-	/* First, so that the peer does not take what follows for a failure. */
+	/* Closed first, so that the peer does not mistake later errors for a failure. */
 	if (link->fd >= 0)
 		close(link->fd);
 	link->fd = -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Connections without connection manager: addresses are exchanged over TCP. */
+/* Connections without a connection manager: addresses are exchanged over TCP. */
 #ifndef TEST_TCP_H
 #define TEST_TCP_H
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Wait for @events; 0, or -1 with what failed. */
+/* Wait for @events; returns 0, or -1 after reporting the failed @step. */
 static int await(struct client *c, const char *step, short events,
 		 uint64_t deadline)
 {
@@ -82,7 +82,7 @@ static int choose(struct client *c)
 	return 0;
 }
 
-/* Receive the whole answer, or as much as shows that it is none. */
+/* Receive the whole response, or enough to recognize that it is invalid. */
 static int take_answer(struct client *c, struct exchange *there,
 		       uint64_t deadline)
 {
@@ -114,7 +114,7 @@ static int take_answer(struct client *c, struct exchange *there,
 	return 0;
 }
 
-/* Whether what the server offers is what was asked for. */
+/* Whether the server's offer matches the request. */
 static int check_answer(struct client *c, const struct exchange *here,
 			const struct exchange *there)
 {
@@ -141,7 +141,7 @@ static int exchange(struct client *c, struct exchange *there, uint64_t deadline)
 	here.kind = EXCHANGE_HELLO;
 	here.last = c->last;
 	exchange_write(&here, out);
-	/* A new socket has room for it. */
+	/* A new socket has enough buffer space. */
 	n = send(c->link.fd, out, sizeof(out), MSG_NOSIGNAL);
 	if (n != sizeof(out))
 		return link_fail(&c->link, "address exchange failed: %s",

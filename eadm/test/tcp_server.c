@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server's connections by addresses exchanged over TCP. Whatever connects has a
- * place, a fixed number of bytes and a limited time to say what it wants.
+ * The server's connections by addresses exchanged over TCP. Each peer has a slot, a fixed
+ * number of bytes and a limited time for its request.
  */
 #include "server.h"
 #include "tcp.h"
@@ -17,7 +17,7 @@
 
 /* ---- connections --------------------------------------------------------------------- */
 
-/* To a peer that may be gone; it fits into the socket. */
+/* The peer may be gone; the message fits into the socket's buffer. */
 static int answer(int fd, const struct exchange *message)
 {
 	uint8_t out[EXCHANGE_SIZE];
@@ -45,14 +45,14 @@ static void note_refused(const struct server *s,
 	     address_text(peer, text, sizeof(text)), why);
 }
 
-/* Of a peer that is no client yet: it is no failure of a connection. */
+/* Drop a peer that is not a client yet: that is not a failed connection. */
 static void turn_away(struct server *s, struct link *link, const char *why)
 {
 	note_refused(s, &link->peer, why);
 	server_drop(s, link);
 }
 
-/* A client's host may vanish without a word. */
+/* A client's host may disappear without closing the connection. */
 static void keep_alive(int fd)
 {
 	static const struct {
@@ -113,7 +113,7 @@ static int choose(struct server *s, struct link *link)
 	return 0;
 }
 
-/* Why both adapters cannot be connected; 0: they can. */
+/* Why the two adapters cannot be connected; 0: they can. */
 static enum exchange_reason mismatch(const struct adapter *adapter,
 				     const struct exchange *hello)
 {
@@ -122,7 +122,7 @@ static enum exchange_reason mismatch(const struct adapter *adapter,
 	return hello->roce != adapter->roce ? REFUSED_PROTOCOL : 0;
 }
 
-/* The receives are posted, and what arrives raises an event, before the client knows. */
+/* Receives are posted, and events are armed, before the client is notified. */
 static int welcome(struct link *link, const struct exchange *hello)
 {
 	struct exchange message;
@@ -184,7 +184,7 @@ static void on_hello(struct server *s, struct link *link,
 		server_drop(s, link);
 }
 
-/* What came of the request so far. */
+/* Handle the received part of the request. */
 static void take(struct server *s, struct link *link)
 {
 	struct endpoint *e = link->endpoint;
@@ -221,8 +221,8 @@ static void take(struct server *s, struct link *link)
 }
 
 /*
- * A client that has finished, or was killed, closes the connection. What failed
- * immediately before that is its end, too: the adapter may know it earlier.
+ * A client that has finished, or was killed, closes the connection. An error immediately
+ * before that is a part of the end: the adapter may detect it earlier.
  */
 void tcp_on_peer(struct server *s, struct link *link)
 {
@@ -239,7 +239,7 @@ void tcp_on_peer(struct server *s, struct link *link)
 		server_drop(s, link);
 }
 
-/* Drop peers that took too long; the time until the next one has. */
+/* Drop peers that took too long; returns the time until the next one has. */
 int tcp_wait_ms(struct server *s)
 {
 	uint64_t now = monotonic_ns(), next = UINT64_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shared by the files of "eadm test". */
+/* Declarations shared by the files of "eadm test". */
 #ifndef TEST_H
 #define TEST_H
 
@@ -19,7 +19,7 @@ struct client;
 struct server;
 struct rdma_cm_id;
 
-/* The server's memory for writes and reads; the data in it, where no write is possible. */
+/* The server's memory for writes and reads, and its data if writing is not possible. */
 struct welcome {
 	uint32_t rkey, seed;
 	uint64_t addr;
@@ -47,35 +47,37 @@ struct setup;
 struct endpoint;
 
 /*
- * Memory of each end: @depth places for receiving, as many for sending, one that
- * the other side writes and reads, and one to write from. The server sends from
- * where it received.
+ * Memory of each end: @depth places for receiving, as many for sending, one that the
+ * other side writes and reads, and one to write from. The server sends from the place
+ * into which it received.
  */
 struct link {
 	struct link *next;
 	const struct setup *setup;
-	/* Readable when the peer ends the connection; -1: not known from here. */
+	/* Readable when the peer ends the connection; -1: not available. */
 	int fd;
 	struct ibv_pd *pd;
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;	/* each with a channel */
 	struct rdma_cm_id *id;		/* by rdma_cm */
 	struct endpoint *endpoint;	/* without it */
-	/* Of a QP that is not connected: where each message goes. */
+	/* For a QP that is not connected: destination of each message. */
 	struct ibv_ah *ah;
 	uint32_t peer_qpn, peer_qkey;
 	unsigned char *buf;
 	struct ibv_mr *mr;
-	/* Bytes of a place, of the largest message, of the shared and the local place. */
+	/*
+	 * Size of a place, of the largest message, and of the shared and the local place.
+	 */
 	uint32_t size, max_message, shared;
 	uint32_t depth;
 	bool can_read, can_write;	/* the peer's memory */
 	bool proven;			/* a message arrived */
-	const char *lost;		/* what to do if none does; NULL: unknown */
+	const char *lost;		/* what to do if none arrives; NULL: unknown */
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
-	/* Of a server: messages not sent back yet. */
+	/* For a server: messages not sent back yet. */
 	struct {
 		uint32_t slot, len;
 	} held[TEST_MAX_DEPTH];
@@ -112,23 +114,23 @@ struct test {
 	bool has_gid_index;
 	const char *only;		/* names of tests; NULL: all */
 	const struct setup *setup;
-	const char *because;		/* why it is not rdma_cm */
+	const char *because;		/* why rdma_cm is not used */
 	struct rdma_event_channel *channel;
 	struct sockaddr_storage to, from;	/* family 0: any */
 };
 
-/* How connections are set up. Functions that return int return -1 if they failed. */
+/* Methods of setting up connections. Functions that return int return -1 on failure. */
 struct setup {
-	const char *name, *key;		/* for people; in JSON */
+	const char *name, *key;		/* for text output; in JSON */
 	int (*start)(struct test *test);	/* returns a status */
 	void (*stop)(struct test *test);
-	/* A connection, of either side. */
+	/* Common to client and server. */
 	int (*ended)(struct link *link);	/* its fd is readable: why? -1 */
 	void (*release)(struct link *link);
-	/* The client's; end() in any case. */
+	/* For the client; end() is called in any case. */
 	int (*begin)(struct client *c, uint32_t size, uint32_t depth);
 	void (*end)(struct client *c);
-	/* The server's. */
+	/* For the server. */
 	int (*listen)(struct server *s);	/* returns a status */
 	int (*events_fd)(const struct server *s);
 	void (*on_event)(struct server *s);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Failures since the previous look: those that the driver keeps, or the probe. */
+/* Failures since the previous refresh, recorded by the driver or the probe. */
 #include "top.h"
 
-/* A row may stand for several. */
+/* A row may represent several failures. */
 static uint64_t times_of(const struct eadm_record *record,
 			 const struct eadm_object *failure)
 {
@@ -54,7 +54,7 @@ void top_failures_look(struct top *top)
 		count(top, record, failure);
 	complete = !eadm_dump_note(dump, 0, &gap);
 	eadm_dump_close(dump);
-	/* A device that is in a gap has none to show, which does not mean 0. */
+	/* A device in a gap has no failures to show, which does not mean 0. */
 	for (i = 0; i < top->n_devs; i++) {
 		struct top_dev *dev = &top->dev[i];
 

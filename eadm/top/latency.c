@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latency of commands, and connections. On this machine it comes from the stream of flight records,
- * which costs nothing while there are none; in a capture, from its records.
+ * Latency of commands, and connections. On this machine it comes from the stream of
+ * flight records, which is idle if there are none; in a capture, from its records.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "../out/hist.h"
 #include "top.h"
 
-/* The probe records calls that make a connection, from either side. */
+/* The probe records calls that establish a connection, from either side. */
 static bool is_connect(const struct eadm_record *record)
 {
 	const struct eadm_object *cmd = eadm_object_find("cmd");
@@ -46,7 +46,7 @@ static int by_value(const void *a, const void *b)
 
 static void rank(const struct top *top, struct top_dev *dev)
 {
-	/* Drivers do not record them: 0 says nothing until there was one. */
+	/* Drivers do not record connections: 0 is meaningless until there was one. */
 	if (dev->n_connects || dev->connects >= 0)
 		dev->connects = top->before && top->now > top->before ?
 			dev->n_connects * 1e9 / (top->now - top->before) : -1;
@@ -60,7 +60,7 @@ static void rank(const struct top *top, struct top_dev *dev)
 	dev->n_latency = 0;
 }
 
-/* The stream is in no capture: to show everything from one later, records are read. */
+/* The stream is not captured: to show all data from a capture later, records are read. */
 static bool reads_records(const struct top *top)
 {
 	return !eadm_is_live(top->cli->ctx) || top->cli->save;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The measurements. Devices are few and are read each time. There may be very
- * many QPs: the more there are, the more CPU reading them takes, so they are
- * read as often as a fixed share of one CPU allows, and their rates cover the
- * time between two readings, whatever that is.
+ * The measurements. There are few devices, which are read each time. There may be very
+ * many QPs: the more there are, the more CPU time reading them takes, so they are read as
+ * often as a fixed share of one CPU allows, and their rates cover the time between two
+ * readings.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -352,13 +352,13 @@ static int scan_qps(struct top *top)
 	return 0;
 }
 
-/* ---- a look ----------------------------------------------------------------------- */
+/* ---- a refresh -------------------------------------------------------------------- */
 
 /*
- * Keep the list of devices for several looks: reading it takes as long as all
- * the rest. A new device is seen a little later; without a list, each dump
- * reports the reason itself. Not while writing or reading a capture, where the
- * same requests must be made in the same order.
+ * Keep the list of devices for several refreshes: reading it takes as long as all other
+ * requests together. A new device is seen a little later; without a list, each dump
+ * reports the reason itself. Not while writing or reading a capture, where the same
+ * requests must be made in the same order.
  */
 static void hold_list(struct top *top)
 {
@@ -378,8 +378,8 @@ static bool is_due(const struct top *top, uint64_t now)
 }
 
 /*
- * A look without a device, for which top waits: any, or the one of --device if
- * it was there before.
+ * A refresh without a device, for which top waits: any device, or that of --device if it
+ * existed before.
  */
 static bool is_absent(const struct top *top, int error)
 {
@@ -398,16 +398,16 @@ static int scan(struct top *top, uint64_t start, bool has_device)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	share = cpu * (top->processes ? PROC_SHARE : SCAN_SHARE);
 	top->scan_every = share > top->interval ? share : top->interval;
-	/* The next scan is at the first look after that. */
+	/* The next scan is at the first refresh after that. */
 	top->scan_every += top->interval - 1;
 	top->scan_every -= top->scan_every % top->interval;
-	/* Looks come a little early or late. Rates need a second scan soon. */
+	/* Refreshes are not exactly periodic. Rates need a second scan soon. */
 	top->next_scan = start - top->interval / 10 +
 			 (top->scans++ ? top->scan_every : top->interval);
 	return ret || top_arrange(top) ? ret : -ENOMEM;
 }
 
-/* Processes that could use one are shown without it. */
+/* Processes that could use a device are shown without it. */
 static int no_device(struct top *top, uint64_t start)
 {
 	forget_devs(top);
@@ -420,13 +420,13 @@ static int no_device(struct top *top, uint64_t start)
 		top->found = true;
 		return is_due(top, start) ? scan(top, start, false) : 0;
 	}
-	/* The next device's QPs are read when it is there. */
+	/* The next device's QPs are read when it appears. */
 	top->next_scan = 0;
 	top->scans = 0;
 	return top_arrange(top) ? 0 : -ENOMEM;
 }
 
-/* Take one look at everything; negative: there is nothing more to look at. */
+/* Refresh all data; negative: there is no further data. */
 int top_look(struct top *top)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
@@ -450,7 +450,7 @@ int top_look(struct top *top)
 		top->lost = true;
 	if (top_each(top, "counters", take_counters) < 0)
 		keep_note(top, "counters");
-	/* Devices without a command queue have no row there. */
+	/* Devices without a command queue have no row in this dump. */
 	top_each(top, "cmdq", take_cmdq);
 	top_latency_look(top);
 	top_failures_look(top);
@@ -458,7 +458,7 @@ int top_look(struct top *top)
 	return is_due(top, start) ? scan(top, start, true) : 0;
 }
 
-/* Report why a look failed. */
+/* Report why a refresh failed. */
 int top_failed(struct top *top, int error)
 {
 	const char *device = top->cli->args.opt[OPT_DEVICE];

@@ -8,7 +8,7 @@
 #include "grow.h"
 #include "top.h"
 
-/* Columns that rows can be sorted by; the first one means the busiest first. */
+/* Columns by which rows can be sorted; the first one means the busiest first. */
 static const struct sort_name {
 	const char *name;
 	unsigned int column;
@@ -94,7 +94,7 @@ static float busy(const struct top_qp *qp)
 
 #define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
 
-/* Below 0: @a comes first. Larger and older values come first, unknown ones last. */
+/* Below 0: @a comes first. Larger and older values come first, unknown values last. */
 static int compare(const struct top_qp *a, const struct top_qp *b,
 		   unsigned int column)
 {
@@ -138,8 +138,8 @@ static int by_order(const void *a, const void *b, void *data)
 }
 
 /*
- * With many QPs, most are idle and already in order: only the busy ones need
- * sorting. False: out of memory.
+ * With many QPs, most are idle and already in order: only the busy ones need sorting.
+ * False: out of memory.
  */
 bool top_arrange(struct top *top)
 {

@@ -98,7 +98,7 @@ static double entries(const struct top_proc *proc)
 
 #define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
 
-/* Below 0: @a comes first. The busiest first; where that is not known, the larger ones. */
+/* Below 0: @a comes first. The busiest come first; if that is unknown, the largest. */
 static int compare(const struct top_proc *a, const struct top_proc *b,
 		   unsigned int column)
 {
@@ -127,7 +127,7 @@ static int by_order(const void *a, const void *b, void *data)
 	const struct top *top = data;
 	int ret = compare(&top->procs.proc[i], &top->procs.proc[j], top->sort);
 
-	/* They are kept by PID. */
+	/* Processes are stored sorted by PID. */
 	if (!ret)
 		ret = ORDER(i, j);
 	return top->reverse ? -ret : ret;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes: what they have on RDMA devices, and what moves their data. The objects of the devices
- * name their owners; users of libibverbs are found without any, with their TCP connections.
+ * Processes: their objects on RDMA devices, and how they move their data. The devices'
+ * objects name their owners; users of libibverbs are also found without objects, with
+ * their TCP connections.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -12,7 +13,10 @@
 #include "grow.h"
 #include "top.h"
 
-/* Connections for control move less; bytes per second. The rule on-tcp has the same. */
+/*
+ * Control connections move fewer bytes per second than this. The rule on-tcp uses the
+ * same value.
+ */
 #define BUSY_TCP (1 << 20)
 
 static int by_pid(const void *a, const void *b)
@@ -37,7 +41,10 @@ static bool is_wanted(const struct filter *filter, uint32_t pid,
 	       (!filter->comm || !fnmatch(filter->comm, comm, 0));
 }
 
-/* NULL: it is not shown, or there is no memory. Rows of one process are mostly adjacent. */
+/*
+ * NULL: the process is not shown, or memory is exhausted. Rows of one process are mostly
+ * adjacent.
+ */
 static struct top_proc *get_proc(struct top *top, uint32_t pid,
 				 const char *comm)
 {
@@ -78,7 +85,7 @@ static void add_device(struct top_proc *proc, const char *name)
 			 "%s%s", len ? " " : "", name);
 }
 
-/* The owner of an object, or NULL: those of the kernel have none. */
+/* The owner of an object, or NULL: kernel objects have none. */
 static struct top_proc *owner_of(struct top *top,
 				 const struct eadm_record *record,
 				 const char *object)
@@ -168,7 +175,7 @@ static void take_user(struct top *top, const struct eadm_record *record)
 		take_moved(&proc->moved[TCP_RX], record, value);
 }
 
-/* Only of those that are here already: it adds where they run. */
+/* Only for processes already in the list: adds where they run. */
 static void take_process(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *of = eadm_object_find("process");
@@ -190,7 +197,7 @@ static void add_rate(double *sum, double rate)
 		*sum = (*sum > 0 ? *sum : 0) + rate;
 }
 
-/* Those that were just read, with their rates. */
+/* Processes the QPs that were just read, with their rates. */
 static void take_qps(struct top *top)
 {
 	const struct top_qp *qp;
@@ -212,8 +219,8 @@ static void take_qps(struct top *top)
 }
 
 /*
- * The process whose QPs a counter counts, and how many; NULL: they are of several, or
- * some are not known.
+ * The process whose QPs a counter counts, and their number; NULL: they belong to several
+ * processes, or some are unknown.
  */
 static struct top_proc *counted_of(struct top *top, uint32_t dev,
 				   const char *qpns, unsigned int *n)
@@ -235,7 +242,7 @@ static struct top_proc *counted_of(struct top *top, uint32_t dev,
 	return pid ? find(&top->procs, pid) : NULL;
 }
 
-/* Counters that are bound to QPs; of these, drivers name the bytes in one of these ways. */
+/* Counters that are bound to QPs; drivers name the byte counters in one of these ways. */
 static void take_counter(struct top *top, const struct eadm_record *record)
 {
 	static const struct {
@@ -271,7 +278,7 @@ static void take_counter(struct top *top, const struct eadm_record *record)
 
 /* ---- rates -------------------------------------------------------------------------- */
 
-/* A sum that some QP is missing from would be too low. */
+/* A sum that lacks some QP would be too low. */
 static bool is_whole(const struct top_proc *proc, unsigned int which)
 {
 	return proc->moved[which].time &&
@@ -287,7 +294,7 @@ static void set_rates(struct top_proc *proc, const struct top_proc *old)
 		struct moved *now = &proc->moved[i];
 		const struct moved *then = &old->moved[i];
 
-		/* Of connections and QPs that are gone, the bytes are, too. */
+		/* The bytes of ended connections and QPs are lost. */
 		if (is_whole(proc, i) && is_whole(old, i) &&
 		    now->qps == then->qps && now->time > then->time &&
 		    now->value >= then->value)
@@ -296,7 +303,7 @@ static void set_rates(struct top_proc *proc, const struct top_proc *old)
 	}
 }
 
-/* Whether something moves: 1, 0, or -1 where that is not known. */
+/* Whether data is moving: 1, 0, or -1 if unknown. */
 static int moves(double a, double b, double least)
 {
 	if ((a > 0 ? a : 0) + (b > 0 ? b : 0) >= least)
@@ -305,8 +312,8 @@ static int moves(double a, double b, double least)
 }
 
 /*
- * Where nothing of a QP is counted, one that is connected stands for traffic. That of TCP is known
- * from the second time on.
+ * If the traffic of a QP is not counted, a connected QP counts as traffic. TCP traffic is
+ * known from the second refresh on.
  */
 static enum top_on what_moves(const struct top *top,
 			      const struct top_proc *proc)
@@ -336,14 +343,14 @@ static void judge(struct top *top)
 	for (i = 0; i < top->procs.n; i++) {
 		proc = &top->procs.proc[i];
 		old = find(&top->old_procs, proc->pid);
-		/* The number may belong to another process by now. */
+		/* The number may belong to a different process by now. */
 		if (old && !strcmp(old->comm, proc->comm))
 			set_rates(proc, old);
 		proc->on = what_moves(top, proc);
 	}
 }
 
-/* What is not shown; once, as a refresh shows the same as the one before. */
+/* Explain missing data; once, as further refreshes show the same. */
 static void explain(struct top *top)
 {
 	bool uncounted = false;
@@ -367,7 +374,7 @@ static void explain(struct top *top)
 	top->said_uncounted |= uncounted;
 }
 
-/* True: they may not be read, or are not shown, which does not mean 0. */
+/* True: the objects may not be read, or are not shown, which does not mean 0. */
 static bool lacks(struct top *top, const char *name,
 		  void (*take)(struct top *top,
 			       const struct eadm_record *record))
@@ -377,7 +384,7 @@ static bool lacks(struct top *top, const char *name,
 	return ret < 0 && ret != -ENODEV;
 }
 
-/* After the QPs were read. */
+/* Called after the QPs were read. */
 int top_procs_look(struct top *top)
 {
 	struct proc_set spare = top->old_procs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading of rows, and looking them up. */
+/* Reading and looking up rows. */
 #include <stdlib.h>
 
 #include "top.h"
@@ -34,7 +34,7 @@ int top_qp_by_id(const void *a, const void *b)
 	return x->qpn < y->qpn ? -1 : x->qpn > y->qpn;
 }
 
-/* They must be sorted. */
+/* The QPs must be sorted. */
 const struct top_qp *top_qp_find(const struct top *top, uint32_t dev,
 				 uint32_t qpn)
 {

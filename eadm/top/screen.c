@@ -45,8 +45,8 @@ struct screen {
 	size_t first;		/* first row that is shown */
 	bool help, typing, colors;
 	char typed[sizeof(((struct top *)0)->match)];
-	uint64_t left;		/* number of looks left */
-	uint64_t next;		/* when the next look is due */
+	uint64_t left;		/* number of refreshes left */
+	uint64_t next;		/* time of the next refresh */
 };
 
 /* ---- drawing ----------------------------------------------------------------------- */
@@ -74,7 +74,7 @@ static void put_line(struct screen *s, int y, attr_t attr, short pair,
 	curses.wattr_set(s->win, A_NORMAL, 0, NULL);
 }
 
-/* Unchanged: the text was made here, not read. */
+/* Printed unchanged: the text was generated here, not read. */
 static void put_plain(struct screen *s, int y, const char *text)
 {
 	if (y >= s->rows)
@@ -146,7 +146,7 @@ static int draw_table(struct screen *s, int y, const struct column *cols,
 	}
 	line[0] = '\0';
 	for (i = 0; i < n; i++) {
-		/* Rather no column than half a column. */
+		/* Omit a column rather than truncate it. */
 		if (at && at + 1 + width[i] > (size_t)s->cols)
 			width[i] = 0;
 		if (width[i])
@@ -518,7 +518,7 @@ static int ms_left(const struct screen *s)
 	return ms > 3600000 ? 3600000 : ms;
 }
 
-/* Handle keys until the next look is due. False: quit. */
+/* Handle keys until the next refresh is due. False: quit. */
 static bool serve_keys(struct screen *s)
 {
 	int key, ms;
@@ -598,7 +598,7 @@ int top_screen(struct top *top, uint64_t count)
 	if (curses_open())
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (use --batch)");
-	/* Restore the terminal's settings whatever ends the program. */
+	/* Restore the terminal's settings regardless of how the program ends. */
 	catch_signal(SIGHUP);
 	catch_signal(SIGQUIT);
 	if (!open_screen(&s))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of the command "top": the measurements, and how they are shown. */
+/* Parts of the command "top": the measurements, and their display. */
 #ifndef TOP_H
 #define TOP_H
 
@@ -48,12 +48,12 @@ struct top_dev {
 	struct count count[N_COUNTS];
 	struct eadm_trace *trace;	/* on this machine, or NULL */
 	bool tried;			/* opening the trace was tried */
-	uint64_t *latency;		/* latencies of commands since the last look */
+	uint64_t *latency;		/* latencies of commands since the last refresh */
 	size_t n_latency, max_latency;
 	uint64_t p50, p99;
 	bool has_latency;
-	uint64_t n_failures;		/* since the last look */
-	uint64_t n_connects;		/* calls of rdma_cm since the last look */
+	uint64_t n_failures;		/* since the last refresh */
+	uint64_t n_connects;		/* calls of rdma_cm since the last refresh */
 	double connects, failures;	/* per second; below 0: unknown */
 	float traffic[TOP_TRAFFIC][2];	/* bytes per second sent and received; newest first */
 	unsigned int n_traffic;
@@ -88,7 +88,7 @@ struct moved {
 	unsigned int qps;	/* number of QPs that were counted */
 };
 
-/* What moves the data of a process. */
+/* How the data of a process is moved. */
 enum top_on { ON_UNKNOWN, ON_IDLE, ON_RDMA, ON_TCP, ON_BOTH };
 
 struct top_proc {
@@ -111,12 +111,12 @@ struct top {
 	struct cli *cli;
 	struct filter filter;		/* from options */
 	char match[64];			/* typed on the screen */
-	uint64_t now;			/* time of what is shown, ns since 1970 */
-	uint64_t before;		/* time of the previous look; 0: none */
+	uint64_t now;			/* time of the displayed data, ns since 1970 */
+	uint64_t before;		/* time of the previous refresh; 0: none */
 	uint64_t interval;		/* ns */
 	unsigned int n_devs, max_devs;
 	struct top_dev *dev;
-	bool found;			/* there was a device in some look */
+	bool found;			/* a device existed in some refresh */
 	struct qp_set qps, old;
 	uint64_t next_scan;		/* ns, monotonic */
 	uint64_t scan_every;		/* ns; how old QPs may get */
@@ -128,7 +128,7 @@ struct top {
 	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
 	char note[160];			/* what could not be read */
-	char blind[300];		/* which filter could not be applied to the QPs */
+	char blind[300];		/* filter that could not be applied to the QPs */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
 	bool processes;			/* shown instead of QPs */
@@ -183,7 +183,10 @@ unsigned int top_sort_step(const struct top *top, int step);
 
 int top_tables(struct top *top);
 void top_dev_values(const struct top_dev *dev, struct eadm_value *values);
-/* The table of QPs or of processes, and its row @at in the order shown; @peer: room for an address */
+/*
+ * The table of QPs or processes, and its row @at in display order; @peer: memory for an
+ * address
+ */
 const struct table *top_rows_table(const struct top *top);
 void top_row_values(const struct top *top, size_t at,
 		    struct eadm_value *values, char *peer, size_t size);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How much each device sent and received in the last refreshes, as a line. */
+/* Traffic of each device in the last refreshes, as a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "top.h"
 
-/* Width of a line apart from the bars: names, numbers, units, blanks. */
+/* Width of a line except the bars: names, numbers, units, blanks. */
 #define TEXT_WIDTH 48
 #define MIN_BARS 4
 

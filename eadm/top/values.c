@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The measurements as columns and values, for the screen, text and JSON alike. */
+/* The measurements as columns and values, for the screen, text and JSON. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -145,7 +145,9 @@ static void qp_values(const struct top *top, const struct top_qp *qp,
 	values[QP_AGE] = number(qp->has_age, qp->age);
 }
 
-/* ---- the rows, of either kind -------------------------------------------------------- */
+/*
+ * ---- rows of both kinds ---------------------------------------------------------------
+ */
 
 const struct table *top_rows_table(const struct top *top)
 {

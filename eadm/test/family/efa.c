@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* SRD: reliable, in no order, and of EFA adapters only. */
+/* SRD: reliable, unordered, and available on EFA adapters only. */
 #include "../driver_qp.h"
 
 #include <infiniband/efadv.h>
 
 #define EFADV_FUNCTIONS(f) f(efadv_create_qp_ex) f(efadv_query_device)
-/* Newer than some headers. */
+/* Missing in older headers. */
 #define CAN_WRITE (1 << 3)
 
 LATE_LIBRARY(efadv, EFADV_FUNCTIONS);
