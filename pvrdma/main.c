@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The event loop: one thread for all functions; their backend may have others. */
+/* The event loop: one thread for all functions; their backend may have other threads. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

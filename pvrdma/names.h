@@ -11,8 +11,8 @@
 
 bool name_is_valid(const char *name);
 /*
- * Name of an adapter without one: the program's name, if any, and that of the
- * socket's file without ".sock"; in permanent memory, or NULL.
+ * Default name of an adapter: the program's name, if any, and the name of the socket's
+ * file without ".sock"; in permanent memory, or NULL.
  */
 char *name_of_socket(const char *program, const char *path);
 /* Path of the control socket, by default in CONTROL_FOLDER if that exists; or NULL. */

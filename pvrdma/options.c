@@ -149,7 +149,7 @@ static bool parse_memory(const char *text, struct model_limits *limits)
 	return true;
 }
 
-/* WHAT=N; at most what the adapter supports. */
+/* WHAT=N; at most the adapter's maximum. */
 static bool parse_quota(const char *text, struct model_limits *limits)
 {
 	const struct {
@@ -282,7 +282,7 @@ static int take_option(struct options *options, int option, const char *value)
 	}
 }
 
-/* Adapters without a name get one; names must be unique. */
+/* Assigns names to adapters without a name; names must be unique. */
 static int name_all(struct options *options)
 {
 	struct option_function *function = options->functions, *other;

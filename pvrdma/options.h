@@ -9,13 +9,13 @@
 
 struct options {
 	const char *backend;
-	/* Without a device: soft backend. */
+	/* Without a device, the soft backend is used. */
 	struct backend_verbs_config verbs;
 	struct backend_soft_config soft;
 	mode_t mode;
 	bool no_sandbox;
 	/*
-	 * Everything except name, backend, MAC and limits, which are separate for each
+	 * All settings except name, backend, MAC and limits, which are separate for each
 	 * function.
 	 */
 	struct model_config config;

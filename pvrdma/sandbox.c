@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starting programs or inspecting other processes ends the process; system calls in no
- * list fail as if the kernel did not know them, which libraries expect from older
+ * Starting programs or inspecting other processes ends the process; system calls that are
+ * not listed fail as if the kernel did not support them, as libraries expect of older
  * kernels. Executable memory can no longer be mapped: providers of libibverbs are loaded
  * before.
  */
@@ -25,8 +25,7 @@
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 /*
- * Accesses that are refused unless a rule allows them; reading is handled by
- * sandbox_calls().
+ * Accesses that are refused unless a rule allows them; sandbox_calls() handles reading.
  */
 #define HANDLED (LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_WRITE_FILE | \
 		 LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | \
@@ -128,7 +127,7 @@ static const int allowed[] = {
 	/* sockets are removed at exit; sandbox_files() limits which ones */
 	SCMP_SYS(unlink), SCMP_SYS(unlinkat),
 #ifdef __SANITIZE_ADDRESS__
-	/* Leak detection uses a thread that stops the others. */
+	/* Leak detection uses a thread that stops all others. */
 	SCMP_SYS(clone), SCMP_SYS(ptrace), SCMP_SYS(prctl), SCMP_SYS(wait4), SCMP_SYS(kill),
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(getdents), SCMP_SYS(getdents64), SCMP_SYS(getppid),
 	SCMP_SYS(prlimit64), SCMP_SYS(getrlimit), SCMP_SYS(sched_getaffinity), SCMP_SYS(dup2),
@@ -181,7 +180,7 @@ static int add_narrow(scmp_filter_ctx filter)
 	for (i = 0; !err && i < COUNT(maps); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* Only for this process: abort(). */
+	/* Only for this process, as abort() does. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));

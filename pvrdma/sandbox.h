@@ -8,7 +8,7 @@
 /*
  * Called before the first thread starts: afterwards no program can be started, and no
  * file written, created or removed, except for sockets in their folders and the nodes of
- * RDMA devices. Skipped on kernels without Landlock. 0 or -errno.
+ * RDMA devices. Skipped on kernels without Landlock. Returns 0 or -errno.
  */
 int sandbox_files(const struct options *options);
 /* Called once everything is set up: limits the system calls of all threads. 0 or -errno. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The backend of an adapter model: it implements the protocol and moves the data. Each
- * object of the model has one object in the backend.
+ * object of the model has a counterpart in the backend.
  *
  * The interface uses the structures of libibverbs for requests and results, whether or
- * not a backend uses that library.
+ * not a backend uses libibverbs.
  *
- * Threads: all calls, and all calls of a client's operations, are made by the thread
- * that runs the event loop. A client's operation must not call the backend. No call
- * blocks for longer than 10 ms: where stated, it returns -EINPROGRESS instead, and
- * completes with the client's done(), called from run().
+ * Threads: all calls, and all calls of a client's operations, are made by the thread that
+ * runs the event loop. A client's operation must not call the backend. No call blocks for
+ * longer than 10 ms: where stated, it returns -EINPROGRESS instead, and completes with
+ * the client's done(), called from run().
  *
  * Errors: 0 or -errno.
  */
@@ -34,7 +34,7 @@ struct backend_cq;
 struct backend_srq;
 struct backend_qp;
 
-/* Nothing to do until there is an event. */
+/* There is no work until the next event. */
 #define BACKEND_IDLE UINT64_MAX
 
 enum backend_mr_kind {
@@ -52,8 +52,8 @@ struct backend_mr_attr {
 	/* BACKEND_MR_USER: addresses used in work requests. */
 	uint64_t start, length;
 	/*
-	 * BACKEND_MR_USER: the guest's pages; @start is in the first. Others: none. They
-	 * stay valid until the memory region is gone.
+	 * BACKEND_MR_USER: the guest's pages; @start is in the first page. Otherwise
+	 * NULL. The pages stay valid until the memory region is destroyed.
 	 */
 	void *const *pages;
 	/* The DMA addresses of these pages. */
@@ -79,8 +79,8 @@ struct backend_qp_attr {
 #define BACKEND_WR_FAST_REG ((enum ibv_wr_opcode)0x20)
 
 /*
- * A work request. Each gets a completion, even unsignalled ones, whose
- * completions may come together with that of the next signalled one: the client
+ * A work request. Each request gets a completion, even unsignalled ones, whose
+ * completions may come together with that of the next signalled request: the client
  * decides which ones the guest sees.
  */
 struct backend_send {
@@ -88,7 +88,7 @@ struct backend_send {
 	struct ibv_send_wr wr;
 	struct ibv_ah_attr ah;
 	/*
-	 * If not success, it has to fail with this status when its turn comes,
+	 * If not success, the request has to fail with this status when its turn comes,
 	 * and the QP with it.
 	 */
 	enum ibv_wc_status refused;
@@ -97,13 +97,13 @@ struct backend_send {
 		uint64_t iova;
 		uint32_t length, key, n_pages;
 		unsigned int access;
-		/* DMA addresses; whether there is memory is only checked at each access. */
+		/* DMA addresses; the memory is only checked at each access. */
 		uint64_t pages[BACKEND_MAX_FAST_REG];
 	} *fast_reg;
 };
 
 struct backend_wc {
-	/* Opcode and length are valid for successful ones. */
+	/* Opcode and length are valid if the status is success. */
 	struct ibv_wc wc;
 	/* A receive with the solicited event flag. */
 	bool solicited;
@@ -118,7 +118,7 @@ struct backend_run {
 	bool writable;
 };
 
-/* What the first send request of a QP waits for. */
+/* Reason why the first send request of a QP waits. */
 enum backend_wait {
 	BACKEND_WAIT_NOTHING,
 	BACKEND_WAIT_TURN,
@@ -128,12 +128,12 @@ enum backend_wait {
 
 struct backend_qp_stats {
 	enum backend_wait wait;
-	/* Number of times that the peer did not answer, or had no receive. */
+	/* Number of times that the peer did not respond, or had no receive. */
 	uint64_t retries;
 };
 
 struct backend_client {
-	/* The guest's memory at a DMA address; NULL: there is none. */
+	/* The guest's memory at a DMA address; NULL if there is none. */
 	void *(*dma)(void *ctx, uint64_t address, size_t size, bool write);
 	/* The first part of the range that is contiguous in one file. */
 	int (*backing)(void *ctx, uint64_t address, uint64_t size, struct backend_run *run);
@@ -141,7 +141,7 @@ struct backend_client {
 	void (*completed)(void *ctx, void *qp, const struct backend_wc *wc);
 	/* @object is the client's QP or SRQ, or NULL for the port. */
 	void (*event)(void *ctx, enum ibv_event_type type, void *object);
-	/* A call that returned -EINPROGRESS has completed; @request was passed there. */
+	/* A call that returned -EINPROGRESS has completed; @request was its argument. */
 	void (*done)(void *ctx, void *request, int err);
 	/* One line without a newline, for the log. */
 	void (*log)(void *ctx, const char *line);
@@ -154,18 +154,18 @@ struct backend {
 struct backend_ops {
 	const char *name;
 	void (*close)(struct backend *backend);
-	/* Readable when run() has something to do; -1: there is no descriptor. */
+	/* Readable if run() has work to do; -1: there is no descriptor. */
 	int (*fd)(const struct backend *backend);
 	/*
 	 * Continues pending work, for a bounded time. Returns when to be called again, in
-	 * ns of CLOCK_MONOTONIC (@now: at once); or BACKEND_IDLE.
+	 * ns of CLOCK_MONOTONIC (@now: immediately); or BACKEND_IDLE.
 	 */
 	uint64_t (*run)(struct backend *backend, uint64_t now);
 	void (*limits)(struct backend *backend, struct ibv_device_attr *attr);
 
 	int (*port_open)(struct backend *backend, const struct backend_client *client,
 			 void *ctx, struct backend_port **port);
-	/* All its objects have already been destroyed. */
+	/* All objects of the port must already be destroyed. */
 	void (*port_close)(struct backend_port *port);
 	/* state, max_mtu, active_mtu, max_msg_sz, active_width, active_speed */
 	void (*port_query)(struct backend_port *port, struct ibv_port_attr *attr);
@@ -178,7 +178,8 @@ struct backend_ops {
 	void (*pd_destroy)(struct backend_pd *pd);
 	/*
 	 * The lowest 8 bits of the keys of BACKEND_MR_FAST are 0. -EINPROGRESS: @mr
-	 * exists, the keys are written when it is done, and if that fails, @mr is gone.
+	 * exists, and the keys are written when it is done; if that fails, @mr is
+	 * destroyed.
 	 */
 	int (*mr_create)(struct backend_pd *pd, const struct backend_mr_attr *attr,
 			 void *request, struct backend_mr **mr, uint32_t *lkey,
@@ -198,18 +199,17 @@ struct backend_ops {
 	int (*qp_create)(struct backend_port *port, const struct backend_qp_attr *attr,
 			 void *client, struct backend_qp **qp, uint32_t *qpn);
 	/*
-	 * Transitions were checked by the client. On a change to RESET, and on
-	 * destruction, work requests are dropped without completions. May return
-	 * -EINPROGRESS; until that is done, another call returns -EBUSY unless it is to
-	 * ERR.
+	 * The client has checked transitions. On a change to RESET, and on destruction,
+	 * work requests are dropped without completions. May return -EINPROGRESS; until
+	 * that is done, another call returns -EBUSY unless it changes to ERR.
 	 */
 	int (*qp_modify)(struct backend_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			 void *request);
 	void (*qp_query)(struct backend_qp *qp, struct ibv_qp_attr *attr);
 	/*
 	 * -ENOMEM: there is no room until another request completes; the client then
-	 * retries. Any other error breaks the queue, and so does this one if no request
-	 * is in flight.
+	 * retries. Any other error breaks the queue, as does -ENOMEM if no request is in
+	 * flight.
 	 */
 	int (*qp_send)(struct backend_qp *qp, const struct backend_send *send);
 	int (*qp_recv)(struct backend_qp *qp, const struct ibv_recv_wr *wr);
@@ -223,11 +223,11 @@ struct backend_ops {
 
 /*
  * An address is the path of a UNIX socket, which contains a slash, or a numeric
- * HOST:PORT, with an IPv6 address in brackets. The caller has checked them, and keeps
- * them as long as the backend is open.
+ * HOST:PORT, with an IPv6 address in brackets. The caller has checked the addresses, and
+ * keeps them as long as the backend is open.
  */
 struct backend_soft_config {
-	/* Where other programs may connect; NULL: nowhere. */
+	/* Where other programs may connect; NULL: not at all. */
 	const char *listen;
 	/* Addresses to connect to, with retries until it succeeds. */
 	const char *join[BACKEND_MAX_LINKS];
@@ -240,15 +240,15 @@ struct backend_soft_config {
 bool backend_soft_address(const char *address);
 
 /*
- * Connects functions of this process, and those of programs that it is linked with.
- * @config: NULL for no links.
+ * Connects functions of this process, and those of linked programs. @config: NULL for no
+ * links.
  */
 int backend_soft_open(const struct backend_soft_config *config, struct backend **backend);
 
 struct backend_verbs_config {
 	const char *device;
 	uint8_t port;
-	/* Index of the GID for all QPs; -1: the one that the guest has bound. */
+	/* Index of the GID for all QPs; -1: the GID that the guest has bound. */
 	int gid;
 };
 

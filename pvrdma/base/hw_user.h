@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What headers and tables shared with the kernel need from it, for programs that
+ * Definitions from the kernel that shared headers and tables need, for programs that
  * implement an adapter.
  */
 #ifndef HW_USER_H

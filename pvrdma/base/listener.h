@@ -9,7 +9,7 @@ struct listener {
 	/* SOCK_STREAM, SOCK_SEQPACKET */
 	int type;
 	mode_t mode;
-	/* -1: those of the process. */
+	/* -1: the user of the process. */
 	uid_t uid;
 	gid_t gid;
 };
@@ -28,10 +28,10 @@ int listener_open(const struct listener *listener);
 int listener_spare(int listener);
 
 /*
- * Returns the next connection of a non-blocking listening socket, or -errno: -EAGAIN when
+ * Returns the next connection of a non-blocking listening socket, or -errno: -EAGAIN if
  * there is none. If no descriptor is left, the connection is closed with the help of
- * @spare, with -ECONNABORTED: otherwise it would keep the socket readable, and its client
- * waiting.
+ * @spare, with -ECONNABORTED: otherwise the socket would stay readable, and its client
+ * would wait.
  */
 int listener_accept(int listener, int *spare);
 

@@ -13,7 +13,7 @@
 
 struct control;
 
-/* A request that is being answered. */
+/* A request in progress. */
 struct request {
 	/* More packets follow; otherwise the next request is accepted. */
 	bool active;
@@ -43,7 +43,7 @@ struct client {
 	struct control *control;
 	int fd;
 	uint32_t uid;
-	/* The superuser, or the user of this process. */
+	/* The user is root or the user of this process. */
 	bool full;
 	/* Waits until the socket is writable. */
 	bool blocked;
@@ -70,7 +70,10 @@ struct control {
 };
 
 /* ---- request.c */
-/* Handles a request of @len bytes: the answer is in the buffer, or the request is active. */
+/*
+ * Handles a request of @len bytes: the response is in the buffer, or the request is
+ * active.
+ */
 void request_take(struct client *client, const void *data, size_t len);
 /* Builds the next packet of an active request. */
 void request_go_on(struct client *client);
@@ -81,7 +84,7 @@ struct nlmsghdr *reply_begin(struct client *client, uint16_t type, uint16_t flag
 			     int cmd);
 size_t reply_room(const struct client *client, const struct nlmsghdr *nlh);
 void reply_end(struct client *client, const struct nlmsghdr *nlh);
-/* The packet is this one message then, and the request is over. */
+/* Replaces the packet with this one message, which ends the request. */
 void reply_error(struct client *client, const struct nlmsghdr *request, int error,
 		 const char *words);
 

@@ -4,12 +4,13 @@
  * eadm (spec/eadm.yaml), and sets fault knobs.
  *
  * A client sends netlink messages over a SOCK_SEQPACKET socket and receives packets of
- * them, as from a generic netlink socket. Raw bytes of queues use the same messages as in
- * captures. Each client has at most one request and one pending packet at a time, however
- * slowly it reads.
+ * netlink messages, as from a generic netlink socket. Raw bytes of queues use the same
+ * messages as in captures. Each client has at most one request and one pending packet at
+ * a time, however slowly it reads.
  *
- * Rights: the superuser and the user of this process may see and do everything; other
- * users, if owner and mode of the socket let them connect, see what requires no rights.
+ * Rights: root and the user of this process may see and do everything; other users, if
+ * owner and mode of the socket allow them to connect, see the data that requires no
+ * rights.
  *
  * Threads: all calls are made by the thread that runs the event loop. None blocks.
  */
@@ -27,7 +28,7 @@ struct control;
 struct control_config {
 	const char *path;
 	mode_t mode;
-	/* Owner of the socket; -1: that of the process. */
+	/* Owner of the socket; -1: the user of the process. */
 	uid_t uid;
 	gid_t gid;
 };
@@ -39,13 +40,13 @@ struct control_device {
 };
 
 /*
- * @devices is copied, but the models and names must stay valid. NULL with errno
- * set; EADDRINUSE: another process listens there.
+ * @devices is copied, but the models and names must stay valid. Returns NULL with errno
+ * set; EADDRINUSE: another process listens on the socket.
  */
 struct control *control_open(const struct control_config *config,
 			     const struct control_device *devices, unsigned int count);
 void control_close(struct control *control);
-/* Readable when control_dispatch() has something to do. */
+/* Readable if control_dispatch() has work to do. */
 int control_fd(const struct control *control);
 /* Does a bounded amount of that work. */
 void control_dispatch(struct control *control);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fault knobs, shown and set. */
+/* Showing and setting fault knobs. */
 #include "client.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From a snapshot to attributes, by the tables of the companion. */
+/* Conversion of snapshots to attributes, by the companion's tables. */
 #include "rows.h"
 
 #include <string.h>

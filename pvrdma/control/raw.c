@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bytes of queues, and registers, like those of the companion's char device. */
+/* Bytes of queues, and registers, as from the companion's char device. */
 #include "client.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Messages of an answer. */
+/* Messages of a response. */
 #include "client.h"
 
 #include <linux/genetlink.h>
@@ -24,7 +24,7 @@ struct nlmsghdr *reply_begin(struct client *client, uint16_t type, uint16_t flag
 	return nlh;
 }
 
-/* As mnl_attr_put_*_check() expect it: from the beginning of the message. */
+/* Measured from the beginning of the message, as mnl_attr_put_*_check() expects. */
 size_t reply_room(const struct client *client, const struct nlmsghdr *nlh)
 {
 	return (size_t)(client->out + sizeof(client->out) - (const unsigned char *)nlh);

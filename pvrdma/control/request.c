@@ -6,9 +6,9 @@
 #include <linux/genetlink.h>
 #include <string.h>
 
-/* Maximum packet of rows, which fits into the buffers of netlink readers. */
+/* Maximum size of a packet of rows, which fits into the buffers of netlink readers. */
 #define ROWS_PACKET 16384
-/* Maximum rows skipped by a request before others get their turn. */
+/* Maximum number of rows that a request skips before other requests are served. */
 #define MAX_PASSED 256
 /* Larger than any snapshot including the family's fields. */
 #define SNAP_MAX 4096
@@ -42,7 +42,7 @@ static void answer_family(struct client *client, const struct nlmsghdr *request)
 	reply_end(client, nlh);
 }
 
-/* ---- what is asked for */
+/* ---- the requested rows */
 
 static uint64_t number_of(const struct nlattr *attr)
 {

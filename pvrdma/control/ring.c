@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Entries of rings as they are in the guest's memory. */
+/* Entries of rings in the guest's memory. */
 #include "rows.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef CONTROL_ROWS_H
 #define CONTROL_ROWS_H
 
-/* First: what follows takes types of the kernel from it. */
+/* Included first: the files below use kernel types from it. */
 #include "hw_user.h"
 
 #include <libmnl/libmnl.h>
@@ -28,8 +28,8 @@ struct device {
 struct row_request {
 	bool hw;
 	/*
-	 * For commands: only those in one of these states, and those that took at least this
-	 * long.
+	 * For commands: only those in one of these states, and those that took at least
+	 * this long.
 	 */
 	uint32_t among;
 	uint64_t least;
@@ -55,7 +55,7 @@ struct row_request {
 		(snap)->has.field = 1;			\
 	} while (0)
 
-/* Ages of what never happened are absent. */
+/* Ages of events that never happened are absent. */
 #define SNAP_AGE(snap, field, at)					\
 	do {								\
 		if (at)							\
@@ -63,8 +63,8 @@ struct row_request {
 	} while (0)
 
 /*
- * Finds the first row from @*pos on, which is updated, and fills the zeroed snapshots of
- * the object and of its fields specific to this family. False: there is none.
+ * Finds the first row from *@pos on, which is updated, and fills in the zeroed snapshots
+ * of the object and of its family-specific fields. False: there is none.
  */
 typedef bool rows_next(const struct device *dev, const struct row_request *req, uint64_t *pos,
 		       void *snap, void *own);
@@ -75,7 +75,7 @@ struct rows {
 	uint64_t (*find)(const struct device *dev, uint64_t key);
 };
 
-/* By EADM_OBJ_*; without next(): the adapter has no such objects. */
+/* Indexed by EADM_OBJ_*; if next() is NULL, the adapter has no such objects. */
 extern const struct rows rows_of[EADM_OBJ_COUNT];
 
 rows_next row_dev, row_qp, row_cq, row_eq, row_cmdq, row_mr, row_pd, row_ctx, row_uar, row_srq;
@@ -87,8 +87,8 @@ uint64_t rows_wall(uint64_t at);
 
 /* ---- put.c */
 /*
- * Writes device and snapshot behind @nlh, which has @room bytes in total;
- * @rights: RIGHT() of the reader; @only: a bit for each wanted attribute, or 0.
+ * Writes the device and the snapshot after @nlh, whose total size is @room; @rights:
+ * RIGHT() of the reader; @only: a bit for each requested attribute, or 0.
  */
 bool put_row(struct nlmsghdr *nlh, size_t room, const struct device *dev, unsigned int object,
 	     void *snap, unsigned int rights, bool hw, uint64_t only);
@@ -99,10 +99,10 @@ void *put_own(unsigned int object, void *snap);
 struct ring_view {
 	uint32_t kind, id;
 	uint32_t depth, stride;
-	/* Indices are only missing if the guest has written invalid ones. */
+	/* Indices are missing only if the guest has written invalid ones. */
 	bool has_pi, has_ci, user;
 	uint32_t pi, ci;
-	/* Ring of a queue; otherwise a ring of the device, or bytes. */
+	/* Ring of a queue; otherwise NULL for a ring of the device, or bytes. */
 	const struct ring *ring;
 	const unsigned char *bytes;
 };

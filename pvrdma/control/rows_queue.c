@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows of queues. What the guest writes is read once, and only shown if it is valid. */
+/*
+ * Rows of queues. Values written by the guest are read once, and only shown if they are
+ * valid.
+ */
 #include "rows.h"
 
 #include <errno.h>
@@ -8,7 +11,7 @@
 
 #include "pvrdma_classes.h"
 
-/* The queues of the device, numbered as in rows. */
+/* The device's queues, numbered as in rows. */
 enum { EQ_RESPONSES, EQ_EVENTS, EQ_NOTIFICATIONS, EQ_COUNT };
 
 /* The address of a GID: 4 bytes if it is an IPv4 address. */

@@ -14,11 +14,14 @@
 
 #define MAX_CLIENTS ARRAY_SIZE(((struct control *)NULL)->clients)
 /*
- * Maximum connections of another user than this process's own, so that others
- * can connect, too.
+ * Maximum number of connections of a user other than that of this process, so that
+ * further users can connect, too.
  */
 #define MAX_OF_USER 4
-/* Packets of a client before another one gets its turn; clients handled in one call. */
+/*
+ * Number of packets per client before the next client is served; number of clients per
+ * call.
+ */
 #define MAX_PACKETS 4
 #define MAX_READY 8
 /* Above the kernel's indices of RDMA devices; the lowest bits are the function. */
@@ -43,8 +46,8 @@ static bool is_busy(const struct client *client)
 }
 
 /*
- * A request is read only when the previous one is answered; a client that does not read has to
- * wait.
+ * A request is read only after the previous one has been processed; a client that does
+ * not read has to wait.
  */
 static void client_watch(struct client *client)
 {
@@ -55,7 +58,7 @@ static void client_watch(struct client *client)
 	epoll_ctl(client->control->epoll, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* 1: the packet was sent; 0: it has to wait; -1: the client has gone. */
+/* Returns 1: the packet was sent; 0: it has to wait; -1: the client has disconnected. */
 static int send_packet(struct client *client)
 {
 	ssize_t len = send(client->fd, client->out, client->out_len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -75,7 +78,10 @@ static int read_request(struct client *client)
 
 	if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		return 0;
-	/* Anything that is not a request ends the connection, as it cannot be answered. */
+	/*
+	 * A packet that is not a request ends the connection, because no response is
+	 * possible.
+	 */
 	if (len < (ssize_t)sizeof(struct nlmsghdr) || len > (ssize_t)sizeof(data))
 		return -1;
 	request_take(client, data, (size_t)len);
@@ -203,7 +209,7 @@ void news_report(void *ctx, const struct journal_event *event)
 	}
 }
 
-/* ---- life */
+/* ---- life cycle */
 
 static int listen_at(struct control *control, const struct control_config *config)
 {
@@ -227,7 +233,7 @@ static int listen_at(struct control *control, const struct control_config *confi
 	return epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event) ? -errno : 0;
 }
 
-/* Different for other programs, and after a restart. */
+/* Differs from that of other programs, and after a restart. */
 static uint32_t index_base(void)
 {
 	uint32_t number = 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The command slot (hw 4). Each command is done when the write to REQUEST returns, except
- * for some with a response, which may come later. A command with a response raises vector
- * 0 after the response was written; no other command does, as a late vector 0 would wake
- * the waiter of the next command. A driver that sends the next command no longer waits
- * for the response.
+ * for some commands whose response may come later. A command with a response raises
+ * vector 0 after the response was written; no other command does, because a late vector 0
+ * would wake the waiter of the next command. A driver that sends the next command no
+ * longer waits for the response.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "function.h"
 
-/* Burst allowed to a guest that was idle, as time at the allowed rate. */
+/* Burst allowed to a guest that was idle, as time at the permitted rate. */
 #define BURST_NS UINT64_C(1000000000)
 
 /* Only the bytes of the command itself are initialised by the driver. */
@@ -272,15 +272,15 @@ static void answer_late(struct model *m, const void *response, size_t size, uint
 	m->late.until = until;
 }
 
-/* When the allowed rate permits the response to the last command; 0: now. */
+/* When the permitted rate allows the response to the last command; 0: now. */
 static uint64_t held_until(const struct model *m)
 {
 	return m->paid_until > BURST_NS ? m->paid_until - BURST_NS : 0;
 }
 
 /*
- * A driver that waits for its responses is throttled by delaying those, since commands
- * that destroy objects must not be refused; only a driver that does not wait is refused.
+ * A driver that waits for responses is throttled by delaying them, because commands that
+ * destroy objects must not be refused; only a driver that does not wait is refused.
  */
 static int pay(struct model *m)
 {
@@ -371,7 +371,7 @@ void command_done(void *ctx, void *request, int err)
 	struct pending pending = m->pending;
 	union response resp = { 0 };
 
-	/* The completion of an abandoned command may still come. */
+	/* The completion of an abandoned command may still arrive. */
 	if (!request || request != pending.object)
 		return;
 	if (pending.mr) {

@@ -68,8 +68,7 @@ int cq_destroy(struct model *m, uint32_t handle)
 }
 
 /*
- * Arming does not consider earlier completions: the driver polls once more
- * after it (hw 6.3).
+ * Arming ignores earlier completions: the driver polls once more afterwards (hw 6.3).
  */
 void cq_doorbell(struct model *m, struct cq *cq, uint32_t value)
 {

@@ -24,7 +24,7 @@ static uint32_t least(uint32_t a, int b)
 	return b >= 0 && (uint32_t)b < a ? (uint32_t)b : a;
 }
 
-/* The largest power of two not above the value, as drivers round up. */
+/* The largest power of two that does not exceed the value, because drivers round up. */
 static uint32_t power(uint32_t value)
 {
 	while (value & (value - 1))
@@ -119,7 +119,10 @@ int dsr_attach(struct model *m, uint64_t address)
 	struct pvrdma_dsr *dsr, copy;
 	int err;
 
-	/* It has to be aligned, and within one page, so that pages_within() covers it. */
+	/*
+	 * The DSR has to be aligned and within one page, so that pages_within() covers
+	 * it.
+	 */
 	if (address % sizeof(uint64_t) || address % PAGE > PAGE - sizeof(*dsr))
 		return -EINVAL;
 	dsr = model_dma(m, address, sizeof(*dsr));

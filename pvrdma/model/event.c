@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The rings of the device: asynchronous events, and notifications of CQs. Their
- * sizes are not powers of two, but the driver computes as if they were: only
- * the first page of elements is ever used (hw 5.5).
+ * The rings of the device: asynchronous events, and notifications of CQs. Their sizes are
+ * not powers of two, but the driver computes as if they were: only the first page of
+ * elements is ever used (hw 5.5).
  */
 #include <errno.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static bool put(struct model *m, struct device_ring *ring, const void *element)
 	return true;
 }
 
-/* Records what the event means, whether or not it can be delivered to the driver. */
+/* Records the event, whether or not it can be delivered to the driver. */
 static void note(struct model *m, enum pvrdma_event_type type, uint32_t info)
 {
 	struct journal_event event = { .type = JOURNAL_EVENT_ASYNC, .event = type };
@@ -84,7 +84,7 @@ static void note(struct model *m, enum pvrdma_event_type type, uint32_t info)
 		});
 		break;
 	default:
-		/* All others are about the port. */
+		/* All other events concern the port. */
 		event.port = info;
 		break;
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* QPs that fail. */
+/* Failures of QPs. */
 #include "function.h"
 
 void qp_fail(struct model *m, struct qp *qp)

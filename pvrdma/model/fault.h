@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fault injection: a row in fault.c for each knob, and a call of fault_hit() where it
- * strikes. Names and properties are the same as for the adapters of kmod/virt. No knob
- * delays the reply to an access, as the VMM may hold its main lock until then.
+ * Fault injection: a row in fault.c for each knob, and a call of fault_hit() where the
+ * fault is injected. Names and properties are the same as for the adapters of kmod/virt.
+ * No knob delays the reply to an access, because the VMM may hold its main lock until
+ * then.
  */
 #ifndef MODEL_FAULT_H
 #define MODEL_FAULT_H
@@ -36,11 +37,11 @@ enum fault_id {
 };
 
 struct fault {
-	/* How many more times it strikes; -1: unlimited. */
+	/* Remaining number of injections; -1: unlimited. */
 	int32_t count;
 	/* Percent. */
 	uint32_t probability;
-	/* What it applies to; -1: anything. */
+	/* Affected target; -1: any. */
 	int64_t target;
 	uint64_t arg;
 	uint64_t hits;
@@ -59,7 +60,10 @@ bool fault_hit(struct model *m, enum fault_id id, int64_t target, uint64_t *arg)
 bool fault_on(const struct model *m, enum fault_id id);
 
 /* ---- knob.c */
-/* -EINVAL: invalid probability or count. Some strike at once; -ENOENT: no such target. */
+/*
+ * -EINVAL: invalid probability or count. Some faults occur immediately; -ENOENT: no such
+ * target.
+ */
 int fault_set(struct model *m, enum fault_id id, const struct fault *fault);
 
 #endif /* MODEL_FAULT_H */

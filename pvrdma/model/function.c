@@ -9,7 +9,7 @@
 #define OBJECT_FIRST 1
 /* Initial value of ERR (hw 2.1). */
 #define ERR_IDLE 0xffffu
-/* How soon a notification is retried if there was no room. */
+/* Delay before retrying a notification if there was no room. */
 #define NOTIFY_AGAIN_NS 1000000u
 
 /* Handles a write to DSRHIGH: the driver reads the capabilities right after it (hw 2.4). */
@@ -86,7 +86,7 @@ uint32_t model_register(const struct model *m, uint64_t offset)
 	}
 }
 
-/* ---- operations of the VMM's */
+/* ---- operations called by the VMM */
 
 static int bar_read(void *ctx, unsigned int bar, uint64_t offset, void *data, size_t size)
 {
@@ -217,9 +217,11 @@ static const struct backend_client backend_client = {
 	.log = log_line,
 };
 
-/* ---- life */
+/* ---- life cycle */
 
-/* Handles are below the limit, and 0 is not a valid handle; a backend may have no SRQs. */
+/*
+ * Handles are below the limit, and 0 is not a valid handle; a backend may have no SRQs.
+ */
 static int make_table(struct table *table, uint32_t limit)
 {
 	return table_init(table, OBJECT_FIRST, limit ? limit - OBJECT_FIRST : 0);
@@ -329,6 +331,6 @@ uint64_t model_run(struct model *m, uint64_t now)
 	cq_retry_notifications(m);
 	if (!TAILQ_EMPTY(&m->unnotified) && now + NOTIFY_AGAIN_NS < wake)
 		wake = now + NOTIFY_AGAIN_NS;
-	/* The backend has got new work since it was asked. */
+	/* The backend has received new work in the meantime. */
 	return more ? now : wake;
 }

@@ -16,14 +16,14 @@
 
 #define PAGE (UINT64_C(1) << PVRDMA_PAGE_SHIFT)
 #define MAX_UAR 512u
-/* SGEs of a work request, even if backend and limits allow more. */
+/* Maximum SGEs of a work request, even if backend and limits allow more. */
 #define MAX_SGE 32u
 #define GID_TABLE 32u
 
 /* Guest pages listed in a directory; the guest keeps both unchanged. */
 struct pages {
 	LIST_ENTRY(pages) link;
-	/* How many were found so far, and how many there are. */
+	/* Number of pages found so far, and total number. */
 	uint32_t count, wanted;
 	uint64_t directory;
 	uint64_t *addresses;
@@ -58,7 +58,7 @@ struct mr {
 	uint32_t handle;
 	struct pd *pd;
 	struct backend_mr_attr attr;
-	/* NULL until all pages are found. */
+	/* NULL until all pages have been found. */
 	struct backend_mr *backend;
 	uint32_t lkey, rkey;
 	/* NULL unless it is a user MR. */
@@ -80,7 +80,7 @@ struct cq {
 	/* Waits for room in the ring of notifications. */
 	bool unnotified;
 	TAILQ_ENTRY(cq) link;
-	/* For diagnosis: completions that were due, and those that were written. */
+	/* For diagnosis: completions that were due, and completions that were written. */
 	uint64_t made, written;
 	/* Requests for notification, and whether the last one has been served. */
 	uint64_t arms, notified, notified_at;
@@ -114,20 +114,20 @@ struct queue {
 	uint32_t max_sge;
 	struct qp *qp;
 	struct srq *srq;
-	/* In the function's list, as requests were left in the ring. */
+	/* In the function's list, because requests were left in the ring. */
 	bool waits;
 	/* The guest has written an invalid index. */
 	bool broken;
-	/* Requests are left in the ring until then; 0: not held. */
+	/* Time until which requests are left in the ring; 0: not held. */
 	uint64_t held_until;
 	/*
-	 * For diagnosis, free-running: requests announced by doorbells, passed to the
-	 * backend, and completed.
+	 * For diagnosis, free-running: numbers of requests announced by doorbells, passed
+	 * to the backend, and completed.
 	 */
 	uint32_t known, fetched, done;
 	/*
-	 * The backend had no room for the next request: retry at that time, or when one has
-	 * completed.
+	 * The backend had no room for the next request: retry at that time, or when a
+	 * request has completed.
 	 */
 	uint64_t full_until;
 };
@@ -176,7 +176,7 @@ struct device_ring {
 	struct pvrdma_ring_state *state;
 	uint32_t mask, element;
 	uint32_t prod;
-	/* Number of entries so far. */
+	/* Number of entries written so far. */
 	uint64_t produced;
 };
 
@@ -185,7 +185,7 @@ struct pending {
 	/* An MR, or a QP with the requested change. */
 	void *object;
 	struct mr *mr;
-	/* Its response is dropped by a fault. */
+	/* A fault drops the response. */
 	bool drop;
 	struct pvrdma_cmd_hdr hdr;
 	struct pvrdma_cmd_modify_qp modify;
@@ -210,9 +210,9 @@ struct model {
 	struct device_ring events, notifications;
 
 	struct pending pending;
-	/* When the commands so far would be paid for, at the allowed rate. */
+	/* Time at which the commands so far are paid for, at the permitted rate. */
 	uint64_t paid_until;
-	/* Bytes of user memory regions. */
+	/* Total bytes of user memory regions. */
 	uint64_t registered;
 	LIST_HEAD(, pages) pages;
 	struct table contexts, pds, mrs, cqs, srqs, qps;
@@ -224,7 +224,7 @@ struct model {
 	/* A CQ has failed, but its QPs have not been failed yet. */
 	bool cq_failed;
 
-	/* A delayed response, and until when; size 0: there is none. */
+	/* A delayed response, and its time; size 0: there is none. */
 	struct {
 		unsigned char response[PVRDMA_RESP_SLOT_SIZE];
 		size_t size;
@@ -236,12 +236,15 @@ struct model {
 	bool backend_gone;
 
 	uint64_t events_lost;
-	/* Second of the last log line, how many lines it has, and those suppressed. */
+	/*
+	 * Second of the last log line, its number of lines, and the number of suppressed
+	 * lines.
+	 */
 	uint64_t log_second;
 	unsigned int log_lines, log_left_out;
 };
 
-/* Value that the guest reads there; no side effects. */
+/* The register value that the guest reads; no side effects. */
 uint32_t model_register(const struct model *m, uint64_t offset);
 
 /* ---- log.c */
@@ -263,17 +266,17 @@ int dsr_attach(struct model *m, uint64_t address);
 void dsr_detach(struct model *m);
 
 /* ---- pages.c */
-/* The guest's memory for @size bytes, which are in one page; NULL: none. */
+/* The guest's memory of @size bytes, which are in one page; NULL: none. */
 void *model_dma(struct model *m, uint64_t address, size_t size);
-/* -EFAULT: an address in the directory is not memory; -EINVAL: too many. */
+/* -EFAULT: an address in the directory is not in memory; -EINVAL: too many. */
 int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
-/* The same in parts: returns 1 as long as there are more. */
+/* The same in parts: returns 1 as long as there are more pages. */
 int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct pages **begun);
 int pages_more(struct model *m, struct pages *pages, uint32_t most);
 void pages_unmap(struct pages *pages);
 /*
- * Only the addresses from page @first on. They are page addresses, but it is not checked
- * whether there is memory.
+ * Reads only the addresses from page @first on. They are page addresses, but it is not
+ * checked whether there is memory.
  */
 int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
 	       uint64_t *addresses);
@@ -281,9 +284,11 @@ int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t cou
 bool pages_within(const struct model *m, uint64_t address, uint64_t size);
 
 /* ---- ring.c */
-/* Bytes of an element with @sges SGEs behind @fixed bytes (hw 5.4). */
+/* Size of an element with @sges SGEs after @fixed bytes (hw 5.4). */
 uint32_t ring_stride(size_t fixed, uint32_t sges);
-/* @count elements from page @first on, in @pages pages; -EINVAL if these do not suffice. */
+/*
+ * @count elements from page @first on, in @pages pages; -EINVAL if these do not suffice.
+ */
 int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
 	      uint32_t pages, uint32_t count, uint32_t stride);
 /* Elements produced by the guest and not consumed yet; -1: invalid index. */
@@ -309,7 +314,7 @@ void event_from_backend(void *ctx, enum ibv_event_type type, void *object);
 uint32_t command_run(struct model *m);
 /* Continues the current command; true: there is more to do. */
 bool command_continue(struct model *m);
-/* Gives up the response. */
+/* Abandons the response. */
 void command_abandon(struct model *m);
 void command_done(void *ctx, void *request, int err);
 /* Sends a delayed response that is due. Returns when to be called again, or BACKEND_IDLE. */
@@ -320,17 +325,17 @@ void command_reset(struct model *m);
 /* ---- object.c: PDs, user contexts, GIDs, MRs */
 int context_create(struct model *m, uint64_t pfn, uint32_t *handle);
 int context_destroy(struct model *m, uint32_t handle);
-/* Handle 0 is the kernel: *@context is NULL then. */
+/* Handle 0 is the kernel: *@context is then NULL. */
 int context_get(struct model *m, uint32_t handle, struct context **context);
 void context_put(struct context *context);
 int pd_create(struct model *m, uint32_t context, uint32_t *handle);
 int pd_destroy(struct model *m, uint32_t handle);
-/* -EINPROGRESS: mr_continue() has to follow, unless the backend continues. */
+/* -EINPROGRESS: the caller must call mr_continue(), unless the backend continues. */
 int mr_create(struct model *m, const struct pvrdma_cmd_create_mr *cmd, struct mr **created);
 int mr_continue(struct model *m, struct mr *mr);
-/* The backend has created it (0), or failed: then it is gone. */
+/* The backend has created the MR (0), or failed: then the MR is destroyed. */
 int mr_finish(struct model *m, struct mr *mr, int err);
-/* Abandons one that is not finished. */
+/* Abandons an MR that is not finished. */
 void mr_abandon(struct model *m, struct mr *mr);
 int mr_destroy(struct model *m, uint32_t handle);
 int gid_bind(struct model *m, const struct pvrdma_cmd_create_bind *cmd);
@@ -340,7 +345,7 @@ int gid_unbind(struct model *m, uint32_t index);
 int cq_create(struct model *m, const struct pvrdma_cmd_create_cq *cmd, uint32_t *handle);
 int cq_destroy(struct model *m, uint32_t handle);
 void cq_doorbell(struct model *m, struct cq *cq, uint32_t value);
-/* False: it is full, and has failed. */
+/* False: the CQ was full, and has failed. */
 bool cq_push(struct model *m, struct cq *cq, struct pvrdma_cqe *cqe, bool solicited);
 void cq_retry_notifications(struct model *m);
 
@@ -360,7 +365,9 @@ int srq_destroy(struct model *m, uint32_t handle);
 
 /* ---- failure.c */
 void qp_fail(struct model *m, struct qp *qp);
-/* Notes that one of its requests failed with @status, or its event; -1: no event. */
+/*
+ * Records that one of the QP's requests failed with @status, or its event; -1: no event.
+ */
 void qp_note_failure(struct model *m, struct qp *qp, uint32_t status, int32_t event);
 
 /* ---- work.c */
@@ -369,7 +376,7 @@ void works_exit(struct works *works);
 /* Drops all requests. */
 void works_reset(struct works *works);
 void queue_remove(struct model *m, struct queue *queue);
-/* Until when its requests are left in the ring; 0: not held. */
+/* Time until which the queue's requests are left in the ring; 0: not held. */
 uint64_t queue_held(const struct model *m, const struct queue *queue);
 /* Passes requests in the ring to the backend. */
 void queue_fetch(struct model *m, struct queue *queue);
@@ -377,12 +384,12 @@ void work_completed(void *ctx, void *qp, const struct backend_wc *wc);
 
 /* ---- send.c */
 /*
- * Translates the request @sqe for the backend; @fast_reg is room for what it
- * may refer to. IBV_WC_SUCCESS, or the status with which it has to fail.
+ * Translates the request @sqe for the backend; @fast_reg is memory that the result may
+ * refer to. Returns IBV_WC_SUCCESS, or the status with which the request has to fail.
  */
 enum ibv_wc_status send_translate(struct model *m, struct qp *qp, const struct pvrdma_sqe *sqe,
 				  struct backend_send *send, struct backend_fast_reg *fast_reg);
-/* Opcode of its completion. */
+/* Opcode of the completion. */
 uint32_t send_wc_op(uint32_t opcode);
 
 /* ---- uar.c */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What an adapter records for diagnosis: commands, failures, and counters. It is bounded,
- * and recording allocates no memory. Times are those of journal_now().
+ * Data that an adapter records for diagnosis: commands, failures, and counters. It is
+ * bounded, and recording allocates no memory. Times are those of journal_now().
  */
 #ifndef MODEL_JOURNAL_H
 #define MODEL_JOURNAL_H
@@ -26,9 +26,9 @@ enum journal_state {
 	JOURNAL_PENDING,
 	JOURNAL_DONE,
 	JOURNAL_ERROR,
-	/* The driver has given it up. */
+	/* The driver has given up the command. */
 	JOURNAL_TIMEOUT,
-	/* There was a reset before the response. */
+	/* A reset happened before the response. */
 	JOURNAL_ABORTED,
 };
 
@@ -56,7 +56,7 @@ struct journal_failure {
 	uint32_t code;
 };
 
-/* An event to be reported at once; @event: enum pvrdma_event_type. */
+/* An event to be reported immediately; @event: enum pvrdma_event_type. */
 struct journal_event {
 	enum {
 		JOURNAL_EVENT_ASYNC,
@@ -71,7 +71,7 @@ struct journal_event {
 	uint32_t code;
 };
 
-/* Number of times, and time of the last. */
+/* Number of occurrences, and time of the last one. */
 struct journal_count {
 	uint64_t n, at;
 };
@@ -82,7 +82,7 @@ struct journal {
 	/* Command without a response yet, or 0. */
 	uint64_t pending;
 	uint64_t submitted, answered, errors, timeouts;
-	/* By code: executed and refused. */
+	/* Numbers of executed and refused commands, by code. */
 	uint64_t done[JOURNAL_CODES], refused[JOURNAL_CODES];
 	struct journal_count slow_regs, quota, overflows, undelivered[PVRDMA_MAX_VECTORS];
 	uint64_t slowest_reg;
@@ -117,7 +117,7 @@ uint64_t journal_now(void);
 void journal_count(struct journal_count *count);
 
 void journal_begin(struct journal *j, const void *request, uint32_t code);
-/* The command was answered, with @error or with a response. */
+/* The command has completed, with @error or with a response. */
 void journal_end(struct journal *j, uint32_t error, const void *response, size_t size);
 void journal_give_up(struct journal *j, enum journal_state state);
 struct journal_command *journal_pending(struct journal *j);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Setting a knob of fault injection: some strike at once. */
+/* Setting a fault injection knob: some faults occur immediately. */
 #include <errno.h>
 
 #include "function.h"

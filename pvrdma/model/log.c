@@ -9,7 +9,7 @@
 /* Per second. */
 #define MAX_LOG_LINES 20
 
-/* Limits logging, as a guest must not fill the host's disk. */
+/* Limits logging, because a guest must not fill the host's disk. */
 static bool may_log(struct model *m)
 {
 	struct timespec now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The PVRDMA adapter: registers, commands, queues and events as expected by a
- * guest's driver, in front of a backend.
+ * The PVRDMA adapter: registers, commands, queues and events as expected by a guest's
+ * driver, in front of a backend.
  *
  * Threads: all calls are made by the thread that runs the event loop.
  */
@@ -21,7 +21,7 @@ struct model_limits {
 	/* Work requests of a queue, entries of a CQ: powers of two. */
 	uint32_t wr, cqe;
 	uint32_t sge;
-	/* Total bytes of its user memory regions; 0: no limit. */
+	/* Total size of user memory regions in bytes; 0: no limit. */
 	uint64_t memory;
 	/* Commands with a response per second; 0: no limit. */
 	uint32_t commands;
@@ -30,7 +30,7 @@ struct model_limits {
 extern const struct model_limits model_default_limits;
 
 struct model_config {
-	/* For the log. */
+	/* Name used in the log. */
 	const char *name;
 	struct backend *backend;
 	/* MAC address of the paired network function; all zero: unknown. */
@@ -46,18 +46,18 @@ struct model_config {
 
 /*
  * Listens on a socket at @path, with the permissions @mode, for the VMM that assigns the
- * function to its guest. NULL with errno set.
+ * function to its guest. Returns NULL with errno set on failure.
  */
 struct model *model_open(const char *path, mode_t mode, const struct model_config *config);
 void model_close(struct model *model);
 
-/* Readable when model_dispatch() has something to do; see vfio_fd(). */
+/* Readable if model_dispatch() has work to do; see vfio_fd(). */
 int model_fd(const struct model *model);
 /* 0, or -errno: no more VMMs can be served. */
 int model_dispatch(struct model *model);
 /*
- * Does what could not be done from within the backend: to be called after its
- * run(). Returns when to be called again, like that.
+ * Does the work that was not possible from within the backend: to be called after its
+ * run(). Returns when to be called again, like run().
  */
 uint64_t model_run(struct model *model, uint64_t now);
 

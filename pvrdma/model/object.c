@@ -127,7 +127,7 @@ static int describe_mr(struct model *m, const struct pvrdma_cmd_create_mr *cmd, 
 	};
 	switch (cmd->flags) {
 	case PVRDMA_MR_DMA:
-		/* The kernel's own (hw 9.3). */
+		/* The kernel's own region (hw 9.3). */
 		attr->kind = BACKEND_MR_DMA;
 		return mr->pd->context ? -EPERM : 0;
 	case PVRDMA_MR_FAST_REG:

@@ -52,7 +52,7 @@ static int find_parts(struct model *m, const struct pvrdma_cmd_create_qp *cmd, s
 		qp->srq = table_get(&m->srqs, cmd->srq);
 	if (!qp->pd || !qp->send_cq || !qp->recv_cq || (cmd->is_srq && !qp->srq))
 		return -ENOENT;
-	/* All must belong to the same process. */
+	/* All objects must belong to the same process. */
 	if (qp->send_cq->context != qp->pd->context || qp->recv_cq->context != qp->pd->context ||
 	    (qp->srq && qp->srq->pd->context != qp->pd->context))
 		return -EPERM;
@@ -172,7 +172,7 @@ int qp_destroy(struct model *m, uint32_t handle)
 	return 0;
 }
 
-/* Notes the state that the guest knows. */
+/* Records the state that the guest knows. */
 static void note_state(struct qp *qp, uint32_t state)
 {
 	if (qp->guest_state == state)
@@ -203,7 +203,7 @@ void qp_fail_with_cqs(struct model *m)
 	}
 }
 
-/* Allowed changes of state; RESET and ERR are always allowed. */
+/* Permitted state changes; RESET and ERR are always permitted. */
 static bool may_become(enum ibv_qp_state from, uint32_t to)
 {
 	static const uint8_t next[] = {
@@ -238,7 +238,7 @@ static void take_path(const struct pvrdma_path *path, struct ibv_ah_attr *ah)
 	memcpy(ah->grh.dgid.raw, path->dgid, sizeof(path->dgid));
 }
 
-/* Their numbers are those of verbs (hw 7.6). */
+/* Attributes are numbered as in verbs (hw 7.6). */
 static void take_attributes(const struct pvrdma_qp_attr *from, struct ibv_qp_attr *to)
 {
 	*to = (struct ibv_qp_attr){

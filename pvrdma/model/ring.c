@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rings: indices run to twice the number of elements, so that a full one differs
- * from an empty one (hw 5.3). What the guest writes is read once, then checked.
+ * Rings: indices count to twice the number of elements, so that a full ring differs from
+ * an empty one (hw 5.3). Values written by the guest are read once, then checked.
  */
 #include <errno.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Send requests in the backend's terms. Fields of other opcodes have stale contents (hw 7.2). */
+/*
+ * Translation of send requests for the backend. Fields of other opcodes have stale
+ * contents (hw 7.2).
+ */
 #include <string.h>
 
 #include "function.h"
@@ -27,7 +30,7 @@ uint32_t send_wc_op(uint32_t opcode)
 	}
 }
 
-/* The directory is read now, as the driver rewrites it for each registration. */
+/* The directory is read now, because the driver rewrites it for each registration. */
 static enum ibv_wc_status fast_reg(struct model *m, const struct pvrdma_wqe_fast_reg *wqe,
 				   struct backend_fast_reg *reg)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Doorbells (hw 6). A process may ring doorbells for its own objects only. */
+/* Doorbells (hw 6). A process may ring doorbells only for its own objects. */
 #include <errno.h>
 
 #include "function.h"

@@ -6,7 +6,7 @@
 
 #include "function.h"
 
-/* How soon to retry a request if the backend had no room and none completes. */
+/* Delay before retrying a request if the backend had no room and none completes. */
 #define ROOM_AGAIN_NS 10000000u
 
 int works_init(struct works *works, uint32_t count, bool sends)
@@ -70,7 +70,7 @@ static void break_queue(struct model *m, struct queue *queue, const char *what)
 	qp_fail(m, queue->qp);
 }
 
-/* Reads the SGEs behind the fixed part of an element. */
+/* Reads the SGEs after the fixed part of an element. */
 static void read_sges(const void *from, uint32_t count, struct ibv_sge *sges)
 {
 	struct pvrdma_sge sge;
@@ -100,7 +100,7 @@ uint64_t queue_held(const struct model *m, const struct queue *queue)
 	return queue->full_until > queue->held_until ? queue->full_until : queue->held_until;
 }
 
-/* Notes requests announced by doorbells; returns whether they may proceed. */
+/* Records requests announced by doorbells; returns whether they may proceed. */
 static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 {
 	uint64_t arg, now, held;
@@ -123,8 +123,8 @@ static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 
 /*
  * The backend did not accept a request. If it has no room, the request is left in the
- * ring until one in flight completes (hw 12.3), or for a while, as unsignalled requests
- * may complete only together with a later one. False: it is not left.
+ * ring until a request in flight completes (hw 12.3), or for a while, because unsignalled
+ * requests may complete only together with a later one. Returns false if it is not left.
  */
 static bool leave(struct model *m, struct queue *queue, struct work *work, int err,
 		  const char *what)
@@ -139,7 +139,7 @@ static bool leave(struct model *m, struct queue *queue, struct work *work, int e
 	return true;
 }
 
-/* Returns false if it is left in the ring. */
+/* Returns false if the request is left in the ring. */
 static bool fetch_recv(struct model *m, struct queue *queue, struct work *work,
 		       const void *element)
 {
@@ -167,7 +167,7 @@ static bool fetch_recv(struct model *m, struct queue *queue, struct work *work,
 	return !err || !leave(m, queue, work, err, "the backend refused a receive");
 }
 
-/* Returns false if it is left in the ring. */
+/* Returns false if the request is left in the ring. */
 static bool fetch_send(struct model *m, struct queue *queue, struct work *work,
 		       const void *element)
 {

@@ -88,8 +88,8 @@ static bool keep_fds(struct channel *channel, struct msghdr *msg)
 }
 
 /*
- * Reads up to @want bytes of the message, never beyond it: descriptors arrive
- * with the bytes that they were sent with, and thus belong to this message.
+ * Reads up to @want bytes of the message, never beyond it: descriptors arrive with the
+ * bytes with which they were sent, and thus belong to this message.
  */
 static int read_until(struct channel *channel, size_t want, const char **why)
 {

@@ -11,13 +11,13 @@
 struct channel {
 	/* -1: closed. */
 	int fd;
-	/* The message that is being received, header first, and how much of it has arrived. */
+	/* The message being received, header first, and the number of bytes received. */
 	unsigned char *in;
 	size_t have;
 	/* Descriptors that came with it; -1: taken. */
 	int fds[PROTO_MAX_FDS];
 	unsigned int fd_count;
-	/* The reply that is being sent. At most one: no message is read until it is sent. */
+	/* The reply being sent. At most one: no message is read until it is sent. */
 	unsigned char *out;
 	size_t out_size, out_done;
 };
@@ -31,8 +31,8 @@ void channel_open(struct channel *channel, int fd);
 void channel_close(struct channel *channel);
 
 /*
- * 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer
- * has gone; -EBADMSG: it broke the protocol, for the reason *@why.
+ * Returns 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer has
+ * disconnected; -EBADMSG: it violated the protocol, for the reason *@why.
  */
 int channel_receive(struct channel *channel, const char **why);
 /* Frees the message, and closes descriptors that were not taken. */
@@ -54,15 +54,15 @@ static inline void *channel_reply_body(struct channel *channel)
 	return channel->out + sizeof(struct proto_header);
 }
 
-/* The caller then owns it. */
+/* Returns a descriptor, which the caller then owns. */
 int channel_take_fd(struct channel *channel, unsigned int index);
 
 /*
- * Replies to the message in @in with a body of @size bytes, or with an error (a
- * positive errno), which has none.
+ * Replies to the message in @in with a body of @size bytes, or with an error (a positive
+ * errno), which has no body.
  */
 void channel_reply(struct channel *channel, size_t size, int error);
-/* 1: everything was sent; 0: the peer has to read first; or -EPIPE. */
+/* Returns 1: everything was sent; 0: the peer has to read first; or -EPIPE. */
 int channel_flush(struct channel *channel);
 
 #endif /* VFIO_CHANNEL_H */

@@ -95,7 +95,7 @@ static void describe_bar(struct config *config, unsigned int number,
 	put32(config->writable, at, mask);
 }
 
-/* @link: the pointer to the next capability, which this one follows. */
+/* @link: the pointer to the next capability after which this one is inserted. */
 static uint32_t link_capability(struct config *config, uint32_t link, uint32_t at,
 				uint8_t id)
 {

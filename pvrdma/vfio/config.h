@@ -21,7 +21,7 @@ struct config {
 /* -EINVAL: the description is not valid. */
 int config_init(struct config *config, const struct vfio_function *function);
 void config_reset(struct config *config);
-/* [@offset, @offset + @size) is within the space. */
+/* [@offset, @offset + @size) must be inside the configuration space. */
 void config_read(const struct config *config, uint32_t offset, void *data,
 		 uint32_t size);
 void config_write(struct config *config, uint32_t offset, const void *data,

@@ -11,9 +11,8 @@
 #include "guard.h"
 
 /*
- * The handler reads slots while other threads change them: @begin is 0 while
- * the rest of a slot is written, and is written last (release) and read first
- * (acquire).
+ * The handler reads slots while other threads change them: @begin is 0 while the rest of
+ * a slot is written, and is written last (release) and read first (acquire).
  */
 struct slot {
 	atomic_uintptr_t begin;
@@ -23,19 +22,22 @@ struct slot {
 
 #define SLOTS 256
 
-/* Blocks are added in front and never freed, since the handler may be reading any of them. */
+/*
+ * Blocks are added at the front and never freed, because the handler may be reading any
+ * of them.
+ */
 struct block {
 	struct block *next;
 	struct slot slots[SLOTS];
 };
 
 static _Atomic(struct block *) blocks;
-/* Guards writes to slots, the list of blocks, and @installed. */
+/* Protects writes to slots, the list of blocks, and @installed. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool installed;
 static struct sigaction before;
 
-/* Only what is safe in a handler: atomic loads, mmap and write. */
+/* Uses only operations that are safe in a handler: atomic loads, mmap and write. */
 static bool replace(uintptr_t at)
 {
 	struct block *block;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Mappings of files that another process may truncate: the handler for SIGBUS
- * replaces a mapping by zeros if its file has become too short.
+ * Mappings of files that another process may truncate: the handler for SIGBUS replaces a
+ * mapping with zeros if its file has become too short.
  */
 #ifndef VFIO_GUARD_H
 #define VFIO_GUARD_H

@@ -95,9 +95,8 @@ unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 }
 
 /*
- * Writing to anything other than an event descriptor might block, or do harm.
- * The O_NONBLOCK flag is shared with the client, which could clear it: see
- * signal_fd().
+ * Writing to a descriptor that is not an event descriptor might block, or do harm. The
+ * O_NONBLOCK flag is shared with the client, which could clear it: see signal_fd().
  */
 static bool is_event(int fd)
 {

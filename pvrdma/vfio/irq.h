@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Interrupts: event descriptors of the client, one for each vector. The client
- * emulates the MSI-X table; writes to ours are stored and have no effect.
+ * Interrupts: event descriptors of the client, one for each vector. The client emulates
+ * the MSI-X table; writes to our table are stored and have no effect.
  */
 #ifndef VFIO_IRQ_H
 #define VFIO_IRQ_H
@@ -17,7 +17,7 @@
 #define IRQ_TABLE_ENTRY 16
 
 struct irqs {
-	/* Guards everything below, as any thread may send interrupts. */
+	/* Protects the members below, because any thread may send interrupts. */
 	pthread_mutex_t lock;
 	unsigned int vectors;
 	bool mastering;
@@ -25,7 +25,7 @@ struct irqs {
 	int trigger[VFIO_MAX_VECTORS];
 	bool masked[VFIO_MAX_VECTORS];
 	bool pending[VFIO_MAX_VECTORS];
-	/* Descriptor by which the client can be asked to release the device. */
+	/* Descriptor used to ask the client to release the device. */
 	int request;
 	/* Descriptor for bus errors, which never happen. */
 	int error;
@@ -41,7 +41,7 @@ void irq_exit(struct irqs *irqs);
 void irq_reset(struct irqs *irqs);
 void irq_set_mastering(struct irqs *irqs, bool mastering);
 
-/* How many interrupts the kind VFIO_PCI_*_IRQ_INDEX has, and VFIO_IRQ_INFO_* */
+/* Number of interrupts of the kind VFIO_PCI_*_IRQ_INDEX, and VFIO_IRQ_INFO_*. */
 unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 		       uint32_t *flags);
 /* Handles the request with @data of @size bytes; takes descriptors from @channel. */

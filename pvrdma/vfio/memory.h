@@ -10,7 +10,7 @@
 #include "vfio.h"
 
 #define MEMORY_MAX_REGIONS 4096
-/* Limit for one client, which must not use up this process's address space. */
+/* Limit for one client, which must not exhaust this process's address space. */
 #define MEMORY_MAX_BYTES (UINT64_C(1) << 43)
 
 struct region;
@@ -19,7 +19,7 @@ struct memory {
 	/* Sorted by address; they do not overlap. */
 	struct region *regions;
 	unsigned int count, max;
-	/* Where the last lookup ended. */
+	/* Position of the last lookup. */
 	unsigned int hint;
 	uint64_t bytes;
 	unsigned int unreachable;
@@ -31,8 +31,8 @@ void memory_init(struct memory *memory, struct guard_owner *owner);
 void memory_clear(struct memory *memory);
 
 /*
- * @fd -1: a region that exists but is not accessible. Takes ownership of the
- * descriptor, even on failure. -EEXIST: overlaps another one.
+ * @fd -1: a region that exists but is not accessible. Takes ownership of the descriptor,
+ * even on failure. -EEXIST: it overlaps another region.
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);
@@ -43,7 +43,7 @@ void memory_unmap(struct memory *memory, uint64_t address);
 bool memory_region(const struct memory *memory, unsigned int index,
 		   uint64_t *address, uint64_t *size);
 
-/* Errors as vfio_backing(); @run may end before @size. */
+/* Same errors as vfio_backing(); @run may end before @size. */
 int memory_find(struct memory *memory, uint64_t address, uint64_t size,
 		struct vfio_run *run);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Wire format of vfio-user messages, in host byte order. What their bodies
- * share with the ioctls of VFIO is in <linux/vfio.h>.
+ * Wire format of vfio-user messages, in host byte order. Structures shared with the
+ * ioctls of VFIO are in <linux/vfio.h>.
  */
 #ifndef VFIO_PROTO_H
 #define VFIO_PROTO_H
@@ -77,7 +77,7 @@ struct proto_dma_unmap {
 	uint64_t size;
 };
 
-/* Shorter than the ioctl's. */
+/* Shorter than the struct of the ioctl. */
 struct proto_device_info {
 	uint32_t argsz;
 	uint32_t flags;
@@ -85,7 +85,7 @@ struct proto_device_info {
 	uint32_t num_irqs;
 };
 
-/* Followed by data: in a write, and in the reply to a read. */
+/* Followed by data in a write, and in the reply to a read. */
 struct proto_access {
 	uint64_t offset;
 	uint32_t region;

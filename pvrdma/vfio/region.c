@@ -93,7 +93,7 @@ static int write_part(struct vfio *vfio, unsigned int bar, uint64_t offset,
 	return failure(vfio->ops.write(vfio->ctx, bar, offset, data, size));
 }
 
-/* The largest aligned part that begins at @offset. */
+/* The size of the largest aligned access that begins at @offset. */
 static size_t part(uint64_t offset, size_t rest)
 {
 	size_t size = 8;

@@ -16,9 +16,9 @@
 
 /* Maximum messages handled by one vfio_dispatch(). */
 #define BATCH 64
-/* A silent client must not keep others out for longer than this. */
+/* A silent client must not block other clients for longer than this. */
 #define NEGOTIATION_SECONDS 5
-/* After a shortage of descriptors or memory. */
+/* Delay after a shortage of descriptors or memory. */
 #define RETRY_SECONDS 1
 #define SLOW_NS UINT64_C(10000000)
 #define NS_PER_S UINT64_C(1000000000)
@@ -80,7 +80,7 @@ static void end_session(struct vfio *vfio, const char *why)
 	}
 	set_timer(vfio, 0);
 	channel_close(&vfio->channel);
-	/* No interrupts and no access to memory while the function releases it. */
+	/* No interrupts and no memory accesses while the function releases the memory. */
 	session_reset(vfio);
 	irq_clear(&vfio->irqs);
 	if (vfio->negotiated)
@@ -117,7 +117,7 @@ static int accept_client(struct vfio *vfio)
 		set_timer(vfio, RETRY_SECONDS);
 		return 0;
 	default:
-		/* The client has gone. */
+		/* The client has disconnected. */
 		return 0;
 	}
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The function and its client, as the message handlers see them. */
+/* The function and its client, as seen by the message handlers. */
 #ifndef VFIO_SESSION_H
 #define VFIO_SESSION_H
 
@@ -14,7 +14,7 @@ struct vfio {
 	struct vfio_function function;
 	struct vfio_ops ops;
 	void *ctx;
-	/* -1: there is only one connection, and no other can come. */
+	/* -1: there is only one connection, and no further one is possible. */
 	int listener;
 	char *path;
 	int epoll;
@@ -22,23 +22,23 @@ struct vfio {
 	int timer;
 	/* A version has been negotiated, and came() was called. */
 	bool negotiated;
-	/* Why the session is to end, set outside of dispatching; or NULL. */
+	/* Reason to end the session, set outside dispatching; or NULL. */
 	const char *ending;
 	unsigned int complaints;
-	/* Waits for the client to read, before another message is handled. */
+	/* Waits for the client to read before another message is handled. */
 	bool waiting;
 	struct channel channel;
 	struct memory memory;
 	struct guard_owner guard;
 	struct irqs irqs;
 	struct config config;
-	/* Except for what vfio_stats() computes. */
+	/* Except the values that vfio_stats() computes. */
 	struct vfio_stats stats;
 };
 
 /*
- * Handles the message in the channel, and puts the reply there unless none is
- * wanted. 0, or -EBADMSG when the session has to end, for the reason *@why.
+ * Handles the message in the channel, and puts the reply there unless none is requested.
+ * Returns 0, or -EBADMSG if the session has to end, for the reason *@why.
  */
 int session_message(struct vfio *vfio, const char **why);
 

@@ -12,7 +12,7 @@
 
 /*
  * The reply contains only capabilities that the client knows, with limits that do not
- * exceed its own: QEMU rejects a limit on descriptors above its own.
+ * exceed the client's: QEMU rejects a limit on descriptors above its own.
  */
 static void answer_limit(struct json_object *theirs, struct json_object *ours,
 			 const char *name, int64_t limit)
@@ -48,7 +48,7 @@ static void answer(struct json_object *theirs, struct json_object *ours)
 		json_object_object_add(ours, "write_multiple", json_object_new_boolean(true));
 }
 
-/* @text ends with a NUL, the only one. NULL: not an object. */
+/* @text ends with a NUL, the only one. Returns NULL if it is not an object. */
 static struct json_object *parse(const char *text, size_t size)
 {
 	struct json_tokener *tokener;

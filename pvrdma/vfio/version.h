@@ -8,8 +8,8 @@
 #include "proto.h"
 
 /*
- * Answers @body of @size bytes in @reply, which has room for @room. The size of the
- * reply; or -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
+ * Writes the response to @body of @size bytes into @reply, whose size is @room. Returns
+ * the size of the reply; or -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
  */
 int version_negotiate(const void *body, size_t size, void *reply, size_t room);
 

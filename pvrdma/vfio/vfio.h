@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A PCI function that this process offers to a VMM over vfio-user (protocol 0.1
- * and its extensions in QEMU's docs/interop/vfio-user).
+ * A PCI function that this process offers to a VMM over vfio-user (protocol 0.1 and its
+ * extensions in QEMU's docs/interop/vfio-user).
  *
- * Threads: a struct vfio belongs to the thread that runs its event loop. All
- * calls are made there, all operations are called there, from vfio_dispatch() or
+ * Threads: a struct vfio belongs to the thread that runs its event loop. All calls are
+ * made, and all operations are called, on that thread, from vfio_dispatch() or
  * vfio_close(), except vfio_interrupt(), which any thread may call.
  *
  * Errors: 0 or -errno; a pointer is NULL with errno set.
  *
- * Units: addresses are those that the guest gives the device (DMA addresses);
- * sizes and offsets are bytes.
+ * Units: addresses are those that the guest passes to the device (DMA addresses); sizes
+ * and offsets are in bytes.
  *
- * A client that breaks the protocol loses its session, never the process: the log
- * operation gets the reason, and the next client may connect. One client is served
- * at a time; others wait in the listen queue.
+ * A client that violates the protocol loses its session, but does not end the process:
+ * the log operation receives the reason, and the next client may connect. One client is
+ * served at a time; others wait in the listen queue.
  */
 #ifndef EADM_VFIO_H
 #define EADM_VFIO_H
@@ -33,7 +33,7 @@ enum vfio_bar_kind {
 	VFIO_BAR_NONE,
 	VFIO_BAR_IO,
 	VFIO_BAR_MEM32,
-	/* Takes the next BAR as well, which must be VFIO_BAR_NONE. */
+	/* Also occupies the next BAR, which must be VFIO_BAR_NONE. */
 	VFIO_BAR_MEM64,
 };
 
@@ -45,8 +45,8 @@ struct vfio_bar {
 };
 
 /*
- * What the guest sees. MSI-X table and pending bits must not overlap, and each
- * lies within its BAR; accesses to them are not passed to the operations.
+ * The function as seen by the guest. MSI-X table and pending bits must not overlap, and
+ * each lies within its BAR; accesses to them are not passed to the operations.
  */
 struct vfio_function {
 	uint16_t vendor, device;
@@ -60,7 +60,7 @@ struct vfio_function {
 	unsigned int table_bar, pba_bar;
 	/* Multiples of 8. */
 	uint32_t table_offset, pba_offset;
-	/* A PCIe endpoint with 4096 bytes of configuration space, else 256. */
+	/* A PCIe endpoint with 4096 bytes of configuration space, otherwise 256. */
 	bool pcie;
 };
 
@@ -69,12 +69,15 @@ struct vfio_run {
 	uint64_t address;
 	uint64_t size;
 	/*
-	 * The file that backs it, to be mapped shared from @offset. Owned by the
-	 * library: valid until the region is unmapped; dup() it to keep it longer.
+	 * The file that backs it, to be mapped shared from @offset. Owned by the library:
+	 * valid until the region is unmapped; dup() it to keep it longer.
 	 */
 	int fd;
 	uint64_t offset;
-	/* As vfio_dma() returns it for @address; PROT_READ, or with PROT_WRITE. */
+	/*
+	 * The memory as returned by vfio_dma() for @address; PROT_READ, or with
+	 * PROT_WRITE.
+	 */
 	void *memory;
 	bool writable;
 };
@@ -87,10 +90,10 @@ struct vfio_peer {
 };
 
 /*
- * Operations of the function. Each is called on the loop's thread and returns
- * within 10 ms, since the VMM may hold its main lock until the reply: longer
- * operations are started here and end with an interrupt. They must not call
- * vfio_dispatch() or vfio_close(). Those that may be NULL are marked.
+ * Operations of the function. Each is called on the loop's thread and must return within
+ * 10 ms, because the VMM may hold its main lock until the reply: longer operations are
+ * only started here and end with an interrupt. They must not call vfio_dispatch() or
+ * vfio_close(). Operations that may be NULL are marked.
  */
 struct vfio_ops {
 	/*
@@ -120,9 +123,9 @@ struct vfio_ops {
 	/* The client has connected and negotiated a version (NULL allowed). */
 	void (*came)(void *ctx, const struct vfio_peer *peer);
 	/*
-	 * The client has gone or lost its session: implies reset(), and unmapping()
-	 * of all memory, which are not called for it. The configuration space is then
-	 * reset to power-on.
+	 * The client has disconnected or lost its session: implies reset(), and
+	 * unmapping() of all memory, which are not called for it. The configuration space
+	 * is then reset to power-on.
 	 */
 	void (*gone)(void *ctx);
 	/* Bits of the command register changed (NULL allowed). */
@@ -132,10 +135,10 @@ struct vfio_ops {
 };
 
 /*
- * Creates a socket at @path with the permissions @mode and listens there; a stale socket
+ * Creates a socket at @path with the permissions @mode and listens on it; a stale socket
  * without a listener is replaced (-EADDRINUSE: it has one). @function and @ops are
- * copied. vfio_close() ends the session as if the client had gone (operation gone() is
- * called if there is one) and removes the socket.
+ * copied. vfio_close() ends the session as if the client had disconnected (operation
+ * gone() is called if there is a client) and removes the socket.
  *
  * Installs a handler for SIGBUS, which replaces memory whose file was truncated by a
  * client; SIGBUS for other reasons is passed to the previous handler.
@@ -149,51 +152,51 @@ struct vfio *vfio_open_fd(int fd, const struct vfio_function *function,
 void vfio_close(struct vfio *vfio);
 
 /*
- * An epoll descriptor, readable when vfio_dispatch() has something to do. It never
- * blocks, and handles a bounded number of messages, so that several functions may
- * share a loop. An error is returned only if no client can be served any more: by
- * vfio_open_fd() with a connected socket, -EPIPE when its client has gone.
+ * An epoll descriptor, readable if vfio_dispatch() has work to do. vfio_dispatch() never
+ * blocks, and handles a bounded number of messages, so that several functions may share a
+ * loop. It returns an error only if no client can be served any more: after
+ * vfio_open_fd() with a connected socket, -EPIPE if its client has disconnected.
  */
 int vfio_fd(const struct vfio *vfio);
 int vfio_dispatch(struct vfio *vfio);
 
 /*
- * The guest's memory at @address, in this process: valid until unmapping() for it,
- * or gone(), returns. NULL with errno EPERM when the guest has bus mastering off,
- * EFAULT when not all of it is in one region with a descriptor, EACCES when @write is set
- * and it is read-only.
+ * The guest's memory at @address, in this process: valid until unmapping() for it, or
+ * gone(), returns. NULL with errno EPERM if the guest has bus mastering off, EFAULT if
+ * not all of it is in one region with a descriptor, EACCES if @write is set and it is
+ * read-only.
  *
  * The guest may write to it at any time: read a value once, then check it.
  */
 void *vfio_dma(struct vfio *vfio, uint64_t address, size_t size, bool write);
 
 /*
- * The first part of [@address, @address + @size) that one descriptor backs:
- * @run->address is @address, @run->size at most @size. Errors as vfio_dma().
- * With MAP_FIXED, a loop over the pages of a buffer makes scattered ones
- * contiguous; mappings that are read or written need vfio_guard().
+ * The first part of [@address, @address + @size) that one descriptor backs: @run->address
+ * is @address, @run->size at most @size. Same errors as vfio_dma(). With MAP_FIXED, a
+ * loop over the pages of a buffer makes scattered pages contiguous; mappings that are
+ * read or written need vfio_guard().
  */
 int vfio_backing(struct vfio *vfio, uint64_t address, uint64_t size,
 		 struct vfio_run *run);
 
 /*
- * [@memory, @memory + @size) maps pages of the client: when their file has been
- * truncated, an access reads zeros and the session ends, instead of a SIGBUS.
+ * [@memory, @memory + @size) maps pages of the client: if their file has been truncated,
+ * an access reads zeros and the session ends, instead of causing SIGBUS.
  */
 int vfio_guard(struct vfio *vfio, void *memory, size_t size);
 void vfio_unguard(struct vfio *vfio, void *memory);
 
 /*
- * Sends an MSI-X vector. A masked one becomes pending, and is sent when it is unmasked.
- * -EINVAL: no such vector; -ENOTCONN: the VMM has not enabled it, or the guest has
- * bus mastering off, and it is lost as on a real bus. May be called by any thread, also
- * without a client, but not during vfio_close().
+ * Sends an MSI-X vector. A masked vector becomes pending, and is sent when it is
+ * unmasked. -EINVAL: no such vector; -ENOTCONN: the VMM has not enabled it, or the guest
+ * has bus mastering off, and the interrupt is lost as on a real bus. May be called by any
+ * thread, also without a client, but not during vfio_close().
  */
 int vfio_interrupt(struct vfio *vfio, unsigned int vector);
 
 /*
- * Asks the VMM to remove the device from the guest in an orderly way.
- * -ENOTCONN: it does not support that.
+ * Asks the VMM to remove the device from the guest in an orderly way. -ENOTCONN: the VMM
+ * does not support that.
  */
 int vfio_unplug(struct vfio *vfio);
 
@@ -210,7 +213,7 @@ struct vfio_stats {
 	uint64_t sessions;
 	/* Since vfio_open(): all messages, and those replied to with an error. */
 	uint64_t messages, refused;
-	/* Sessions that ended because the client broke the protocol. */
+	/* Number of sessions that ended because the client violated the protocol. */
 	uint64_t broken;
 	/* Accesses to each BAR; posted: writes that the VMM did not wait for. */
 	uint64_t reads[VFIO_BARS], writes[VFIO_BARS], posted[VFIO_BARS];

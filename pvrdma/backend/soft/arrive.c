@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Datagrams that arrive: those that cannot be delivered are silently dropped. */
+/* Received datagrams: those that cannot be delivered are silently dropped. */
 #include "soft.h"
 
 static struct soft_qp *find_receiver(struct soft_port *port, const struct soft_datagram *datagram)
@@ -41,7 +41,10 @@ void soft_ud_arrive(struct soft_port *port, struct soft_datagram *datagram)
 	else if (!soft_list_check(&into) || !soft_put(&into, 0, datagram->data, datagram->size))
 		status = IBV_WC_LOC_PROT_ERR;
 	soft_received(to, recv, status, &datagram->wc);
-	/* The sender chooses the length, and may be anyone: so that must not fail the receiver. */
+	/*
+	 * The sender chooses the length, and may be any program: it must not make the
+	 * receiver fail.
+	 */
 	if (status == IBV_WC_LOC_PROT_ERR)
 		soft_qp_fail(to);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The backend as its users see it: ports, and turns of all QPs. */
+/* The backend's interface: ports, and turns of all QPs. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static void gid_del(struct backend_port *backend_port, uint32_t index)
 		return;
 	gid = port->gids[index].gid;
 	port->gids[index].used = false;
-	/* It may have been at two indices, with two types. */
+	/* The GID may exist at two indices, with two types. */
 	if (!soft_has_gid(port, &gid))
 		soft_links_gid(port, &gid, false);
 }

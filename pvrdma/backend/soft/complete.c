@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How requests end. */
+/* Completion of requests. */
 #include <stdlib.h>
 
 #include "soft.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is known about a link. */
+/* State of a link. */
 #include <string.h>
 
 #include "link.h"

@@ -7,7 +7,10 @@
 #include "wire.h"
 
 #define LINK_MAX_GIDS 4096u
-/* All requests and answers that may be pending at once, and as much again for the rest. */
+/*
+ * Size of all requests and responses that may be pending at once, doubled for other
+ * messages.
+ */
 #define LINK_MAX_OUT (4 * WIRE_WINDOW * WIRE_PIECE)
 /* The longest message. */
 #define LINK_MAX_IN (sizeof(struct wire_head) + sizeof(struct wire_request) + WIRE_PIECE)
@@ -17,7 +20,7 @@ struct link_gid {
 	uint32_t port;
 };
 
-/* A link to another program, connected or wanted. */
+/* A link to another program, connected or to be connected. */
 struct soft_link {
 	TAILQ_ENTRY(soft_link) entry;
 	/* -1: not connected. */
@@ -30,7 +33,7 @@ struct soft_link {
 	uint64_t retry_at, heard;
 	struct link_gid *gids;
 	unsigned int n_gids, max_gids;
-	/* Number of requests without an answer. */
+	/* Number of requests without a response. */
 	unsigned int asked;
 	struct soft_qps blocked;
 	/* Received data, up to an incomplete message. */
@@ -39,7 +42,7 @@ struct soft_link {
 	/* Data to be sent: from @sent to @n_out. */
 	unsigned char *out;
 	size_t sent, n_out, room;
-	/* Waits until the socket accepts more. */
+	/* Waits until the socket accepts more data. */
 	bool full;
 };
 
@@ -64,10 +67,10 @@ struct link_message {
 	size_t size;
 };
 
-/* ---- stream.c: -errno, on which the link is lost */
-/* Number of bytes received, 0: there are none now. */
+/* ---- stream.c: a returned -errno means that the link is lost */
+/* Number of bytes received, 0 if none are available. */
 ssize_t link_receive(struct soft_link *link);
-/* The next message behind *@at received bytes, which is advanced. 0: it is not complete. */
+/* The next message at *@at in the received bytes; advances *@at. 0: it is incomplete. */
 int link_next(const struct soft_link *link, size_t *at, struct link_message *message);
 /* Drops the first @size received bytes. */
 void link_drop(struct soft_link *link, size_t size);

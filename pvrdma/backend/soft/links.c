@@ -17,10 +17,10 @@
 
 #define EVENTS 16
 #define RETRY_NS 100000000u
-/* Bytes received on a link before others get their turn. */
+/* Number of bytes received on a link before other links are served. */
 #define TURN (1u << 20)
 
-/* ---- life of a link */
+/* ---- life cycle of a link */
 
 static void say(const struct soft_links *links, const struct soft_link *link, const char *what,
 		int err)
@@ -49,7 +49,7 @@ static struct soft_link *add_link(struct soft_links *links, const char *address)
 	return link;
 }
 
-/* Closes its socket, and drops all that is known about the other program. */
+/* Closes the socket, and discards all data about the other program. */
 static void reset(struct soft_links *links, struct soft_link *link)
 {
 	if (link->fd >= 0)
@@ -83,7 +83,7 @@ static void lose(struct soft_links *links, struct soft_link *link, int err)
 		remove_link(links, link);
 		return;
 	}
-	/* At once if it was connected until now: QPs wait for it. */
+	/* Retry immediately if it was connected until now, because QPs wait for it. */
 	link->retry_at = links->soft->now + (link->greeted ? 0 : RETRY_NS);
 	reset(links, link);
 }
@@ -154,7 +154,7 @@ static void accept_all(struct soft_links *links)
 	}
 }
 
-/* ---- what has come */
+/* ---- received messages */
 
 static int take_hello(struct soft_links *links, struct soft_link *link,
 		      const unsigned char *data, size_t size)
@@ -280,7 +280,7 @@ static void link_event(struct soft_links *links, struct soft_link *link, uint32_
 		lose(links, link, err);
 }
 
-/* ---- all of them */
+/* ---- all links */
 
 uint64_t soft_links_run(struct soft *soft)
 {
@@ -335,7 +335,7 @@ void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there
 
 	if (!port->soft->links)
 		return;
-	/* If not even this can be sent, the link is lost at once. */
+	/* If this message cannot be sent, the link is lost immediately. */
 	TAILQ_FOREACH(link, &port->soft->links->links, entry)
 		if (link->fd >= 0 && !link->connecting && !put_gid(link, port, gid, there))
 			shutdown(link->fd, SHUT_RDWR);

@@ -180,7 +180,7 @@ bool soft_copy(const struct soft_list *to, uint64_t to_offset,
 		into = soft_list_at(to, to_offset + done, &piece);
 		if (!into)
 			return false;
-		/* Source and target may overlap, as the guest chooses both. */
+		/* Source and target may overlap because the guest chooses both. */
 		memmove(into, out, piece);
 	}
 	return true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Ports: by address, and what they report. */
+/* Ports: lookup by address, and their properties. */
 #include <string.h>
 
 #include "soft.h"

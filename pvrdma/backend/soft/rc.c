@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The requester of a reliable connection. Within a program answers are immediate, so that
- * the only things to wait for are a missing peer (timeout) and a receive (RNR); for peers
- * in another program, remote.c waits for answers.
+ * The requester of a reliable connection. Inside a program responses are immediate, so
+ * that only a missing peer (timeout) and a missing receive (RNR) have to be waited for;
+ * for peers in another program, remote.c waits for responses.
  */
 #include "soft.h"
 
-/* Finds the other end, which must be connected to this QP, too. */
+/* Finds the other end, which must also be connected to this QP. */
 static struct soft_qp *find_peer(const struct soft_qp *qp, struct soft_port *port)
 {
 	struct soft_qp *peer = soft_responder(port, qp->attr.dest_qp_num, qp->qpn);
@@ -60,7 +60,7 @@ static bool data_step(struct soft_qp *qp, struct soft_send *send, struct soft_qp
 
 	remote = soft_respond_list(peer, request, &sge);
 	if (reads ? !move(qp, send, &local, &remote) : !move(qp, send, &remote, &local)) {
-		/* The peer checks its own memory only. */
+		/* The peer checks only its own memory. */
 		if (!soft_list_check(&local))
 			return soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return soft_rc_fail(qp, soft_respond_fail(peer, request));
@@ -120,7 +120,10 @@ bool soft_rc_step(struct soft_qp *qp, struct soft_send *send)
 	if (link)
 		return soft_remote_step(qp, send, link);
 	peer = port ? find_peer(qp, port) : NULL;
-	/* A request that has begun cannot continue with a peer that was reset meanwhile. */
+	/*
+	 * A request that has begun cannot continue with a peer that was reset in the
+	 * meantime.
+	 */
 	if (!peer || (qp->begun && soft_takes_receive(send->wr.opcode) && !peer->taken))
 		return soft_rc_no_answer(qp);
 	qp->retries = 0;

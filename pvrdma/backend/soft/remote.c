@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Requests whose responder is in another program. A QP requests one piece at a time, and
- * continues when that was answered. After a lost link it repeats the piece without an
- * answer, which the responder recognises by its number.
+ * continues after its response. After a lost link it repeats the piece that has no
+ * response, which the responder recognises by its number.
  */
 #include <string.h>
 
@@ -11,8 +11,8 @@
 /* ---- requester */
 
 /*
- * Woken without an answer: it only counts as a timeout if the other program sends nothing at
- * all.
+ * Woken without a response: it only counts as a timeout if the other program sends
+ * nothing at all.
  */
 static bool still_waiting(struct soft_qp *qp)
 {
@@ -91,7 +91,7 @@ bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_li
 	return ask(qp, send, link);
 }
 
-/* The piece was executed; @data: what was read. */
+/* The piece was executed; @data: the data read. */
 static void done(struct soft_qp *qp, struct soft_send *send, const void *data, uint32_t size)
 {
 	struct soft_list local = soft_rc_local(qp, send);
@@ -110,7 +110,7 @@ static void done(struct soft_qp *qp, struct soft_send *send, const void *data, u
 	soft_qp_schedule(qp);
 }
 
-/* Size of the data in the answer to @send. */
+/* Size of the data in the response to @send. */
 static uint32_t expected(const struct soft_qp *qp, const struct soft_send *send)
 {
 	return soft_rc_local(qp, send).access ? piece_of(qp, send) : 0;
@@ -135,7 +135,7 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 
 	if (!soft_link_answered(link))
 		return false;
-	/* The QP may be gone by now, or have given up. */
+	/* The QP may have been destroyed by now, or have given up. */
 	if (!send || qp->queue == SOFT_BLOCKED || qp->asked != link || qp->token != wire->token)
 		return true;
 	if (wire->kind == WIRE_DONE && wire->size != expected(qp, send))
@@ -146,7 +146,7 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 		done(qp, send, data, wire->size);
 		return true;
 	case WIRE_NOT_READY:
-		/* The request restarts, as the first piece asks for a receive. */
+		/* The request restarts, because the first piece asks for a receive. */
 		qp->begun = false;
 		soft_rc_not_ready(qp, wire->timer);
 		return true;
@@ -179,7 +179,7 @@ void soft_remote_lost(struct soft *soft, struct soft_link *link)
 {
 	while (!TAILQ_EMPTY(&link->blocked))
 		soft_qp_schedule(TAILQ_FIRST(&link->blocked));
-	/* A QP that was modified meanwhile is already runnable. */
+	/* A QP that was modified in the meantime is already runnable. */
 	give_up(&soft->runnable, link);
 	give_up(&soft->waiting, link);
 }
@@ -214,7 +214,10 @@ static bool is_atomic(const struct soft_request *request)
 	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/* Moves the piece's data, in the direction of the request. A status, or SOFT_NOT_READY. */
+/*
+ * Moves the piece's data, in the direction of the request. Returns a status, or
+ * SOFT_NOT_READY.
+ */
 static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
 		     const struct soft_request *request, const unsigned char *data, void *read)
 {
@@ -239,7 +242,7 @@ static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
 	return IBV_WC_SUCCESS;
 }
 
-/* The piece was executed before; only its answer was lost. */
+/* The piece was executed before; only its response was lost. */
 static int repeat(struct soft_qp *peer, const struct wire_request *wire,
 		  const struct soft_request *request, void *read)
 {
@@ -267,7 +270,10 @@ static struct soft_qp *find_responder(struct soft *soft, const struct soft_link 
 	peer = port ? soft_responder(port, wire->responder, wire->requester) : NULL;
 	if (!peer || !soft_link_has_gid(link, wire->port, &peer->attr.ah_attr.grh.dgid))
 		return NULL;
-	/* The next piece, or the last one again; otherwise the two QPs are out of sync. */
+	/*
+	 * The piece must be the next one, or the last one again; otherwise the two QPs
+	 * are out of sync.
+	 */
 	if (wire->number != peer->served + 1 && (wire->number != peer->served || !peer->served))
 		return NULL;
 	return peer;
@@ -291,7 +297,10 @@ static void serve(struct soft *soft, struct soft_link *link, const struct wire_r
 	unsigned char read[WIRE_PIECE];
 	int status;
 
-	/* A request that has begun cannot continue with a responder that was reset meanwhile. */
+	/*
+	 * A request that has begun cannot continue with a responder that was reset in the
+	 * meantime.
+	 */
 	if (!peer || (!again && wire->offset && soft_takes_receive(request.opcode) && !peer->taken)) {
 		answer(link, wire, WIRE_NOBODY, 0, NULL, 0);
 		return;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A request of a reliable connection, wherever its responder is: how it waits and fails. */
+/*
+ * A request of a reliable connection, independent of its responder's location: waiting
+ * and failing.
+ */
 #include "soft.h"
 
 /* In units of 10 us, by the code of the RNR timer (IBTA, table "RNR NAK timer field"). */
@@ -12,7 +15,7 @@ static const uint32_t rnr_times[32] = {
 #define RNR_UNIT_NS 10000u
 #define RETRY_FOREVER 7
 #define ACK_UNIT_NS 4096u
-/* How often to look for a peer if there is no timeout. */
+/* Interval of looking for a peer if there is no timeout. */
 #define LOOK_NS 100000000u
 
 bool soft_rc_fail(struct soft_qp *qp, enum ibv_wc_status status)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The responder of a reliable connection: effects of a request, wherever the
- * requester is.
+ * The responder of a reliable connection: effects of a request, independent of the
+ * requester's location.
  */
 #include "soft.h"
 
@@ -91,7 +91,9 @@ struct soft_list soft_respond_list(const struct soft_qp *peer,
 	};
 }
 
-/* Completes the receive of a request with an error, as it has no room, or no memory. */
+/*
+ * Completes the receive of a request with an error, because it has no room or no memory.
+ */
 static void spoil_receive(struct soft_qp *peer, enum ibv_wc_status status)
 {
 	struct backend_wc wc = { .wc = { .opcode = IBV_WC_RECV } };

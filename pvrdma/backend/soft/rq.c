@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Receive queues: those of QPs, and shared ones. */
+/* Receive queues of QPs, and shared receive queues. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -52,7 +52,7 @@ static int parse(const char *address, struct sockaddr_storage *name, socklen_t *
 	return 0;
 }
 
-/* Requests are small, and their answers are waited for. */
+/* Requests are small, and the sender waits for their responses. */
 static void no_delay(int fd)
 {
 	int on = 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An adapter in software: the functions of one process reach each other through memory,
- * those of other processes over links. Ports find one another by GID. A request is
- * executed by the sender's side, in steps of bounded size, and looks up its responder in
- * each step: QPs never point to each other.
+ * A software adapter: the functions of one process reach each other through memory, those
+ * of other processes over links. Ports find each other by GID. A request is executed by
+ * the sender's side, in steps of bounded size, and looks up its responder in each step:
+ * QPs never point to each other.
  */
 #ifndef SOFT_H
 #define SOFT_H
@@ -24,9 +24,9 @@
 #define SOFT_MTU 4096
 #define SOFT_MAX_MESSAGE (1u << 30)
 #define SOFT_GRH 40
-/* Size of a management datagram; QP 1 carries nothing else. */
+/* Size of a management datagram; QP 1 transfers only these. */
 #define SOFT_MAD 256
-/* Bytes that one QP moves before it is the next one's turn. */
+/* Number of bytes that one QP moves before the next QP is served. */
 #define SOFT_STEP (256u << 10)
 /* Limits for all QPs in one call of run(). */
 #define SOFT_RUN_BYTES (1u << 20)
@@ -43,7 +43,7 @@ struct soft {
 	uint32_t n_ports;
 	/* Links to other programs; NULL: none. */
 	struct soft_links *links;
-	/* QPs that have something to do, and those that wait until some time. */
+	/* QPs that have work, and those that wait until a certain time. */
 	struct soft_qps runnable, waiting;
 	uint64_t now;
 	/* Remaining budget of this run(). */
@@ -60,7 +60,7 @@ struct soft_gid {
 struct soft_port {
 	TAILQ_ENTRY(soft_port) link;
 	struct soft *soft;
-	/* Identifies it to other programs. */
+	/* Identifies the port to other programs. */
 	uint32_t number;
 	const struct backend_client *client;
 	void *ctx;
@@ -82,7 +82,7 @@ struct backend_mr {
 	enum backend_mr_kind kind;
 	/* The index in bits 31:8, and the consumer's part. */
 	uint32_t key;
-	/* For BACKEND_MR_FAST: it is registered. */
+	/* For BACKEND_MR_FAST: the MR is registered. */
 	bool valid;
 	unsigned int access;
 	uint64_t start, length;
@@ -93,7 +93,7 @@ struct backend_mr {
 	uint64_t fast[];
 };
 
-/* A receive, with room for the maximum SGEs of its queue. */
+/* A receive, with space for the maximum number of SGEs of its queue. */
 struct soft_recv {
 	TAILQ_ENTRY(soft_recv) link;
 	uint64_t wr_id;
@@ -113,7 +113,7 @@ struct backend_srq {
 	struct backend_pd *pd;
 	void *client;
 	struct soft_rq rq;
-	/* 0: nothing to report. */
+	/* 0: no event to report. */
 	uint32_t limit;
 };
 
@@ -137,7 +137,7 @@ struct soft_request {
 	enum ibv_wr_opcode opcode;
 	bool solicited;
 	uint32_t length;
-	/* In the responder's memory. */
+	/* Address in the responder's memory. */
 	uint64_t addr;
 	uint32_t rkey;
 	/* Immediate data, or the key to invalidate. */
@@ -145,7 +145,10 @@ struct soft_request {
 	uint64_t compare_add, swap;
 };
 
-/* A responder's answer is the status of the requester's completion, or this: no receive. */
+/*
+ * A responder's result is the status of the requester's completion, or this value: no
+ * receive.
+ */
 #define SOFT_NOT_READY (-1)
 
 struct soft_qp {
@@ -163,26 +166,29 @@ struct soft_qp {
 	struct soft_sends sends, free_sends;
 	struct soft_rq rq;
 
-	/* Requester: progress of the first request, and until when it waits. */
+	/* Requester: progress of the first request, and the time until which it waits. */
 	bool begun;
 	uint64_t done;
 	uint64_t wake;
 	unsigned int retries, rnr_retries;
-	/* What it waits for, if it does; how often it has waited. */
+	/* Reason for waiting, if it waits; number of times that it has waited. */
 	enum backend_wait wait;
 	uint64_t waits;
 	/*
-	 * Requester, to another program: the link on which it waits for an answer, or on
-	 * which the QP is blocked; token of the request; since when it waits.
+	 * Requester, to another program: the link on which it waits for a response, or on
+	 * which the QP is blocked; token of the request; time since when it waits.
 	 */
 	struct soft_link *asked;
 	uint64_t token, asked_at;
-	/* Number of answered pieces: a repeated piece must not be executed twice. */
+	/* Number of completed pieces: a repeated piece must not be executed twice. */
 	uint32_t answered;
 	/* Responder: the receive taken by the peer's request. */
 	struct soft_recv *taken;
 	bool established, last_wqe_sent;
-	/* Number of executed pieces of another program's QP, and the answer to the last one. */
+	/*
+	 * Number of executed pieces of another program's QP, and the response to the last
+	 * one.
+	 */
 	uint32_t served;
 	enum ibv_wc_status last_status;
 	uint64_t last_value;
@@ -207,7 +213,10 @@ void soft_event(struct soft_port *port, enum ibv_event_type type, void *object);
 int soft_mr_create(struct backend_pd *pd, const struct backend_mr_attr *attr, void *request,
 		   struct backend_mr **mr, uint32_t *lkey, uint32_t *rkey);
 void soft_mr_destroy(struct backend_mr *mr);
-/* Whether the whole range may be accessed like this; @access: IBV_ACCESS_*, 0: local read. */
+/*
+ * Whether the whole range may be accessed in this way; @access: IBV_ACCESS_*, 0: local
+ * read.
+ */
 bool soft_mr_check(struct backend_pd *pd, uint32_t key, uint64_t addr, uint64_t length,
 		   unsigned int access);
 /* The memory at @addr, contiguous for *@size bytes, which may be reduced. */
@@ -228,7 +237,7 @@ struct soft_list {
 uint64_t soft_list_length(const struct soft_list *list);
 bool soft_list_check(const struct soft_list *list);
 void *soft_list_at(const struct soft_list *list, uint64_t offset, size_t *size);
-/* Copies @size bytes; false: the memory is gone, or was removed meanwhile. */
+/* Copies @size bytes; false: the memory is gone, or was removed in the meantime. */
 bool soft_copy(const struct soft_list *to, uint64_t to_offset,
 	       const struct soft_list *from, uint64_t from_offset, size_t size);
 bool soft_put(const struct soft_list *to, uint64_t offset, const void *data, size_t size);
@@ -238,9 +247,9 @@ bool soft_get(const struct soft_list *from, uint64_t offset, void *data, size_t 
 int soft_rq_init(struct soft_rq *rq, uint32_t depth, uint32_t max_sge);
 void soft_rq_exit(struct soft_rq *rq);
 int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr);
-/* The receive that the QP takes next, from its SRQ if it has one; or NULL. */
+/* The receive that the QP consumes next, from its SRQ if it has one; or NULL. */
 struct soft_recv *soft_take(struct soft_qp *qp);
-/* Returns it to the free entries of its queue. */
+/* Returns a receive to the free entries of its queue. */
 void soft_recv_free(struct soft_qp *qp, struct soft_recv *recv);
 int soft_srq_create(struct backend_pd *pd, const struct ibv_srq_attr *attr,
 		    void *client, struct backend_srq **srq);
@@ -267,13 +276,13 @@ void soft_qp_schedule(struct soft_qp *qp);
 void soft_qp_wait(struct soft_qp *qp, enum backend_wait wait, uint64_t until);
 /* Blocks the QP until there is room on the link. */
 void soft_qp_block(struct soft_qp *qp, struct soft_link *link);
-/* It has nothing to do. */
+/* Removes a QP that has no work. */
 void soft_qp_leave(struct soft_qp *qp);
 
 /* ---- complete.c */
 /* Completes the first request. */
 void soft_sent(struct soft_qp *qp, enum ibv_wc_status status);
-/* Completes a receive; @wc has everything except status, QPN and wr_id. */
+/* Completes a receive; all members of @wc are set except status, QPN and wr_id. */
 void soft_received(struct soft_qp *qp, struct soft_recv *recv,
 		   enum ibv_wc_status status, struct backend_wc *wc);
 /* Enters the error state, in which all requests are flushed. */
@@ -283,11 +292,11 @@ void soft_qp_fail(struct soft_qp *qp);
 bool soft_takes_receive(enum ibv_wr_opcode opcode);
 /* The RC QP @qpn, if it is connected to @requester; the caller has to compare the GIDs. */
 struct soft_qp *soft_responder(struct soft_port *port, uint32_t qpn, uint32_t requester);
-/* A request has arrived. */
+/* Called when a request has arrived. */
 void soft_establish(struct soft_qp *peer);
 /*
- * 0: it may begin, and a receive was taken if it needs one. Otherwise the error, whose
- * effects on the responder have been applied.
+ * Returns 0: the request may begin, and a receive was taken if it needs one. Otherwise
+ * the error, whose effects on the responder have been applied.
  */
 int soft_respond_begin(struct soft_qp *peer, const struct soft_request *request);
 /* Checks the memory of the request, without taking a receive. */
@@ -295,9 +304,9 @@ int soft_respond_check(struct soft_qp *peer, const struct soft_request *request)
 /* The responder's memory for the data; @sge: storage for the list. */
 struct soft_list soft_respond_list(const struct soft_qp *peer,
 				   const struct soft_request *request, struct ibv_sge *sge);
-/* The memory is gone; returns the requester's status. */
+/* Called if the memory is gone; returns the requester's status. */
 enum ibv_wc_status soft_respond_fail(struct soft_qp *peer, const struct soft_request *request);
-/* All data has been moved. */
+/* Called when all data has been moved. */
 void soft_respond_end(struct soft_qp *peer, const struct soft_request *request);
 enum ibv_wc_status soft_respond_atomic(struct soft_qp *peer,
 				       const struct soft_request *request, uint64_t *old);
@@ -307,21 +316,23 @@ bool soft_rc_step(struct soft_qp *qp, struct soft_send *send);
 bool soft_ud_step(struct soft_qp *qp, struct soft_send *send);
 
 /* ---- request.c */
-/* The request to its responder, and its own memory. */
+/* The request to the responder, and the request's own memory. */
 struct soft_request soft_rc_request(const struct soft_send *send);
 struct soft_list soft_rc_local(const struct soft_qp *qp, const struct soft_send *send);
-/* For soft_qp_step(): the request failed; its peer is missing; the peer has no receive. */
+/*
+ * For soft_qp_step(): the request failed; the peer is missing; the peer has no receive.
+ */
 bool soft_rc_fail(struct soft_qp *qp, enum ibv_wc_status status);
 bool soft_rc_no_answer(struct soft_qp *qp);
 bool soft_rc_not_ready(struct soft_qp *qp, uint8_t timer);
-/* Timeout for an answer, in ns. */
+/* Timeout for a response, in ns. */
 uint64_t soft_rc_patience(const struct soft_qp *qp);
 
 /* ---- arrive.c */
 /* A datagram with its network header. */
 struct soft_datagram {
 	uint32_t qpn, qkey;
-	/* For the receiver, without status, QPN and wr_id. */
+	/* Completion for the receiver, without status, QPN and wr_id. */
 	struct backend_wc wc;
 	size_t size;
 	unsigned char data[SOFT_GRH + SOFT_MTU];
@@ -343,12 +354,12 @@ void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there
 /* ---- link.c */
 /* The link to the program that has the GID; or NULL. */
 struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
-/* Whether port @number there has the GID. */
+/* Whether port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
 		       const union ibv_gid *gid);
 /* Reserves a slot for a request. False: the maximum is already pending. */
 bool soft_link_ask(struct soft_link *link);
-/* One was answered. False: none was pending. */
+/* Records a response to a request. False: none was pending. */
 bool soft_link_answered(struct soft_link *link);
 
 /* ---- stream.c */
@@ -357,14 +368,14 @@ bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_
 		   const void *data, size_t size);
 
 /* ---- remote.c: requests and datagrams over links */
-/* The first request of @qp, whose responder is behind @link. */
+/* Executes the first request of @qp, whose responder is in the program at @link. */
 bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_link *link);
 void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 			  const struct soft_datagram *datagram);
-/* Handles a message of other types than the link's; false: it is invalid. */
+/* Handles a message that is not about the link itself; false: it is invalid. */
 bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 		      const unsigned char *data, size_t size);
-/* The link is lost: requests on it will not be answered. */
+/* The link is lost: there will be no responses to requests on it. */
 void soft_remote_lost(struct soft *soft, struct soft_link *link);
 
 #endif /* SOFT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whose turn it is: QPs that have something to do, that wait, or that are blocked. */
+/* Scheduling of QPs: those that have work, that wait, or that are blocked. */
 #include "link.h"
 
 void soft_qp_leave(struct soft_qp *qp)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Datagrams that are sent. */
+/* Sending datagrams. */
 #include <arpa/inet.h>
 #include <netinet/ip.h>
 #include <netinet/ip6.h>

@@ -10,7 +10,7 @@
 
 #define WIRE_MAGIC 0x4c4e494c4d444145ull
 #define WIRE_VERSION 1u
-/* Maximum number of unanswered requests, in each direction. */
+/* Maximum number of requests without a response, in each direction. */
 #define WIRE_WINDOW 64u
 /* Maximum data of one message. */
 #define WIRE_PIECE (64u << 10)
@@ -24,7 +24,7 @@ enum wire_type {
 };
 
 struct wire_head {
-	/* Size of what follows. */
+	/* Size of the rest of the message. */
 	uint32_t size;
 	uint8_t type;
 	uint8_t rsvd[3];
@@ -45,7 +45,7 @@ struct wire_gid {
 	uint8_t rsvd[3];
 };
 
-/* A piece of a request to the RC QP "responder" at the GID "to"; data of it may follow. */
+/* A piece of a request to the RC QP "responder" at the GID "to"; its data may follow. */
 struct wire_request {
 	uint64_t token;
 	uint64_t addr, compare_add, swap;
@@ -55,9 +55,9 @@ struct wire_request {
 	uint32_t requester, responder;
 	/* Counts all pieces between the two QPs, from 1. */
 	uint32_t number;
-	/* Of the whole request. */
+	/* Properties of the whole request. */
 	uint32_t length, rkey, imm;
-	/* Of the piece. */
+	/* Offset and size of the piece. */
 	uint32_t offset, size;
 	uint8_t opcode, solicited;
 	uint8_t rsvd[2];
@@ -69,11 +69,11 @@ enum wire_kind {
 	WIRE_FAILED,
 	/* There is no receive; "timer" is the responder's RNR timer. */
 	WIRE_NOT_READY,
-	/* There is no such QP, or not in this state. */
+	/* There is no such QP, or it is in the wrong state. */
 	WIRE_NOBODY,
 };
 
-/* Data that was read, or the value before an atomic, may follow. */
+/* The data read, or the value before an atomic operation, may follow. */
 struct wire_answer {
 	uint64_t token;
 	uint32_t port, requester;
@@ -82,7 +82,9 @@ struct wire_answer {
 	uint8_t rsvd;
 };
 
-/* To the UD QP "qpn" at the GID "to"; the network header and the data follow. */
+/*
+ * A datagram to the UD QP "qpn" at the GID "to"; the network header and the data follow.
+ */
 struct wire_datagram {
 	uint8_t to[16];
 	uint32_t qpn, qkey, src_qpn, imm;

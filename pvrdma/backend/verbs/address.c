@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Addresses as the device knows them. */
+/* Translation of addresses for the device. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #define MAX_DEVICE_GIDS 1024
 
-/* The device's table may change at any time, so it is read again. */
+/* The device's table may change at any time, so read it again. */
 static int find_gid(const struct verbs *verbs, const union ibv_gid *gid, enum ibv_gid_type type)
 {
 	struct ibv_gid_entry *entries = calloc(MAX_DEVICE_GIDS, sizeof(*entries));

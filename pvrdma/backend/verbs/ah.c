@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Address handles. Guests do not have them: each datagram contains its address. Creating
- * one may require neighbour discovery by the host, so it is a job; existing ones are
- * cached.
+ * a handle may require neighbour discovery by the host, so it is a job; existing handles
+ * are cached.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 #include "verbs.h"
 
-/* How soon to retry one that could not be created. */
+/* Delay before retrying a handle that could not be created. */
 #define AGAIN_NS 1000000000u
 
 static bool same(const struct ibv_ah_attr *a, const struct ibv_ah_attr *b)
@@ -78,7 +78,7 @@ static void made(struct job *job)
 		destroy(ah);
 }
 
-/* A change at the other end is only noticed by resolving the address again. */
+/* A change at the other end is only detected by resolving the address again. */
 static bool stale(const struct verbs_ah *ah)
 {
 	uint64_t age = ah->pd->port->verbs->now - ah->made;

@@ -15,11 +15,14 @@
 /* Alignment at which the kernel can use large pages. */
 #define LARGE_PAGE (UINT64_C(2) << 20)
 #define DEFAULT_MAPS 65530u
-/* Reserved for the rest of the process. */
+/* Mappings reserved for the rest of the process. */
 #define OTHER_MAPS 4096u
 /* Maximum files of one mapping: a guest's memory consists of only a few. */
 #define MAX_FILES 64u
-/* What is unmapped at once, as the rest of the process has to wait meanwhile. */
+/*
+ * Number of runs unmapped at once, because the rest of the process has to wait during
+ * that time.
+ */
 #define DOWN_RUNS 256u
 #define DOWN_BYTES (UINT64_C(32) << 20)
 
@@ -44,7 +47,7 @@ void mapping_room_exit(struct mapping_room *room)
 	pthread_mutex_destroy(&room->lock);
 }
 
-/* A single mapping is never made to wait; the kernel may refuse it. */
+/* A single mapping never has to wait; the kernel may refuse it. */
 static void take_room(struct mapping_room *room, uint32_t maps)
 {
 	pthread_mutex_lock(&room->lock);
@@ -118,8 +121,8 @@ static uint64_t largest_unit(const struct mapping *mapping)
 }
 
 /*
- * Reserves a range in which the first page has the same alignment as in its file, so that large
- * pages are possible.
+ * Reserves a range in which the first page has the same alignment as in its file, so that
+ * large pages are possible.
  */
 static int reserve(struct mapping *mapping)
 {
@@ -136,7 +139,7 @@ static int reserve(struct mapping *mapping)
 	return 0;
 }
 
-/* @end: end of what is mapped so far. */
+/* @end: end of the range mapped so far. */
 static int map_run(const struct mapping *mapping, const struct mapping_run *run,
 		   uintptr_t at, uintptr_t *end)
 {
@@ -185,7 +188,7 @@ static void free_lists(struct mapping *mapping)
 	mapping->n_files = mapping->max_files = mapping->n_runs = mapping->max_runs = 0;
 }
 
-/* Replaces many mappings by one; if that is not possible, unmaps them. */
+/* Replaces many mappings with one; if that is not possible, unmaps them. */
 static void take_down(uintptr_t from, uintptr_t to)
 {
 	if (from < to && mmap((void *)from, to - from, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS |

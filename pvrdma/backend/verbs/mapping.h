@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Scattered pages of files as one range of addresses, as a device needs it for
- * registration. The range has memory behind it only during registration: afterwards
- * accesses to it fault, since only the device should access it.
+ * registration. The range is backed by memory only during registration: afterwards
+ * accesses to it fault, because only the device should access it.
  */
 #ifndef MAPPING_H
 #define MAPPING_H
@@ -20,7 +20,7 @@ struct mapping_run {
 };
 
 struct mapping_file {
-	/* The original descriptor, and its own copy. */
+	/* The original descriptor, and a duplicate of it. */
 	int from, fd;
 	/* Granularity in which the file can be mapped. */
 	uint64_t unit;
@@ -40,7 +40,7 @@ struct mapping {
 
 /* Number of mappings that the kernel allows a process: vm.max_map_count. */
 struct mapping_room {
-	/* Guards @used. */
+	/* Protects @used. */
 	pthread_mutex_t lock;
 	pthread_cond_t less;
 	uint32_t most, used;
@@ -56,8 +56,8 @@ int mapping_add(struct mapping *mapping, int fd, uint64_t offset, uint64_t size,
 
 /* ---- for the thread that owns the mapping */
 /*
- * Creates the range; waits for others of @room if all of them together would be too many.
- * -EOPNOTSUPP: a file with huge pages, of which smaller parts are needed.
+ * Creates the range; waits for other mappings of @room if there would be too many in
+ * total. -EOPNOTSUPP: a file with huge pages, of which smaller parts are needed.
  */
 int mapping_make(struct mapping *mapping, struct mapping_room *room);
 /* The range has been registered, or is not needed: removes the memory behind it. */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What objects know of others: PDs live as long as anything in them, QPs are found by number. */
+/*
+ * References between objects: PDs live as long as the objects in them, QPs are found by
+ * number.
+ */
 #include <stdlib.h>
 
 #include "verbs.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A function's part of the device, and its addresses. */
+/* A function's share of the device, and its addresses. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ void verbs_port_query(struct backend_port *backend_port, struct ibv_port_attr *a
 	};
 }
 
-/* It does not matter that the device lacks such a GID until it is used. */
+/* The device need not have such a GID until it is used. */
 int verbs_gid_add(struct backend_port *backend_port, uint32_t index, const union ibv_gid *gid,
 		  enum ibv_gid_type type)
 {

@@ -158,7 +158,7 @@ static void destroyed(struct job *job)
 	free_qp(qp);
 }
 
-/* Submits the destruction; nothing that it waited for is posted any more. */
+/* Submits the destruction; no request that it waited for is posted any more. */
 static void submit_end(struct verbs_qp *qp)
 {
 	verbs_work_forget(qp);
@@ -286,7 +286,7 @@ void verbs_qp_destroy(struct backend_qp *backend_qp)
 	free_qp(qp);
 }
 
-/* ---- of many */
+/* ---- several QPs */
 
 void verbs_qp_cq_failed(struct verbs_cq *cq)
 {

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ibdevice of the host: each object of the client is one of the device, created with
- * libibverbs, and the device moves the data. Keys and QPNs are the device's own, so that
- * other machines need no changes.
+ * An ibdevice of the host: each object of the client has a counterpart in the device,
+ * created with libibverbs, and the device moves the data. Keys and QPNs are the device's
+ * own, so that other machines need no changes.
  *
  * Threads and ownership:
- * - The loop's thread owns everything. It calls the device only for what is done
- *   immediately: creation, posting, polling.
- * - What may take longer is a job: registration of memory, address resolution (a QP that
- *   gets its address vector, an address handle), destruction of a large registration or
- *   of a QP, for which some devices wait until everything in flight has returned. Each
- *   port has one worker, which runs its jobs in order. From worker_submit() until done()
- *   the worker owns the job and what only the job refers to, and accesses nothing else of
- *   this program.
- * - An object that has a job is not destroyed meanwhile. It is marked as gone, and is
- *   destroyed by done(). PDs, CQs and SRQs count their users, and stay until the last one
- *   has gone, so that the device has no reason to refuse their destruction.
+ * - The loop's thread owns everything. It calls the device only for immediate
+ *   operations: creation, posting, polling.
+ * - Operations that may take longer are jobs: registration of memory, address resolution
+ *   (for a QP with an address vector, or for an address handle), destruction of a large
+ *   registration or of a QP, for which some devices wait until all requests in flight
+ *   have returned. Each port has one worker, which runs its jobs in order. From
+ *   worker_submit() until done() the worker owns the job and all data that only the job
+ *   refers to, and accesses no other data of this program.
+ * - An object with a job is not destroyed until the job ends. It is marked as gone, and
+ *   is destroyed by done(). PDs, CQs and SRQs count their users, and stay until the last
+ *   user is gone, so that the device has no reason to refuse their destruction.
  *
  * There is one lock for the worker's queue (worker.c), and one for the mappings that are
- * being registered (mapping.c); the second is only taken by workers. Neither is held
- * while the other one is taken, or during a call to the device.
+ * being registered (mapping.c), which is only taken by workers. Neither is held while the
+ * other is taken, or during a call to the device.
  *
- * QP 1, the kernel's memory regions by DMA address, and what is sent with them, are
- * handled by a soft backend, as the host's own connection manager owns the device's QP 1.
+ * A soft backend handles QP 1, the kernel's memory regions by DMA address, and requests
+ * that use them, because the host's own connection manager owns the device's QP 1.
  */
 #ifndef VERBS_H
 #define VERBS_H
@@ -42,7 +42,7 @@
 #define VERBS_PAGES_TURN 2048
 /* Deregistration of more pages than this is a job. */
 #define VERBS_LARGE 1024
-/* How long to wait for the destruction of a region or a QP: both are disabled long before that. */
+/* Timeout of the destruction of a region or a QP: both are disabled long before that. */
 #define VERBS_END_NS 2000000u
 /* Maximum unused address handles cached by a port, and for how long. */
 #define VERBS_AHS 256
@@ -58,7 +58,7 @@ struct verbs {
 	int gid;
 	/* Polls all of the following; @wake is for workers. */
 	int epoll, wake;
-	/* The device is gone: it is not called any more. */
+	/* The device is gone and is not called any more. */
 	bool dead;
 	uint64_t now;
 	LIST_HEAD(, verbs_port) ports;
@@ -117,7 +117,7 @@ struct verbs_mr {
 	struct backend_mr *soft;
 	uint64_t start, length;
 	unsigned int access;
-	/* The client's, until all have been looked up. */
+	/* Owned by the client until all have been looked up. */
 	const uint64_t *addresses;
 	uint32_t n_pages;
 	struct mapping mapping;
@@ -131,7 +131,7 @@ struct verbs_mr {
 	int err;
 };
 
-/* An address handle: of one PD, for one destination. */
+/* An address handle for one destination in one PD. */
 struct verbs_ah {
 	struct job job;
 	TAILQ_ENTRY(verbs_ah) link;
@@ -147,7 +147,7 @@ struct verbs_ah {
 	struct ibv_ah *ah;
 };
 
-/* A request posted to the device; one without a number was never passed to it. */
+/* A request posted to the device; a request without a number was never passed to it. */
 struct verbs_posted {
 	uint64_t wr_id;
 	enum ibv_wc_status refused;
@@ -190,15 +190,18 @@ struct verbs_qp {
 	uint32_t unsignaled;
 	STAILQ_HEAD(, verbs_held) held;
 	/*
-	 * Set if the client waits for the job; or the caller that destroys the
-	 * QP waits for true.
+	 * Set if the client waits for the job, or true if the caller that destroys the QP
+	 * waits.
 	 */
 	void *request;
 	bool *over;
 	bool busy, gone, fail;
 	/* Completions are ignored. */
 	bool muted;
-	/* A request failed, or the client has changed the QP to ERR: the rest is flushed. */
+	/*
+	 * A request failed, or the client has changed the QP to ERR: later requests are
+	 * flushed.
+	 */
 	bool failed;
 	/* Owned by the job. */
 	struct ibv_qp_attr attr;
@@ -263,7 +266,7 @@ void verbs_pd_destroy(struct backend_pd *pd);
 int verbs_mr_create(struct backend_pd *pd, const struct backend_mr_attr *attr, void *request,
 		    struct backend_mr **mr, uint32_t *lkey, uint32_t *rkey);
 void verbs_mr_destroy(struct backend_mr *mr);
-/* Continues looking up pages; true: there is more. */
+/* Continues looking up pages; true: there are more. */
 bool verbs_mr_run(struct verbs_port *port);
 
 /* ---- cq.c: with SRQs */
@@ -289,26 +292,26 @@ void verbs_qp_query(struct backend_qp *qp, struct ibv_qp_attr *attr);
 void verbs_qp_destroy(struct backend_qp *qp);
 /* Fails all QPs that use a failed CQ. */
 void verbs_qp_cq_failed(struct verbs_cq *cq);
-/* The device is gone: flushes what it had of any QP. */
+/* The device is gone: flushes the requests that it had for all QPs. */
 void verbs_qp_flush_all(struct verbs *verbs);
 
 /* ---- work.c */
 int verbs_fifo_init(struct verbs_fifo *fifo, uint32_t size);
 /* Drops the requests that the device has. */
 void verbs_work_forget(struct verbs_qp *qp);
-/* Completes them with an error instead. */
+/* Completes these requests with an error instead. */
 void verbs_work_flush(struct verbs_qp *qp);
 int verbs_qp_send(struct backend_qp *qp, const struct backend_send *send);
 int verbs_qp_recv(struct backend_qp *qp, const struct ibv_recv_wr *wr);
 void verbs_work_completed(struct verbs_qp *qp, const struct ibv_wc *wc);
-/* An address handle was created, or failed: sends what waited. */
+/* An address handle was created, or failed: sends the requests that waited for it. */
 void verbs_work_continue(struct verbs_port *port);
 
 /* ---- ah.c */
-/* The address handle for @attr, which may be busy; NULL: no memory. Counts a user. */
+/* The address handle for @attr, which may be busy; NULL: out of memory. Counts a user. */
 struct verbs_ah *verbs_ah_get(struct verbs_pd *pd, const struct ibv_ah_attr *attr);
 void verbs_ah_put(struct verbs_ah *ah);
-/* Destroys the unused ones: all, or only those of one PD. */
+/* Destroys unused address handles: all, or only those of one PD. */
 void verbs_ah_drop(struct verbs_port *port, const struct verbs_pd *pd);
 
 #endif /* VERBS_H */

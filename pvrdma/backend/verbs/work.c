@@ -2,7 +2,8 @@
 /*
  * Work requests. Requests that are unsignalled for the guest are unsignalled for the
  * device, too, so that a CQ needs the same number of entries: their completion follows
- * from that of a later one. After half a queue of them, one is signalled all the same.
+ * from that of a later request. After half a queue of unsignalled requests, one is
+ * signalled nevertheless.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +11,7 @@
 
 #include "verbs.h"
 
-/* Ids of requests for the device; the client's own ids, for an SRQ, are even, too. */
+/* IDs of requests for the device; the client's own IDs, for an SRQ, are even, too. */
 #define SENT 1u
 
 int verbs_fifo_init(struct verbs_fifo *fifo, uint32_t size)
@@ -29,7 +30,7 @@ static struct verbs_posted *at(struct verbs_fifo *fifo, uint32_t number)
 	return &fifo->entries[number & (fifo->size - 1)];
 }
 
-/* NULL: it is full. @number: that of the next one. */
+/* Returns NULL if the queue is full. @number: set to the number of the next entry. */
 static struct verbs_posted *push(struct verbs_fifo *fifo, uint64_t wr_id, uint32_t *number)
 {
 	struct verbs_posted *posted;
@@ -75,7 +76,7 @@ static void end_first(struct verbs_qp *qp, const struct backend_wc *from)
 	tell(qp, posted.wr_id, &wc);
 }
 
-/* Completes the requests in front that the device does not have. */
+/* Completes the first requests that the device does not have. */
 static void settle(struct verbs_qp *qp)
 {
 	struct backend_wc wc = { .wc = { .status = IBV_WC_SUCCESS } };
@@ -116,7 +117,7 @@ static void received(struct verbs_qp *qp, const struct backend_wc *wc)
 		tell(qp, pop(&qp->recvs).wr_id, wc);
 }
 
-/* Verbs do not report it, so this uses the type of the function's first address. */
+/* Verbs do not report the type, so use that of the function's first address. */
 static int net_type(const struct verbs_port *port)
 {
 	static const uint8_t ipv4[12] = { [10] = 0xff, [11] = 0xff };
@@ -160,7 +161,7 @@ static bool reported(struct verbs_qp *qp, const struct backend_send *send)
 
 /*
  * A request that must fail is posted in a form that the device will refuse, so that it
- * fails in its turn. Datagrams need not be posted for that.
+ * fails when its turn comes. Datagrams need not be posted for that.
  */
 static int post(struct verbs_qp *qp, const struct backend_send *send, struct verbs_ah *ah)
 {
@@ -300,7 +301,7 @@ void verbs_work_continue(struct verbs_port *port)
 				continue_qp(qp);
 }
 
-/* ---- the end of all */
+/* ---- ending all requests */
 
 void verbs_work_forget(struct verbs_qp *qp)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A thread that runs jobs that the loop cannot wait for, one after the other. */
+/* A thread that runs jobs that would block the loop, one after the other. */
 #ifndef WORKER_H
 #define WORKER_H
 
@@ -21,7 +21,7 @@ STAILQ_HEAD(jobs, job);
 
 struct worker {
 	pthread_t thread;
-	/* Guards what follows. */
+	/* Protects the members below. */
 	pthread_mutex_t lock;
 	/* A job was added or stop was set; a job has ended. */
 	pthread_cond_t came, ended;
