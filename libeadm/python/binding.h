@@ -2,9 +2,9 @@
 /*
  * The Python binding: Python objects on top of libeadm's public interface.
  *
- * A call that may block runs without the GIL, so that other threads can run.
- * Its context is marked as busy meanwhile: another thread that uses it gets an
- * exception instead of a race. The mark is read and written with the GIL held.
+ * A call that may block runs without the GIL, so that other threads can run. Its context
+ * is marked as busy during the call: another thread that uses it gets an exception
+ * instead of a race. The mark is read and written with the GIL held.
  */
 #ifndef EADM_BINDING_H
 #define EADM_BINDING_H
@@ -14,16 +14,16 @@
 #include <eadm.h>
 
 /*
- * Something opened on a context that must be closed before it: a dump or a
- * trace. A Python object may be dropped in any thread, even while the context
- * is busy; the handle is then closed once the context is no longer busy.
+ * An object opened on a context that must be closed before it: a dump or a trace. A
+ * Python object may be dropped in any thread, even while the context is busy; the handle
+ * is then closed once the context is no longer busy.
  */
 struct handle {
 	struct handle *next;
 	void *opened;			/* NULL: closed */
 	void (*close)(void *opened);
-	bool dropped;			/* its Python object is gone */
-	bool dump;			/* no snapshot may be read meanwhile */
+	bool dropped;			/* its Python object was dropped */
+	bool dump;			/* no snapshot may be read while it is open */
 };
 
 struct source {
@@ -66,18 +66,20 @@ PyObject *py_self(PyObject *self, PyObject *unused);
 
 /* ---- context.c --------------------------------------------------------------- */
 
-/* The context, which is busy from here to py_leave(); NULL with an exception. */
+/* The context, which is busy until py_leave(); NULL with an exception. */
 struct eadm_ctx *py_enter(struct source *source);
 void py_leave(struct source *source);
 /* The same, but fails if a dump is open. */
 struct eadm_ctx *py_enter_alone(struct source *source);
-/* NULL with an exception if out of memory; @opened is closed then. */
+/* NULL with an exception if out of memory; @opened is then closed. */
 struct handle *py_handle(struct source *source, void *opened,
 			 void (*close)(void *opened));
 void py_handle_drop(struct source *source, struct handle *handle);
 int py_source_init(PyObject *module);
 
-/* ---- the others, each the file of its name -------------------------------------- */
+/*
+ * ---- other files, named after their function ----------------------------------------
+ */
 
 PyObject *py_dump(PyObject *source, PyObject *args, PyObject *kwargs);
 int py_dump_init(PyObject *module);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A dump: an iterator of rows, and at the end notes about what is missing. */
+/* A dump: an iterator of rows, and at the end notes about missing data. */
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static PyObject *notes_of(struct eadm_dump *dump)
 	return list;
 }
 
-/* Keep what is known at the end, so that nothing needs to stay open. */
+/* Keep the data known at the end, so that nothing needs to stay open. */
 static void finish(struct dump *self)
 {
 	struct eadm_dump *dump = opened(self);
@@ -153,7 +153,7 @@ static bool set_entries(struct eadm_entry_opts *entries, const char *hwctx,
 	return PyArg_ParseTuple(positions, "II", &entries->first, &entries->last);
 }
 
-/* The arguments: which rows of what. */
+/* The arguments: rows and objects to read. */
 struct wish {
 	const char *object, *hwctx, *around;
 	PyObject *id, *start, *states, *positions;
@@ -190,7 +190,7 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	w->opts.limits = w->limits;
 	w->opts.setup = w->setup;
 	w->commands.min_latency = w->min_latency;
-	/* The library refuses a selection of commands for other objects. */
+	/* The library rejects a selection of commands for other objects. */
 	if (w->commands.has_from || w->commands.states || w->commands.min_latency)
 		w->opts.commands = &w->commands;
 	w->entries.payload = w->payload;

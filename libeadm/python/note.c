@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a result does not contain. */
+/* Notes about data missing from a result. */
 #include "binding.h"
 
 static PyObject *note_type;

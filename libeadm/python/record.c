@@ -276,7 +276,9 @@ static PyObject *repr(PyObject *self)
 	return string;
 }
 
-/* ---- what has no field ----------------------------------------------------------------- */
+/*
+ * ---- values without a field -----------------------------------------------------------
+ */
 
 static PyObject *extras(PyObject *self, void *unused)
 {

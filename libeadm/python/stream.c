@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Streams of what happens: an adapter's flight records, or events of all devices. */
+/* Streams: an adapter's flight records, or events of all devices. */
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -150,7 +150,7 @@ static double now(void)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* 1 if there may be something to read, 0 at the deadline, -1 with an exception. */
+/* Returns 1 if there may be data to read, 0 at the deadline, -1 with an exception. */
 static int wait_for(int fd, double deadline)
 {
 	struct pollfd poller = { .fd = fd, .events = POLLIN };
@@ -188,7 +188,7 @@ static PyObject *take(struct stream *self, double deadline)
 	do {
 		UNLOCKED(ret, self->kind->next(stream, &row));
 		fd = self->kind->fd(stream);
-		/* In a capture, 0 means that there are no more. */
+		/* In a capture, 0 means that there are no more rows. */
 	} while (!ret && fd >= 0 && wait_for(fd, deadline) > 0);
 	if (ret > 0)
 		record = py_record(eadm_object_find(self->kind->object), row);

@@ -8,7 +8,7 @@
 
 PyObject *py_error;
 
-/* Raise an exception with the library's sentence about the last error of @ctx. */
+/* Raise an exception with the library's message about the last error of @ctx. */
 PyObject *py_fail(const struct eadm_ctx *ctx, int error)
 {
 	const char *why = ctx ? eadm_errmsg(ctx) : "";
