@@ -256,18 +256,19 @@ static PyObject *leave_block(PyObject *self, PyObject *args)
 /* ---- the types ----------------------------------------------------------------------------------- */
 
 static PyMethodDef bundle_methods[] = {
-	{ "read", read_rest, METH_VARARGS, "read(size=-1) -> bytes: of the current member." },
-	{ "digest", digest, METH_VARARGS, "digest(name) -> str: SHA-256 of one that was passed." },
-	{ "close", close_bundle, METH_NOARGS, "close(): end reading." },
+	{ "read", read_rest, METH_VARARGS, "read(size=-1) -> bytes: read the current member." },
+	{ "digest", digest, METH_VARARGS,
+	  "digest(name) -> str: SHA-256 of a member that was read." },
+	{ "close", close_bundle, METH_NOARGS, "close(): close the bundle." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", close_bundle, METH_VARARGS, NULL },
 	{ 0 },
 };
 
 static PyMethodDef writer_methods[] = {
-	{ "add", add, METH_VARARGS, "add(name, data) -> str: a member; returns its SHA-256." },
+	{ "add", add, METH_VARARGS, "add(name, data) -> str: add a member; return its SHA-256." },
 	{ "close", (PyCFunction)(void (*)(void))close_writer, METH_VARARGS | METH_KEYWORDS,
-	  "close(keep=True): finish it, or drop it." },
+	  "close(keep=True): finish or discard the bundle." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", leave_block, METH_VARARGS, NULL },
 	{ 0 },
@@ -279,7 +280,8 @@ static PyGetSetDef writer_attributes[] = {
 };
 
 static PyType_Slot bundle_slots[] = {
-	{ Py_tp_doc, "Bundle(path)\n--\n\nAn iterator of a bundle's members; its end verifies it." },
+	{ Py_tp_doc, "Bundle(path)\n--\n\nAn iterator over the members of a bundle; "
+		     "reaching its end verifies the bundle." },
 	{ Py_tp_new, new_bundle },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_iter, PyObject_SelfIter },

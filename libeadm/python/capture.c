@@ -209,11 +209,12 @@ static void dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {
 	{ "snapshot", KEYWORDS(snapshot), METH_VARARGS | METH_KEYWORDS,
-	  "snapshot(*, hw=False, past=True): read all objects into it." },
-	{ "rings", rings, METH_VARARGS, "rings(max_bytes=0): and the bytes of queues." },
-	{ "limit", limit, METH_O, "limit(bytes): keep the newest snapshots only." },
+	  "snapshot(*, hw=False, past=True): read all objects into the capture." },
+	{ "rings", rings, METH_VARARGS,
+	  "rings(max_bytes=0): read the bytes of queues into the capture." },
+	{ "limit", limit, METH_O, "limit(bytes): keep only the newest snapshots." },
 	{ "close", KEYWORDS(close_capture), METH_VARARGS | METH_KEYWORDS,
-	  "close(keep=True): finish it, or drop it." },
+	  "close(keep=True): finish or discard the capture." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", leave_block, METH_VARARGS, NULL },
 	{ 0 },
@@ -225,7 +226,7 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-	{ Py_tp_doc, "A capture: all that is read from its source while it is open." },
+	{ Py_tp_doc, "A capture of all data that is read from its source while it is open." },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_methods, methods },

@@ -296,7 +296,7 @@ static void dealloc(PyObject *object)
 }
 
 static PyMethodDef methods[] = {
-	{ "close", close_dump, METH_NOARGS, "close(): end it before its end." },
+	{ "close", close_dump, METH_NOARGS, "close(): end the dump early." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", close_dump, METH_VARARGS, NULL },
 	{ 0 },
@@ -310,7 +310,7 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-	{ Py_tp_doc, "An iterator of the rows of an object." },
+	{ Py_tp_doc, "An iterator over the rows of an object." },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_iter, PyObject_SelfIter },

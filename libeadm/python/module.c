@@ -10,13 +10,13 @@ static PyObject *version(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef functions[] = {
-	{ "version", version, METH_NOARGS, "version() -> str: of the library." },
+	{ "version", version, METH_NOARGS, "version() -> str: version of the library." },
 	{ "objects", py_objects, METH_NOARGS,
-	  "objects() -> dict: what can be dumped, by name, with its fields." },
+	  "objects() -> dict: objects by name, with their fields." },
 	{ "families", py_families, METH_NOARGS,
 	  "families() -> dict: families of adapters, by name." },
 	{ "rules", py_rules, METH_NOARGS,
-	  "rules() -> dict: what a diagnosis looks for, by name." },
+	  "rules() -> dict: rules of a diagnosis, by name." },
 	{ 0 },
 };
 

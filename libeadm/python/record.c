@@ -315,12 +315,13 @@ static PyObject *when(PyObject *self, void *unused)
 }
 
 static PyMethodDef methods[] = {
-	{ "get", get, METH_VARARGS, "get(key, default=None): the value, if it is there." },
-	{ "raw", raw, METH_O, "raw(key): a number where [] gives names or text." },
+	{ "get", get, METH_VARARGS,
+	  "get(key, default=None): the value, or the default if it is absent." },
+	{ "raw", raw, METH_O, "raw(key): the number, even if [] returns a name or text." },
 	{ "text", text, METH_O, "text(key) -> str: the value as text." },
-	{ "keys", keys, METH_NOARGS, "keys() -> list: of fields that have a value." },
-	{ "values", values, METH_NOARGS, "values() -> list: of these fields." },
-	{ "items", items, METH_NOARGS, "items() -> list: of keys with values." },
+	{ "keys", keys, METH_NOARGS, "keys() -> list: keys of the fields that have a value." },
+	{ "values", values, METH_NOARGS, "values() -> list: values of these fields." },
+	{ "items", items, METH_NOARGS, "items() -> list: pairs of keys and values." },
 	{ 0 },
 };
 

@@ -170,9 +170,9 @@ static void dealloc(PyObject *object)
 }
 
 static PyMethodDef methods[] = {
-	{ "host", host, METH_O, "host(name): a host's name to be replaced." },
-	{ "process", process, METH_O, "process(name): a process's name to be replaced." },
-	{ "text", text, METH_O, "text(text) -> str: the text, redacted." },
+	{ "host", host, METH_O, "host(name): add a host name to be replaced." },
+	{ "process", process, METH_O, "process(name): add a process name to be replaced." },
+	{ "text", text, METH_O, "text(text) -> str: return the redacted text." },
 	{ 0 },
 };
 
@@ -182,7 +182,7 @@ static PyGetSetDef attributes[] = {
 };
 
 static PyType_Slot slots[] = {
-	{ Py_tp_doc, "Replaces names and addresses by pseudonyms." },
+	{ Py_tp_doc, "Replaces names and addresses with pseudonyms." },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_methods, methods },

@@ -276,10 +276,10 @@ static void dealloc(PyObject *object)
 
 static PyMethodDef methods[] = {
 	{ "read", (PyCFunction)(void (*)(void))read_one, METH_VARARGS | METH_KEYWORDS,
-	  "read(timeout=None) -> Record | None: the next one, within seconds." },
+	  "read(timeout=None) -> Record | None: the next record; timeout in seconds." },
 	{ "fileno", fileno_of, METH_NOARGS,
-	  "fileno() -> int: to wait on; -1 of a capture." },
-	{ "close", close_stream, METH_NOARGS, "close(): end it." },
+	  "fileno() -> int: descriptor to wait on; -1 for a capture." },
+	{ "close", close_stream, METH_NOARGS, "close(): close the stream." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", close_stream, METH_VARARGS, NULL },
 	{ 0 },

@@ -9,10 +9,10 @@
 A source is this machine or a file. It dumps objects - devices, queue pairs,
 counters and so on - as rows: mappings whose keys and values are those of
 "eadm --json". A field that was not measured, or that the caller may not see, is
-not in the row. eadm-fields(7) has all objects and fields, and so has objects().
+not in the row. eadm-fields(7) and objects() list all objects and fields.
 
-A source, and all that was opened on it, belongs to one thread at a time; others
-run while it waits.
+A source, and everything opened on it, may be used by one thread at a time; other
+threads run while it waits.
 """
 
 import collections.abc
@@ -35,7 +35,7 @@ __all__ = [
 
 __version__ = version()
 
-# How many more intervals something that looks stuck is watched before it is reported.
+# Number of additional intervals for which a stuck object is watched before it is reported.
 _MORE_INTERVALS = 2
 
 collections.abc.Mapping.register(Record)
@@ -48,17 +48,17 @@ class Source(_eadm.Source):
         return self
 
     def check(self, device: Optional[str] = None) -> List[Verdict]:
-        """How the machine is set up, as by "eadm check": what is well, too."""
+        """Check the setup of the machine, like "eadm check"; includes passed checks."""
         diagnosis = Diagnosis()
         diagnosis.sample(self, state=False, setup=True, device=device)
         return diagnosis.evaluate()
 
     def diagnose(self, device: Optional[str] = None, interval: float = 1.0,
                  hw: bool = True) -> List[Verdict]:
-        """What is wrong, the worst first, as by "eadm diagnose".
+        """Find faults, worst first, like "eadm diagnose".
 
-        Of this machine two snapshots are read, the interval of seconds apart, and
-        a third and fourth one if they leave doubt; of a capture its last two.
+        On this machine, reads two snapshots, the given interval in seconds apart, and
+        up to two more if the result is in doubt; of a capture, reads the last two.
         """
         diagnosis = Diagnosis()
         if not self.live:
@@ -80,7 +80,7 @@ class Source(_eadm.Source):
 
 def open(path: Union[str, bytes, "os.PathLike[str]", None] = None, *,  # pylint: disable=redefined-builtin
          timeout: Optional[float] = None) -> Source:
-    """This machine, or the capture or bundle at the path ("-": standard input)."""
+    """Open this machine, or the capture or bundle at the path ("-": standard input)."""
     source = Source(path)
     if timeout is not None:
         source.set_timeout(timeout)

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the functions return besides rows: named tuples, which the C part fills in."""
+"""Results of functions besides rows: named tuples, which the C part fills in."""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
 
 class Note(NamedTuple):
-    """What a result does not contain, and why."""
+    """Data missing from a result, and the reason."""
 
-    error: int  # errno if something that should be there could not be read, or 0
-    device: str  # the device in question, "" for all
-    what: str  # what is missing
+    error: int  # errno if data that should exist could not be read, or 0
+    device: str  # the device concerned, "" for all
+    what: str  # the missing data
     why: str  # the reason
     reason: Optional[str]  # stable name of the reason, or None
-    remedy: Optional[str]  # what to do about it, or None
-    missing: int  # how many are missing
-    of: int  # how many there are in total
+    remedy: Optional[str]  # how to resolve the problem, or None
+    missing: int  # number of missing things
+    of: int  # total number
 
 
 class Field(NamedTuple):
@@ -23,9 +23,9 @@ class Field(NamedTuple):
     name: str  # name, such as "sq-pi"
     key: str  # key of rows and of JSON, such as "sq_pi"
     heading: str  # heading of a column
-    help: str  # a sentence about it
+    help: str  # description in a sentence
     unit: str  # base unit, "" if it has none
-    kind: str  # what it means, such as "counter"
+    kind: str  # meaning, such as "counter"
     right: str  # privilege required to see it: "none", "admin" or "rawio"
     hw: bool  # whether it comes from the adapter itself
     bits: int  # width of a counter
@@ -34,11 +34,11 @@ class Field(NamedTuple):
 
 
 class Object(NamedTuple):
-    """A kind of objects."""
+    """A kind of object."""
 
     name: str  # short name, such as "qp"
-    title: str  # plural for people
-    help: str  # a sentence about it
+    title: str  # plural name for display
+    help: str  # description in a sentence
     key: Optional[str]  # key of the field that identifies a row of a device
     fields: Dict[str, Field]  # its fields, by key
 
@@ -61,48 +61,48 @@ class Rule(NamedTuple):
     check_name: Optional[str]  # its name in eadm check, or None
     severity: str  # "notice", "warning" or "critical"
     object: str  # the kind of objects it judges
-    help: str  # a sentence about what it finds
+    help: str  # description of its findings
     cause: str  # the likely cause
-    alike: str  # what looks similar without being a fault
-    snapshots: int  # how many snapshots it needs
+    alike: str  # similar behaviour that is not a fault
+    snapshots: int  # number of snapshots that it requires
 
 
 class Evidence(NamedTuple):
-    """A value that a verdict rests on."""
+    """A value on which a verdict is based."""
 
     object: str  # kind of object that has the value
     id: int  # value of that object's key
-    name: str  # what was seen
+    name: str  # name of the value
     text: str  # the value as text
     number: Optional[int]  # the value, or None
 
 
 class Consequence(NamedTuple):
-    """What a cause does to another object."""
+    """Effect of a cause on another object."""
 
     device: str  # name of the device
     object: str  # kind of object
     id: Optional[int]  # value of its key, or None
     pid: Optional[int]  # process that owns it, or None
     comm: str  # its name, "" if unknown
-    finding: str  # how it is affected
+    finding: str  # description of the effect
 
 
 class Verdict(NamedTuple):
-    """What a rule found."""
+    """A finding of a rule."""
 
     rule: str  # name of the rule
     severity: str  # "ok", "unseen", "notice", "warning" or "critical"
     device: str  # name of the device
-    object: str  # kind of object it is about
+    object: str  # kind of object concerned
     id: Optional[int]  # value of that object's key, or None
     pid: Optional[int]  # process that owns it, or None
     comm: str  # its name, "" if unknown
-    finding: str  # what is wrong
+    finding: str  # the problem
     cause: str  # the likely cause
-    next: str  # a command that shows more, or a remedy
-    evidence: List[Evidence]  # what it is based on
-    affects: List[Consequence]  # what follows from the cause
+    next: str  # a command that shows more details, or a remedy
+    evidence: List[Evidence]  # values on which the verdict is based
+    affects: List[Consequence]  # consequences of the cause
 
 
 class Gap(NamedTuple):
@@ -113,11 +113,11 @@ class Gap(NamedTuple):
     missing: int  # number of rules
     of: int  # total number of rules
     why: str  # the reason, as a sentence
-    remedy: str  # what to do about it
+    remedy: str  # how to resolve the problem
 
 
 class Redaction(NamedTuple):
-    """How often things were replaced."""
+    """Number of replaced values."""
 
     ipv4: int  # IPv4 addresses
     ipv6: int  # IPv6 addresses and GIDs
@@ -132,5 +132,5 @@ class Redaction(NamedTuple):
 class Member(NamedTuple):
     """A file in a bundle."""
 
-    name: str  # its name within the bundle
-    size: int  # its length in bytes
+    name: str  # name of the file in the bundle
+    size: int  # length of the file in bytes
