@@ -402,7 +402,7 @@ static void wait_polled(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned 
 }
 
 /**
- * eadm_cmd_exec() - issue a command and wait for its answer
+ * eadm_cmd_exec() - issue a command and wait for its completion
  * @ad: the adapter
  * @cmd: the command
  *

@@ -128,7 +128,7 @@ static void zap(struct eadm_map *map)
  * On return no process can access the device through these ranges. Later writes of processes go to
  * a dummy page.
  *
- * Context: process; waits for no process.
+ * Context: process; does not wait for other processes.
  */
 void eadm_maps_end(struct eadm_maps *maps)
 {
@@ -236,7 +236,7 @@ struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibc
  *
  * On return no process can access the device through it.
  *
- * Context: process; waits for no process.
+ * Context: process; does not wait for other processes.
  */
 void eadm_map_remove(struct eadm_map *map)
 {

@@ -114,7 +114,7 @@ static struct eadm_object *holder_of(struct eadm_table *t, u32 id)
 	return leaf ? leaf->objs[id % EADM_LEAF_OBJS] : NULL;
 }
 
-/* Allocates the leaf of a number if it has none; the lock is released meanwhile. */
+/* Allocates the leaf of a number if needed; the lock is released during the allocation. */
 static int fill_leaf(struct eadm_table *t, u32 id)
 	__must_hold(&t->lock)
 {

@@ -90,7 +90,7 @@ struct erdma_cep {
 	u32 remote_cookie;
 	u8 cc;
 
-	struct erdma_cep *listener;	/* of a child, referenced until accepted or rejected */
+	struct erdma_cep *listener;	/* of a child until accepted or rejected; referenced */
 	struct list_head pending;	/* children not announced to the consumer yet */
 	u32 npending;			/* on @pending of a listener */
 	u32 backlog;

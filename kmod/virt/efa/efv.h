@@ -74,7 +74,7 @@ struct efv_adapter;
 
 struct efv_params {
 	u8 gid[16];
-	u32 generation;			/* of 1d0f:efa0 to efa3 */
+	u32 generation;			/* number of the PCI device: 1d0f:efa0 to efa3 */
 	u32 version;			/* register value */
 	u32 fw_version;
 	u32 caps;			/* EFA_DEV_CAP_* */

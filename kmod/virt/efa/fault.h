@@ -5,7 +5,7 @@
 
 #include "../core/fault.h"
 
-/* In addition to those of all adapters. */
+/* Knobs in addition to those of all adapters. */
 enum efv_fault_id {
 	/* registers */
 	EFV_FAULT_READ_LOST = VDEV_FAULT_COMMON,
