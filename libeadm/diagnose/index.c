@@ -19,7 +19,7 @@ struct entry {
 
 struct diag_index {
 	struct entry *entry;
-	uint32_t *head;		/* of each bucket */
+	uint32_t *head;		/* first entry of each bucket */
 	uint32_t n, mask;
 	bool made;
 };
@@ -31,7 +31,7 @@ struct peer {
 
 struct diag_indexes {
 	struct diag_index index[DIAG_KEYS];
-	struct peer *peer;	/* of each QP; NULL until one is needed */
+	struct peer *peer;	/* peer of each QP; NULL until needed */
 	bool failed;
 };
 

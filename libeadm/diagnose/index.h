@@ -11,7 +11,7 @@
 /* Values that rows have in common; for rows of one device unless noted otherwise. */
 enum diag_key {
 	DIAG_QPS_OF_ID,		/* QPN; for QPs of another snapshot, for many lookups */
-	DIAG_QPS_OF_CQ,		/* that send or receive with a CQ: its number */
+	DIAG_QPS_OF_CQ,		/* QPs of a CQ: CQN */
 	DIAG_QPS_OF_PID,	/* of a process, on all devices */
 	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_qp_flow() */
 	DIAG_QPS_OF_PEER,	/* see eadm_diag_peer() */
@@ -20,7 +20,7 @@ enum diag_key {
 	DIAG_CTXS_OF_PID,	/* of a process, on all devices */
 	DIAG_CQES_OF_CQ,	/* CQN */
 	DIAG_CQES_OF_QP,	/* QPN */
-	DIAG_COUNTERS_OF_ID,	/* of some QPs: number of the set */
+	DIAG_COUNTERS_OF_ID,	/* counters of some QPs: number of the set */
 	DIAG_FAILURES_ALIKE,	/* see eadm_diag_failure() */
 	DIAG_CALLS_DONE,	/* see eadm_diag_call() */
 	DIAG_CALLS_OF_QP,	/* QPN */

@@ -372,15 +372,15 @@ enum diag_input {
 /* Why a device lacks an input. */
 enum diag_lack {
 	DIAG_LACK_NONE,
-	DIAG_LACK_FAMILY,	/* its family does not have it */
+	DIAG_LACK_FAMILY,	/* not supported by the family */
 	DIAG_LACK_STOCK,	/* stock driver of a family without a driver by eadm */
 	DIAG_LACK_COMPANION,	/* the companion is not loaded */
 	DIAG_LACK_DRIVER,	/* a driver that does not support the companion */
-	DIAG_LACK_SILENT,	/* the companion does not answer */
+	DIAG_LACK_SILENT,	/* the companion does not respond */
 	DIAG_LACK_RIGHT,
 	DIAG_LACK_LOCKDOWN,
 	DIAG_LACK_ASKED,	/* it was not requested */
-	DIAG_LACK_ADAPTER,	/* the adapter does not answer */
+	DIAG_LACK_ADAPTER,	/* the adapter does not respond */
 	DIAG_LACK_NODE,		/* no char device */
 	DIAG_LACK_PIDNS,
 	DIAG_LACK_CAPTURE,	/* not in the capture */
@@ -430,17 +430,17 @@ struct diag_owner {
 struct diag_registrar {
 	uint64_t dev, pid;
 	uint64_t made, destroyed;
-	uint64_t bytes;			/* of those created */
+	uint64_t bytes;			/* total size of created regions */
 	uint64_t first, last;		/* time range, ns since 1970 */
 	int64_t grown[4];		/* created minus destroyed in each quarter of that time */
 };
 
 /* All data that was read at one time. */
 struct diag_snapshot {
-	uint64_t time;		/* of the first row; 0: no rows */
+	uint64_t time;		/* time of the first row; 0: no rows */
 	int64_t clock_step;	/* the machine's clock minus the rows' clock */
 	bool owners_known;	/* an owner without a PID has ended */
-	uint64_t uptime;	/* of the machine, ns; 0: unknown */
+	uint64_t uptime;	/* uptime of the machine, ns; 0: unknown */
 	struct diag_rows rows[DIAG_KINDS];
 	struct diag_pool pool;
 	struct diag_note *notes;
@@ -453,12 +453,12 @@ struct diag_snapshot {
 	size_t n_parts, max_parts;
 	struct diag_owner *owners;	/* sorted by PID */
 	size_t n_owners, max_owners;
-	uint64_t *qp_pids;		/* of processes with QPs, sorted */
+	uint64_t *qp_pids;		/* PIDs of processes with QPs, sorted */
 	size_t n_qp_pids, max_qp_pids;
 	struct diag_registrar *registrars;
 	size_t n_registrars, max_registrars;
 	bool short_of;		/* the probe recorded that an object could not be created */
-	struct diag_indexes *indexes;	/* of its rows: index.h */
+	struct diag_indexes *indexes;	/* indexes of its rows: index.h */
 };
 
 /* The fields above, with their descriptions from the library. */

@@ -518,8 +518,8 @@ static void look_stray(struct judge *j, const struct diag_row *now,
  */
 
 enum fate {
-	FATE_UNREACHABLE,	/* the peer never answered */
-	FATE_VANISHED,		/* the peer answered before */
+	FATE_UNREACHABLE,	/* the peer never responded */
+	FATE_VANISHED,		/* the peer responded before */
 	FATE_NOT_READY,
 	FATE_OTHER,
 	FATE_NONE,

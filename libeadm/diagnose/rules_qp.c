@@ -566,7 +566,7 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* Which end is at fault, and why. */
+/* The end at fault, and the reason. */
 static const char *const causes[] = {
 	[EADM_CAUSE_GENERAL] = "The adapter could not execute a request, for example because it could not reach the memory by DMA.",
 	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",

@@ -215,7 +215,7 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 /* Other devices that the caller can open. */
 struct others {
 	unsigned int open;
-	unsigned int hidden;	/* those that librdmacm does not list */
+	unsigned int hidden;	/* devices that librdmacm does not list */
 	bool related;		/* one is of the same family */
 };
 

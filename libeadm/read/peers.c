@@ -16,7 +16,7 @@
 
 struct end {
 	uint16_t port;
-	uint8_t len;		/* of the address; 0: unknown */
+	uint8_t len;		/* length of the address; 0: unknown */
 	unsigned char addr[MAX_ADDR];
 };
 

@@ -10,7 +10,7 @@
 struct eadm_setup {
 	struct eadm_reply reply;
 	bool open;
-	unsigned int index, number;	/* of the next query, and the next row */
+	unsigned int index, number;	/* numbers of the next query and the next row */
 	/*
 	 * For modules: requested attributes, 0: all; and whether only the module at
 	 * @index is wanted.

@@ -65,7 +65,7 @@ static const struct eadm_stream_ops made_ops = {
 	.end = made_end,
 };
 
-/* Takes ownership of the answer's messages, also on failure. */
+/* Takes ownership of the response's messages, also on failure. */
 int eadm_answer_stream(struct eadm_answer *answer, struct eadm_stream **stream)
 {
 	struct made *s = calloc(1, sizeof(*s));

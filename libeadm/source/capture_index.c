@@ -18,7 +18,7 @@
 #include "model/attr.h"
 #include "swap.h"
 
-#define SKIP_WINDOW	4096	/* while the answers of a large capture are skipped */
+#define SKIP_WINDOW	4096	/* while responses of a large capture are skipped */
 #define MAX_REQUESTS	1000000
 
 static bool has_place(const struct pcapng_buf *buf, uint64_t pos)

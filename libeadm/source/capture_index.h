@@ -28,7 +28,7 @@ struct eadm_recorded {
 };
 
 struct eadm_recorded_snapshot {
-	uint64_t time;		/* of its first request, 0: unknown */
+	uint64_t time;		/* time of its first request, 0: unknown */
 	size_t first;		/* index of its first request */
 };
 
@@ -40,7 +40,7 @@ struct eadm_recorded_snapshot {
 struct eadm_capture_index {
 	unsigned int users;
 	int fd;
-	uint64_t size;		/* of the capture when it was opened */
+	uint64_t size;		/* size of the capture when it was opened */
 	/* Buffers not used by any reader. */
 	struct pcapng_buf buf[EADM_CAPTURE_BUFFERS];
 	unsigned int n_bufs;

@@ -36,7 +36,7 @@ static struct file_source *to_file(struct eadm_source *src)
 	return (struct file_source *)src;
 }
 
-/* ---- answers ------------------------------------------------------------------ */
+/* ---- responses ---------------------------------------------------------------- */
 
 static bool same_arg(const struct nlattr *have, const struct eadm_arg *want)
 {
@@ -242,7 +242,7 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 	return file_query(src, query, stream);
 }
 
-/* ---- the rest ----------------------------------------------------------------- */
+/* ---- snapshots and life cycle ------------------------------------------------- */
 
 /* Rewinds the snapshot: its responses are returned again from the first. */
 static void go_to(struct file_source *file, unsigned int snapshot)

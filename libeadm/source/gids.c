@@ -118,7 +118,7 @@ static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 	return i;
 }
 
-/* ---- the GID to use, and the others ----------------------------------------------- */
+/* ---- the GID to use, and unusable GIDs -------------------------------------------- */
 
 /* The GID to use, or the first GID; NULL if there is none. */
 static const struct eadm_gid *choose(const struct eadm_gids *gids)

@@ -17,7 +17,7 @@ struct eadm_kept {
 	struct eadm_kept *next;
 	unsigned int users;	/* the list, and streams that read it */
 	uint64_t began;
-	struct eadm_bytes request, answer;	/* answer: chunks, each after its head */
+	struct eadm_bytes request, answer;	/* answer: chunks, each preceded by its head */
 };
 
 /* Precedes the data of a chunk. */

@@ -39,7 +39,7 @@ struct eadm_nl {
 	struct eadm_ctx *ctx;
 	struct mnl_socket *idle_genl;
 	struct mnl_socket *idle_rdma;
-	unsigned int timeout_ms;	/* of the idle sockets */
+	unsigned int timeout_ms;	/* timeout set on the idle sockets */
 	void *spare[SPARE_PACKETS];	/* memory for packets, or NULL */
 	uint32_t seq;
 };
@@ -150,7 +150,7 @@ static int send_request(struct nl_stream *s)
 	return 0;
 }
 
-/* ---- answers --------------------------------------------------------------- */
+/* ---- responses ------------------------------------------------------------- */
 
 /* Examine the headers of a packet: is the response complete, was it inconsistent? */
 static void scan(struct nl_stream *s, const void *data, size_t len)

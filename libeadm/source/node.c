@@ -86,7 +86,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return ret;
 }
 
-/* ---- answers ----------------------------------------------------------------- */
+/* ---- responses --------------------------------------------------------------- */
 
 struct answer {
 	struct eadm_answer made;

@@ -80,7 +80,7 @@ struct pcapng_item {
 	const unsigned char *data;
 	uint32_t len;		/* length of the data in the file */
 	uint32_t there;		/* length of the data in memory */
-	uint64_t offset;	/* of the data in the file */
+	uint64_t offset;	/* offset of the data in the file */
 	uint64_t time;
 	uint16_t proto;
 };

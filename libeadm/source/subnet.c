@@ -111,7 +111,7 @@ static int setting(const struct eadm_ctx *ctx, const char *netdev,
 
 struct way {
 	bool local;		/* the destination is this machine itself */
-	unsigned int index;	/* of the interface; 0: none */
+	unsigned int index;	/* index of the interface; 0: none */
 };
 
 static int take_route(const struct nlmsghdr *nlh, void *data)

@@ -159,7 +159,7 @@ static int tee_listen(struct eadm_source *src, const struct eadm_query *query,
 	return ret;
 }
 
-/* ---- the rest ---------------------------------------------------------------- */
+/* ---- the source -------------------------------------------------------------- */
 
 /* Data read through a node is not a response and is not captured. */
 static int tee_node(struct eadm_source *src, const struct eadm_device *dev,

@@ -66,7 +66,7 @@ static bool load(struct verbs *verbs)
 
 struct limits {
 	struct ibv_device_attr dev;
-	uint32_t active_mtu, max_mtu;	/* of port 1, bytes; 0: not known */
+	uint32_t active_mtu, max_mtu;	/* MTU of port 1, bytes; 0: unknown */
 };
 
 static void put_limits(struct eadm_answer *answer, const struct limits *all)

@@ -25,7 +25,7 @@ struct peer_follow {
 	struct eadm_query query;	/* for the device's records from a number on */
 	uint64_t from;
 	struct eadm_stream *answer;	/* NULL: to be requested when it is time */
-	struct eadm_chunk chunk;	/* of the answer; used up to pos */
+	struct eadm_chunk chunk;	/* chunk of the response; used up to pos */
 	size_t pos;
 };
 

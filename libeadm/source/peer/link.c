@@ -181,7 +181,7 @@ static ssize_t receive(struct eadm_link *link, int fd, void *data, size_t room,
 	}
 }
 
-/* ---- answers ------------------------------------------------------------------ */
+/* ---- responses ---------------------------------------------------------------- */
 
 static int ask(struct link_stream *s)
 {

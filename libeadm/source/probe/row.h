@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Probe records as rows of answers. */
+/* Probe records as rows of responses. */
 #ifndef EADM_PROBE_ROW_H
 #define EADM_PROBE_ROW_H
 

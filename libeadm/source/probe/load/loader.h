@@ -11,7 +11,7 @@ struct functions {
 	char **name;
 	unsigned int n;
 	uint64_t mask;		/* bits of enum eadm_probe_function */
-	uint64_t expected;	/* those that should exist */
+	uint64_t expected;	/* functions that should exist */
 };
 
 int functions_find(struct functions *there, bool typed);
