@@ -173,7 +173,7 @@ struct args {
 	const char *opt[OPT_MAX];	/* value, "" if it has no argument; NULL: absent */
 	unsigned int n;
 	const char *arg[MAX_ARGS];
-	char **word;			/* of a text, if the command has one */
+	char **word;			/* words of a text argument */
 	unsigned int n_words;
 };
 

@@ -27,7 +27,7 @@ enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
 
 /* Order of importance. */
 enum rank {
-	RANK_STATE,	/* of objects that exist before and after */
+	RANK_STATE,	/* states of objects that exist before and after */
 	RANK_LONE,	/* appeared or vanished */
 	RANK_VALUE,	/* levels, names, addresses */
 	RANK_FIRST,	/* counters that were 0 */

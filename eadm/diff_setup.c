@@ -24,7 +24,7 @@ enum { A, B, N_SIDES };
 
 /* A row on one side; the row with the same pair and name is its counterpart. */
 struct line {
-	int pair;	/* of the device; NO_PAIR: of the host */
+	int pair;	/* pair of devices; NO_PAIR: the host */
 	char name[VALUE_SIZE];
 	const struct eadm_record *record;
 };

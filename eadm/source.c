@@ -130,7 +130,7 @@ int need_connections(struct cli *cli)
 		    eadm_family_name(family));
 }
 
-/* Finish a complete capture; reports what was requested and is not in it. */
+/* Finish a complete capture; reports requested data that is missing from it. */
 int close_capture(struct cli *cli, struct eadm_capture *capture,
 		  const char *path)
 {

@@ -13,7 +13,7 @@ enum { COL_OP, COL_FAMILY, COL_COUNT, COL_FAILED, COL_P50, COL_P99, COL_MAX, COL
 
 struct op {
 	uint64_t op, failed;
-	char family[16];	/* of what the probe recorded, else "" */
+	char family[16];	/* family recorded by the probe, or "" */
 	struct hist hist;
 	uint64_t *latency;
 	size_t n, max;
@@ -61,7 +61,7 @@ static bool add_latency(struct op *op, uint64_t ns)
 	return true;
 }
 
-/* A command still waiting for its answer has no latency yet. */
+/* A command that has not completed has no latency yet. */
 static bool add_row(struct ops *ops, const struct view *view,
 		    const struct eadm_record *record)
 {

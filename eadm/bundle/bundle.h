@@ -53,7 +53,7 @@ struct bundle {
 	bool no_peers;
 	bool hw, progress;
 	uint64_t interval;		/* between two snapshots, ns */
-	uint64_t timeout;		/* for each answer, ns */
+	uint64_t timeout;		/* limit per response, ns */
 	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t max_size;
 	uint64_t begin;

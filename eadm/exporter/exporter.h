@@ -144,7 +144,7 @@ struct model {
 	size_t max_collectors;
 	int recorder;		/* collector of "cmd" */
 	struct recorder_fields recorder_fields;
-	unsigned int max_fields;	/* of an object */
+	unsigned int max_fields;	/* maximum per object */
 	unsigned int own[OWN_MAX];
 };
 
@@ -152,7 +152,7 @@ struct model {
 enum sums {
 	SUMS_NONE,
 	SUMS_NAMES,	/* by command name */
-	SUMS_PODS,	/* also by pod and container */
+	SUMS_PODS,	/* by pod and container, too */
 };
 
 int model_make(struct model *model, const char *collectors,
@@ -311,7 +311,7 @@ struct section {
 /* A command of the adapter, or a verb. */
 struct operation {
 	uint64_t op;
-	char family[16];	/* of a driver that the probe recorded, else "" */
+	char family[16];	/* family of a driver recorded by the probe, or "" */
 };
 
 /* Data collected from the flight recorder. */
@@ -321,9 +321,9 @@ struct recorder {
 	uint64_t next;			/* first number not seen yet */
 	uint64_t *pending;		/* numbers seen without an end */
 	size_t n_pending, max_pending;
-	size_t n_seen;			/* of these, in the current dump */
+	size_t n_seen;			/* pending commands in the current dump */
 	uint64_t lost;
-	/* By operation, for commands that were answered. */
+	/* Latencies of completed commands, by operation. */
 	struct timing {
 		struct operation op;
 		struct histogram latency;
@@ -423,7 +423,7 @@ struct scrape_opts {
 	const char *from;		/* capture; NULL: this machine */
 	const char *peer;		/* socket of a program; NULL: this machine */
 	bool no_peers;			/* only the kernel's devices */
-	unsigned int snapshot;		/* of the capture, the first one to show */
+	unsigned int snapshot;		/* first snapshot of the capture to show */
 	const char *device;		/* only this device; NULL: all */
 	uint64_t device_limit;		/* time limit of a device in ns */
 	uint64_t lib_timeout;		/* ns; 0: the library's default */

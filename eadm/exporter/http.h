@@ -38,7 +38,7 @@ struct client {
 	bool trusted;		/* has authenticated at some time, by password or certificate */
 	/* State of the request, used after waking: */
 	bool passed;		/* it may be served */
-	unsigned int status;	/* of a refusal or error, or 0 */
+	unsigned int status;	/* status of a refusal or error, or 0 */
 	struct MHD_Response *response;
 	struct attempt attempt;
 	struct request request;

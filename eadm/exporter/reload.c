@@ -24,8 +24,8 @@ struct reloader {
 	pthread_mutex_t lock;		/* protects the following members */
 	pthread_cond_t change;
 	uint64_t asked;			/* time of the first signal not handled yet, or 0 */
-	uint64_t since;			/* that of the signal being handled, or 0 */
-	bool noted;			/* that it takes long */
+	uint64_t since;			/* time of the signal being handled, or 0 */
+	bool noted;			/* a slow reload was reported */
 	bool failed;			/* the last one */
 	unsigned int leaving;
 };

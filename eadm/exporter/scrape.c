@@ -40,7 +40,7 @@ struct target {
 	struct scraper *scraper;
 	struct target *next;
 	char *device;			/* NULL: the list of devices */
-	unsigned int asked, done;	/* scrapes in which it was asked and has answered */
+	unsigned int asked, done;	/* last scrapes requested and completed */
 	uint64_t since;			/* when it was asked, or when reading began */
 	bool running;			/* a thread is reading it */
 	bool leave;			/* the device was removed */
@@ -71,7 +71,7 @@ struct scraper {
 	bool started, stop;
 	bool running;			/* a scrape is running */
 	bool again;			/* it is reading new devices */
-	uint64_t begin, limit;		/* of the running scrape */
+	uint64_t begin, limit;		/* times of the running scrape */
 	struct request *batch;		/* clients waiting for it */
 	unsigned int scrape;		/* number of the current or last scrape */
 	unsigned int listed;		/* scrape that last read the list */
@@ -220,7 +220,7 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	eadm_keep_answers(t->ctx, false);
 }
 
-/* Whether all targets asked have answered; called with the lock. */
+/* Whether all requested targets are done; called with the lock. */
 static bool all_done(const struct scraper *s)
 {
 	const struct target *t;

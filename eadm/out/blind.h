@@ -13,7 +13,7 @@ enum blind_option {
 struct blind_device {
 	char name[64];
 	bool family;			/* rows come from a driver of a known family */
-	bool has[N_BLIND_OPTIONS];	/* some row has it */
+	bool has[N_BLIND_OPTIONS];	/* some row has the data */
 	bool lacks[N_BLIND_OPTIONS];	/* some row that might match lacks it */
 };
 
@@ -25,7 +25,7 @@ struct blind {
 	bool hw;
 	struct blind_device *devices;
 	size_t n, max;
-	char text[200];			/* of the last note */
+	char text[200];			/* text of the last note */
 };
 
 void blind_init(struct blind *blind, const struct eadm_object *object,

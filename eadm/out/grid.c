@@ -43,7 +43,7 @@ struct grid_cell {
 
 struct grid {
 	bool colors, failed;
-	bool shown;		/* widths have been decided */
+	bool shown;		/* widths have been determined */
 	bool may_fold;
 	unsigned int keys;	/* columns that identify a row */
 	unsigned int parts;	/* parts that are printed one below the other, minus one */

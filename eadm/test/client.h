@@ -8,7 +8,7 @@ struct client {
 	struct test *test;
 	struct link link;
 	struct welcome there;
-	struct path path;	/* of the latest connection */
+	struct path path;	/* path of the latest connection */
 	int status;
 	bool established;	/* by rdma_cm: a disconnect event will follow */
 	bool last;		/* no further connection follows */

@@ -25,7 +25,7 @@ struct cm_hello {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t depth;		/* maximum number of messages in flight */
-	uint32_t size;		/* of the largest message */
+	uint32_t size;		/* size of the largest message */
 	uint32_t last;		/* 1: this is the last connection */
 };
 

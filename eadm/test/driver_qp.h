@@ -16,7 +16,7 @@ struct driver_qp {
 	const char *family;
 	const char *type;	/* name used by applications */
 	const char *lost;	/* what to do if packets are lost */
-	const char *(*open)(void);	/* NULL, or the name of what is missing */
+	const char *(*open)(void);	/* NULL, or the name of a missing library */
 	/* Access to the peer's memory; returns an errno. */
 	int (*query)(struct ibv_context *ctx, bool *can_read, bool *can_write,
 		     uint32_t *max_bytes);

@@ -13,7 +13,7 @@
 
 #define EXCHANGE_SIZE 80
 #define EXCHANGE_VERSION 1
-#define EXCHANGE_MAX_BYTES (1 << 20)	/* of a message, and of memory */
+#define EXCHANGE_MAX_BYTES (1 << 20)	/* maximum size of a message, and of memory */
 #define EXCHANGE_MAX_DEPTH 64
 #define EXCHANGE_MAX_FLIGHT (4 << 20)	/* bytes of all messages in flight */
 #define EXCHANGE_TYPE 8
@@ -38,9 +38,9 @@ struct exchange {
 	uint8_t mtu;		/* as verbs count: 1 is 256 bytes, 5 is 4096 */
 	uint16_t lid;
 	uint16_t depth;		/* maximum number of messages in flight */
-	char type[EXCHANGE_TYPE];	/* of queue pairs: "RC" */
+	char type[EXCHANGE_TYPE];	/* type of queue pairs: "RC" */
 	uint32_t qpn, psn, qkey;
-	uint32_t size;		/* of the largest message */
+	uint32_t size;		/* size of the largest message */
 	uint32_t shared;	/* bytes of memory to read and write */
 	uint32_t rkey;
 	uint64_t addr;

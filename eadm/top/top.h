@@ -94,7 +94,7 @@ enum top_on { ON_UNKNOWN, ON_IDLE, ON_RDMA, ON_TCP, ON_BOTH };
 struct top_proc {
 	uint32_t pid;
 	unsigned int qps, cqs, mrs;
-	bool connected;			/* one of its QPs is */
+	bool connected;			/* one of its QPs is connected */
 	bool is_user;			/* it has libibverbs loaded */
 	enum top_on on;
 	double sq_rate, rq_rate;	/* below 0: unknown */
@@ -127,7 +127,7 @@ struct top {
 	bool lost;			/* the list of devices must be read */
 	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
-	char note[160];			/* what could not be read */
+	char note[160];			/* note about unreadable data */
 	char blind[300];		/* filter that could not be applied to the QPs */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
