@@ -69,7 +69,7 @@ struct erdma_sk_callbacks {
 struct erdma_cep {
 	struct kref ref;
 	struct erdma_dev *dev;
-	u32 id;				/* in erdma_cm.ceps */
+	u32 id;				/* number in erdma_cm.ceps */
 	struct work_struct work;
 	struct delayed_work timer;
 	unsigned long events;

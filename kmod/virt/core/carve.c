@@ -26,7 +26,7 @@ struct vdev_piece {
 
 /* Protects the lists and our changes of iomem_resource. */
 static DEFINE_MUTEX(map_lock);
-static LIST_HEAD(used);		/* in the map */
+static LIST_HEAD(used);		/* pieces in the memory map */
 static LIST_HEAD(spare);
 
 static struct vdev_piece *piece_of(struct resource *res)

@@ -244,8 +244,8 @@ struct vdev_sgl {
 
 struct vdev_vector {
 	unsigned int virq;		/* 0: not allocated */
-	call_single_data_t csd;		/* to another CPU */
-	struct irq_work work;		/* to this CPU */
+	call_single_data_t csd;		/* delivery to another CPU */
+	struct irq_work work;		/* delivery to this CPU */
 };
 
 /**
@@ -325,7 +325,7 @@ struct vdev_sched {
 enum vdev_state {
 	VDEV_UNPLUGGED,
 	VDEV_POWERED,			/* plugged in, not initialised */
-	VDEV_RUNNING,			/* a driver has started it */
+	VDEV_RUNNING,			/* started by a driver */
 	VDEV_GONE,			/* died: reads return all ones */
 };
 

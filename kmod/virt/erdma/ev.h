@@ -261,7 +261,7 @@ struct ev_wq {
 struct ev_wqe {
 	u64 hdr;
 	ktime_t not_before;
-	ktime_t knock_at;	/* time to request a receive, while waiting for it */
+	ktime_t knock_at;	/* time to request a receive, while waiting */
 	u32 length;
 	u32 done;
 	u16 lost;
@@ -434,7 +434,7 @@ struct ev_adapter {
 	u8 legacy;
 	struct ev_cmdq cmdq;
 	struct ev_eq aeq;
-	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN, 0 is the CMDQ's */
+	struct ev_eq eq[ERDMA_MAX_VECTORS];	/* by EQN; EQ 0 belongs to the CMDQ */
 	u16 db_users[ERDMA_BAR0_SIZE / ERDMA_HW_PAGE_SIZE];
 	atomic64_t stats[ERDMA_STATS_COUNT];	/* threads of any adapter */
 	struct xarray cqs;			/* this and the following: protected by ev_fabric */
