@@ -23,7 +23,7 @@ struct eadm_devices {
 	uint16_t family;
 	uint32_t events;	/* number of the multicast group; 0: none */
 	bool held;		/* see eadm_scan() */
-	bool kept;		/* the snapshot being captured contains it */
+	bool kept;		/* the snapshot being captured contains the list */
 	bool partial;		/* RDMA netlink was not queried: there are no other devices */
 };
 
@@ -45,7 +45,7 @@ struct eadm_comms {
 
 struct eadm_ctx {
 	struct eadm_source *src;
-	struct eadm_archive *archive;	/* NULL until a bundle needs it */
+	struct eadm_archive *archive;	/* libraries for bundles, NULL until needed */
 	struct eadm_kept *kept;		/* see eadm_keep_answers() */
 	bool keeps;
 	struct eadm_devices devices;

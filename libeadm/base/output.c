@@ -34,14 +34,14 @@ struct eadm_output {
 	struct eadm_ctx *ctx;
 	int fd;
 	int dir;	/* folder of a file, -1 for a stream */
-	char *name;	/* its final name in the folder */
-	char *temp;	/* its temporary name in the folder, "" if none */
+	char *name;	/* final name of the file in the folder */
+	char *temp;	/* temporary name of the file in the folder, "" if none */
 };
 
 /* Target of a path. */
 struct place {
-	int dir;	/* the folder that contains it */
-	char *name;	/* its name in the folder */
+	int dir;	/* folder of the target */
+	char *name;	/* name of the target in the folder */
 	int fd;		/* O_PATH; -1: there is no such file yet */
 	struct stat st;
 	bool nameless;	/* a deleted file that is still open */

@@ -8,7 +8,7 @@
 struct mention {
 	enum diag_kind kind;
 	uint64_t dev, id;
-	unsigned int verdict;	/* its number */
+	unsigned int verdict;	/* number of the verdict */
 	uint32_t next;
 };
 

@@ -334,7 +334,7 @@ union diag_value {
 struct diag_row {
 	uint64_t dev;		/* device index */
 	uint64_t id;		/* value of its key field */
-	uint64_t time;		/* when it was read, ns since 1970 */
+	uint64_t time;		/* time of reading, ns since 1970 */
 	uint64_t has;		/* one bit for each field */
 	union diag_value *value;
 	const unsigned char *bits;	/* counter width of each field: see diag_bits() */
@@ -379,7 +379,7 @@ enum diag_lack {
 	DIAG_LACK_SILENT,	/* the companion does not respond */
 	DIAG_LACK_RIGHT,
 	DIAG_LACK_LOCKDOWN,
-	DIAG_LACK_ASKED,	/* it was not requested */
+	DIAG_LACK_ASKED,	/* the input was not requested */
 	DIAG_LACK_ADAPTER,	/* the adapter does not respond */
 	DIAG_LACK_NODE,		/* no char device */
 	DIAG_LACK_PIDNS,
@@ -418,7 +418,7 @@ struct diag_owner {
 	uint64_t pid;
 	uint32_t state;		/* EADM_PROCESS_STATE_* */
 	bool frozen;		/* together with its control group */
-	const char *wchan;	/* function it sleeps in; "": unknown */
+	const char *wchan;	/* function in which it sleeps; "": unknown */
 	const char *group;	/* path of its control group; "": unknown */
 	bool has_limit;		/* the members below are known */
 	bool ipc_lock;		/* the limit does not apply to registration */

@@ -11,7 +11,7 @@ struct reader {
 	struct eadm_ctx *ctx;
 	struct eadm_value values[256];
 	const char *device;	/* the device being read; NULL: all, or the machine */
-	const struct eadm_family *family;	/* its family, or NULL */
+	const struct eadm_family *family;	/* family of the device, or NULL */
 	unsigned char *bits[DIAG_KINDS];	/* counter widths of the fields in its rows */
 	bool brief;		/* only data that rules compare with the other snapshot */
 	struct diag_inputs *inputs;	/* inputs of the device */

@@ -26,7 +26,7 @@ struct eadm_rule {
 	enum eadm_severity severity;
 	enum diag_kind kind;
 	bool two;		/* compares two snapshots */
-	bool stuck;		/* reports objects that did not change between them */
+	bool stuck;		/* reports objects without change between snapshots */
 	bool last;		/* no later rule matters for this device */
 	bool program;		/* only for adapters that are programs */
 	unsigned int needs;	/* inputs besides rows: DIAG_NEEDS() of each */
@@ -68,7 +68,7 @@ struct diag_gap {
 	const struct diag_inputs *in;
 	enum diag_lack lack;
 	const char *why;	/* the library's own explanation, or NULL */
-	const char *text;	/* the whole sentence */
+	const char *text;	/* the gap as a complete sentence */
 	unsigned int rules;
 };
 

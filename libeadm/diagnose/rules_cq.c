@@ -174,7 +174,7 @@ static struct diag_match cqes_of(const struct diag_snapshot *m,
 
 /* Completions written to a CQ or a part of it between the snapshots. */
 struct news {
-	uint64_t next, n;	/* next: index after the last one, modulo the depth */
+	uint64_t next, n;	/* next: index after the last CQE, modulo the depth */
 	uint64_t depth;
 	const struct diag_part *part;
 	struct diag_match cqes;

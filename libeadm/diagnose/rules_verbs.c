@@ -216,7 +216,7 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 struct others {
 	unsigned int open;
 	unsigned int hidden;	/* devices that librdmacm does not list */
-	bool related;		/* one is of the same family */
+	bool related;		/* one belongs to the same family */
 };
 
 static void find_others(struct judge *j, const struct diag_row *dev,

@@ -117,8 +117,8 @@ struct eadm_family {
 	const char *sockets;
 	uint32_t verbs_driver;		/* RDMA_DRIVER_*; 0: not needed */
 	bool companion;			/* eadm's driver supports the companion */
-	bool no_netdev;			/* it has no network interface */
-	bool no_cm;			/* rdma_cm cannot connect it */
+	bool no_netdev;			/* adapters have no network interface */
+	bool no_cm;			/* rdma_cm cannot connect adapters */
 	bool no_qp_list;		/* RDMA netlink does not list all of its QPs */
 	uint8_t vectors;		/* maximum for completions; 0: unknown */
 	uint8_t common_vectors;		/* vectors not used for completions */

@@ -16,7 +16,7 @@ struct eadm_ring {
 	uint32_t entry_size;		/* bytes per place */
 	bool has_index;			/* the driver has reported its rule: */
 	uint32_t index;			/* EADM_RING_INDEX_* */
-	uint32_t index_bits;		/* of EADM_RING_INDEX_FREE */
+	uint32_t index_bits;		/* width of EADM_RING_INDEX_FREE */
 	uint32_t first, count;		/* range of places in data */
 	bool user;
 	bool has_sw_pi, has_sw_ci, has_hw_pi, has_hw_ci;

@@ -27,6 +27,6 @@ struct step_ops {
 	int (*failed)(struct eadm_dump *dump, const struct step *step, int error);
 };
 
-extern const struct step_ops eadm_step_ops[];	/* by kind */
+extern const struct step_ops eadm_step_ops[];	/* indexed by kind of step */
 
 #endif /* EADM_STEP_H */

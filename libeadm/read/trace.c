@@ -25,7 +25,7 @@ struct eadm_trace {
 	struct eadm_ctx *ctx;
 	int fd;			/* char device; -1: messages come from another source */
 	uint64_t lost;
-	struct eadm_reply reply;	/* from a program or the probe */
+	struct eadm_reply reply;	/* messages from a program or the probe */
 	struct eadm_trace_opts opts;
 	uint32_t device;
 	struct eadm_record rec;

@@ -17,7 +17,7 @@
 
 /* A recorded request. */
 struct eadm_recorded {
-	struct pcapng_state after;	/* where its response begins */
+	struct pcapng_state after;	/* state where the response begins */
 	unsigned int snapshot;
 	uint32_t seq;
 	uint16_t proto, type;

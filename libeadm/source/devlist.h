@@ -10,8 +10,8 @@ struct eadm_family;
 struct eadm_device {
 	uint32_t index;
 	uint32_t ports;
-	bool companion;		/* the companion shows it */
-	bool rdma;		/* RDMA netlink shows it */
+	bool companion;		/* shown by the companion */
+	bool rdma;		/* shown by RDMA netlink */
 	char name[EADM_DEV_NAME_MAX];
 	char fw[32];
 	uint64_t node_guid;

@@ -19,7 +19,7 @@ struct file_source {
 	struct eadm_source src;
 	struct eadm_capture_index *index;
 	unsigned int snapshot;
-	bool *used;		/* for each request: its response was returned */
+	bool *used;		/* per request: the response was returned */
 };
 
 struct file_stream {

@@ -15,7 +15,7 @@
 
 struct eadm_kept {
 	struct eadm_kept *next;
-	unsigned int users;	/* the list, and streams that read it */
+	unsigned int users;	/* number of users: the list and readers */
 	uint64_t began;
 	struct eadm_bytes request, answer;	/* answer: chunks, each preceded by its head */
 };

@@ -23,8 +23,8 @@ enum { DEVICE = 1, INTERFACE = 2, GID = 4 };
 
 static const struct setting {
 	const char *name;
-	unsigned char of;	/* kind of thing that it names */
-	bool prefix;		/* it names those with this prefix, unless after "=" */
+	unsigned char of;	/* kind of names in the setting */
+	bool prefix;		/* names are prefixes, unless after "=" */
 } settings[] = {
 	{ "NCCL_IB_HCA", DEVICE, true },
 	{ "NCCL_IB_GID_INDEX", GID, false },

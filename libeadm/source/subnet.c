@@ -193,7 +193,7 @@ static void put_settings(struct eadm_answer *answer, const char *netdev)
 
 struct others {
 	char all[MAX_OTHERS], answering[MAX_ANSWERS];
-	bool known;		/* it is known which of them answer */
+	bool known;		/* known which interfaces answer */
 };
 
 static void add_other(const struct eadm_ctx *ctx, const struct ifaddrs *other,

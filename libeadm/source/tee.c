@@ -19,7 +19,7 @@
 struct tee {
 	struct eadm_source src;
 	struct eadm_source *inner;
-	struct eadm_capture *capture;	/* NULL once it is closed */
+	struct eadm_capture *capture;	/* NULL once the capture is closed */
 	unsigned int streams;		/* count; streams may outlive the capture */
 	bool only_local;		/* see eadm_tee_only_local() */
 };

@@ -22,9 +22,9 @@ struct peer_follow {
 	struct eadm_stream stream;
 	struct eadm_ctx *ctx;
 	struct eadm_link *link;
-	struct eadm_query query;	/* for the device's records from a number on */
+	struct eadm_query query;	/* request for records from a number on */
 	uint64_t from;
-	struct eadm_stream *answer;	/* NULL: to be requested when it is time */
+	struct eadm_stream *answer;	/* NULL: to be requested at the next period */
 	struct eadm_chunk chunk;	/* chunk of the response; used up to pos */
 	size_t pos;
 };
