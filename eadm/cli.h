@@ -161,7 +161,7 @@ struct command {
 	unsigned int max_args;
 	enum words args[MAX_ARGS];
 	const struct option_def *options;	/* terminated by a NULL name */
-	const char *object;		/* object whose columns it shows, or NULL */
+	const char *object;		/* object whose columns are shown, or NULL */
 	const char *usual;		/* default object if the argument is left out */
 	bool hidden;
 	bool raw;			/* gets its arguments unparsed */
@@ -228,7 +228,7 @@ struct cli {
 	struct writer *writer;
 	bool json;		/* format of errors before a writer exists */
 	uint64_t began;		/* ns; time of the first progress */
-	uint64_t told;		/* ns; last time it was shown; 0: never */
+	uint64_t told;		/* ns; time of the last progress; 0: never */
 	struct eadm_capture *save;	/* --save: being written, or NULL */
 	bool stdout_failed;	/* and this was reported */
 	int status;
@@ -279,8 +279,8 @@ const char *word_join(const struct word_list *list, char *buf, size_t size);
 
 /* The object named by the command's argument; NULL after reporting an error. */
 const struct eadm_object *need_object(struct cli *cli, const char *name);
-bool can_dump(const struct eadm_object *object);	/* by "eadm dump" */
-bool can_count(const struct eadm_object *object);	/* by "eadm stat" */
+bool can_dump(const struct eadm_object *object);	/* supported by "eadm dump" */
+bool can_count(const struct eadm_object *object);	/* supported by "eadm stat" */
 
 /* ---- machine.c --------------------------------------------------------------- */
 

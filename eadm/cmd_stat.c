@@ -37,7 +37,7 @@ static const struct option_def options[] = {
 struct sample {
 	char device[64];	/* by name: indices are reused */
 	uint64_t id, time;
-	struct eadm_value *values;	/* for the columns before the rates */
+	struct eadm_value *values;	/* values of the columns before the rates */
 };
 
 struct samples {

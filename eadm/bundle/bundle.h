@@ -39,17 +39,17 @@ struct part {
 /* The collecting process; meaningless in forked children. */
 struct worker {
 	pid_t pid;		/* 0: none */
-	int fd;			/* socket: jobs to it, outcomes from it */
+	int fd;			/* socket for jobs and outcomes */
 	int out, err;		/* memory with its output */
 };
 
 struct bundle {
 	struct cli *cli;
-	struct eadm_ctx *ctx;		/* for the container */
+	struct eadm_ctx *ctx;		/* context for writing the container */
 	struct eadm_bundle_writer *pack;
 	struct eadm_redactor *redactor;	/* or NULL */
-	const char *from;		/* capture to make it from, or NULL */
-	const char *peer;		/* socket of a program to make it from, or NULL */
+	const char *from;		/* capture used as the source, or NULL */
+	const char *peer;		/* socket of a program used as the source, or NULL */
 	bool no_peers;
 	bool hw, progress;
 	uint64_t interval;		/* between two snapshots, ns */
@@ -58,7 +58,7 @@ struct bundle {
 	uint64_t max_size;
 	uint64_t begin;
 	int capture;			/* memory with the capture; -1: none */
-	struct eadm_ctx *opened;	/* in the worker: has the capture open; or NULL */
+	struct eadm_ctx *opened;	/* in the worker: context with an open capture, or NULL */
 	struct part *parts;
 	unsigned int n_parts, max_parts;
 	struct worker worker;

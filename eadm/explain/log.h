@@ -9,10 +9,10 @@
 
 /* An error found in the log. */
 struct log_error {
-	unsigned long long count;	/* lines that contain it; 0: none */
+	unsigned long long count;	/* number of lines that contain it; 0: none */
 	unsigned long long line;	/* number of the first such line, from 1 */
 	unsigned long long last;
-	char text[LOG_EXCERPT];		/* that line, or the part that begins with the error */
+	char text[LOG_EXCERPT];		/* first such line, or its part from the error on */
 };
 
 struct log {

@@ -11,14 +11,14 @@
 
 #define SKIP 16		/* number of words that "..." may match */
 #define AFTER 40	/* number of words after a call that may contain its error */
-#define BEFORE 12	/* number of words before it */
+#define BEFORE 12	/* number of words before a call */
 #define MAX_HITS 1024
 
 struct hit {
 	enum explain_kind kind;
 	unsigned int target;
-	unsigned int from, to;	/* words: the first one and the one after the last */
-	bool covered;		/* by a longer hit */
+	unsigned int from, to;	/* first word, and the word after the last */
+	bool covered;		/* covered by a longer hit */
 	bool general;		/* ignored if there is another hit */
 	unsigned int call;	/* number of a call that counts, from 1, or 0 */
 };

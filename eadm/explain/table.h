@@ -8,7 +8,7 @@
 struct explain_cause {
 	const char *name;
 	const char *text;
-	const char *const *rules;	/* of libeadm; NULL-terminated */
+	const char *const *rules;	/* names of libeadm rules; NULL-terminated */
 	const char *const *look;	/* commands that show more; NULL-terminated */
 };
 
@@ -43,7 +43,7 @@ struct explain_number {
 };
 
 struct explain_list {
-	const char *word;	/* by which a text names the adapter family, or NULL */
+	const char *word;	/* word that names the adapter family in a text, or NULL */
 	unsigned int n;
 	const struct explain_number *numbers;
 };

@@ -38,7 +38,7 @@ struct auth {
 	unsigned char right[RIGHT][AUTH_DIGEST], wrong[WRONG][AUTH_DIGEST];
 	uint64_t seen[SEEN];		/* first bytes of digests */
 	struct attempt waiting;		/* ring, newest first */
-	uint64_t turn[TURNS], turns;	/* when each user had the last turn */
+	uint64_t turn[TURNS], turns;	/* last turn of each user */
 	bool started;
 };
 

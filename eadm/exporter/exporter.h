@@ -52,7 +52,7 @@ struct family {
 	enum metric_type type;
 	enum metric_unit unit;
 	/* Created by render.c: parts that are the same in every text. */
-	struct buffer *head;	/* for each of FORMATS formats */
+	struct buffer *head;	/* text per format, FORMATS in total */
 	char *sample;		/* name of its samples */
 };
 
@@ -98,14 +98,14 @@ struct collector {
 	unsigned int info_family;	/* if n_info */
 	bool others;		/* rows may have counters without a field */
 	bool per_device;	/* the row describes the device itself */
-	unsigned int other_family;	/* for these */
+	unsigned int other_family;	/* family of such counters */
 	unsigned int count_family;	/* for sums: the number of rows */
 };
 
 /* Fields of the flight recorder's commands. */
 struct recorder_fields {
 	struct place seq, op, state, latency, function, family;
-	const struct eadm_field *all[7];	/* these, NULL-terminated */
+	const struct eadm_field *all[7];	/* all of these, NULL-terminated */
 };
 
 /* Families that are not defined by a field. */
@@ -151,8 +151,8 @@ struct model {
 /* Sums over the objects of processes. */
 enum sums {
 	SUMS_NONE,
-	SUMS_NAMES,	/* by command name */
-	SUMS_PODS,	/* by pod and container, too */
+	SUMS_NAMES,	/* sums by command name */
+	SUMS_PODS,	/* sums by pod and container, too */
 };
 
 int model_make(struct model *model, const char *collectors,
@@ -358,13 +358,13 @@ struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;
-	struct row row;			/* has room as soon as it was needed */
+	struct row row;			/* allocated when first needed */
 	/* When the device was last seen, according to its row, and its age then. */
 	uint64_t seen, age;
 };
 
 struct budget {
-	unsigned int series;	/* for each collector of each device */
+	unsigned int series;	/* maximum per collector and device */
 	uint64_t diagnosis;	/* ns between two diagnoses */
 };
 
@@ -413,7 +413,7 @@ void verdicts_reset(struct verdicts *verdicts);
 /* A client waiting for metrics; receives exactly one response. */
 struct request {
 	enum format format;
-	uint64_t deadline;		/* by monotonic_ns() */
+	uint64_t deadline;		/* time of monotonic_ns() */
 	void (*done)(struct request *request, const struct buffer *text,
 		     bool complete);
 	struct request *next;
@@ -507,7 +507,7 @@ enum client_auth {
 struct web_config {
 	char *cert, *key, *client_ca;	/* PEM */
 	enum client_auth client_auth;
-	char priority[128];		/* for GnuTLS */
+	char priority[128];		/* priority string for GnuTLS */
 	struct web_user *users;
 	size_t n_users, max_users;
 	struct web_header *headers;

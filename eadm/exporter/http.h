@@ -30,14 +30,14 @@ struct client {
 	struct MHD_Connection *connection;
 	int fd;
 	enum client_state state;
-	uint64_t since;		/* when it entered its state */
+	uint64_t since;		/* time when the client entered its state */
 	bool asleep;
 	bool left;		/* while held: had disconnected when last checked */
 	bool busy;		/* a request has not been fully processed yet */
 	bool served;		/* a request has been served */
 	bool trusted;		/* has authenticated at some time, by password or certificate */
 	/* State of the request, used after waking: */
-	bool passed;		/* it may be served */
+	bool passed;		/* the request may be served */
 	unsigned int status;	/* status of a refusal or error, or 0 */
 	struct MHD_Response *response;
 	struct attempt attempt;

@@ -26,7 +26,7 @@ struct reloader {
 	uint64_t asked;			/* time of the first signal not handled yet, or 0 */
 	uint64_t since;			/* time of the signal being handled, or 0 */
 	bool noted;			/* a slow reload was reported */
-	bool failed;			/* the last one */
+	bool failed;			/* the last reload failed */
 	unsigned int leaving;
 };
 

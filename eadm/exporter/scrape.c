@@ -41,8 +41,8 @@ struct target {
 	struct target *next;
 	char *device;			/* NULL: the list of devices */
 	unsigned int asked, done;	/* last scrapes requested and completed */
-	uint64_t since;			/* when it was asked, or when reading began */
-	bool running;			/* a thread is reading it */
+	uint64_t since;			/* time of the request, or when reading began */
+	bool running;			/* a thread is reading the target */
 	bool leave;			/* the device was removed */
 	struct section sections[MAX_COLLECTORS];
 	unsigned int fresh[MAX_COLLECTORS];	/* scrape of each section */
@@ -51,7 +51,7 @@ struct target {
 	struct section work;
 	struct memory memory;
 	unsigned int snapshot;
-	unsigned int list;		/* scrape of the list it uses */
+	unsigned int list;		/* scrape of the list in use */
 };
 
 struct names {
@@ -65,25 +65,25 @@ struct scraper {
 	struct scrape_opts opts;
 	uint64_t start;			/* start of the program, ns since 1970 */
 	pthread_mutex_t lock;
-	pthread_cond_t work;		/* for reading threads */
+	pthread_cond_t work;		/* wakes reading threads */
 	pthread_t watch;
 	int timer;			/* wakes the watch */
 	bool started, stop;
 	bool running;			/* a scrape is running */
-	bool again;			/* it is reading new devices */
+	bool again;			/* the scrape is reading new devices */
 	uint64_t begin, limit;		/* times of the running scrape */
-	struct request *batch;		/* clients waiting for it */
+	struct request *batch;		/* clients waiting for the scrape */
 	unsigned int scrape;		/* number of the current or last scrape */
 	unsigned int listed;		/* scrape that last read the list */
 	uint64_t listed_names;		/* hash of names in sysfs then */
-	DIR *folder;			/* in sysfs, or NULL */
+	DIR *folder;			/* folder of devices in sysfs, or NULL */
 	bool failed;			/* some part of the last scrape */
 	struct target *lister, *targets;
 	unsigned int n_targets;
 	unsigned int n_threads, n_idle;	/* reading threads */
 	uint64_t taken;			/* when a thread last took a target */
 	struct names names;		/* devices found by the last successful listing */
-	bool known;			/* there was one */
+	bool known;			/* a listing has succeeded */
 	int list_error;
 	struct request *waiting;
 	struct buffer text[FORMATS];

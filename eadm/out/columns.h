@@ -25,10 +25,10 @@ struct column {
 	const char *head;
 	const char *unit;
 	const char *help;
-	bool cut;		/* a narrow terminal may shorten it */
+	bool cut;		/* may be shortened on a narrow terminal */
 	bool bars;		/* a histogram, drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
-	bool growth;		/* for a rate: the difference, in "growth" */
+	bool growth;		/* rate: also the difference, in "growth" */
 	bool asked;		/* requested by name: shown even if empty */
 	/* Shown only if this field is absent in all rows. */
 	const struct eadm_field *stands_in_for;
@@ -44,11 +44,11 @@ enum layout {
 
 struct table {
 	const char *object;	/* object name for JSON, or NULL */
-	const char *title;	/* for "no ...", NULL: no message */
+	const char *title;	/* used in "no ..."; NULL: no message */
 	enum layout layout;
 	bool all;		/* JSON: all fields that are present */
 	bool lines;		/* JSON: each flush writes a separate line */
-	bool passes;		/* JSON lines: begin() opens one even without rows */
+	bool passes;		/* JSON lines: begin() opens a line even without rows */
 	unsigned int screen;	/* not JSON: height of a screen to clear, or 0 */
 	bool about;		/* LAYOUT_FIELDS: show the fields' help */
 	bool rates_only;	/* not JSON: rates instead of counters */

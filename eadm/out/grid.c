@@ -51,7 +51,7 @@ struct grid {
 	unsigned int n_cols, max_cols;
 	struct grid_cell *cells;
 	size_t n_cells, max_cells;
-	struct buffer texts;	/* texts of the cells, after the one for absent cells */
+	struct buffer texts;	/* texts of the cells, after the text for absent cells */
 	struct buffer lines;	/* output buffer, to save stdio calls */
 };
 

@@ -33,9 +33,9 @@ enum exchange_reason {
 struct exchange {
 	enum exchange_kind kind;
 	bool last;		/* no further connection follows */
-	bool can_read, can_write;	/* the other side's memory */
+	bool can_read, can_write;	/* access to the other side's memory */
 	uint8_t roce;		/* version; 0: no RoCE */
-	uint8_t mtu;		/* as verbs count: 1 is 256 bytes, 5 is 4096 */
+	uint8_t mtu;		/* as in verbs: 1 is 256 bytes, 5 is 4096 */
 	uint16_t lid;
 	uint16_t depth;		/* maximum number of messages in flight */
 	char type[EXCHANGE_TYPE];	/* type of queue pairs: "RC" */

@@ -8,7 +8,7 @@
 
 struct server {
 	struct test *test;
-	struct rdma_cm_id *listener;	/* by rdma_cm */
+	struct rdma_cm_id *listener;	/* listener with rdma_cm */
 	int socket;			/* without rdma_cm; -1: none */
 	struct link *links;
 	unsigned int n_links;

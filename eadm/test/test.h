@@ -59,8 +59,8 @@ struct link {
 	struct ibv_pd *pd;
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;	/* each with a channel */
-	struct rdma_cm_id *id;		/* by rdma_cm */
-	struct endpoint *endpoint;	/* without it */
+	struct rdma_cm_id *id;		/* ID with rdma_cm */
+	struct endpoint *endpoint;	/* endpoint without rdma_cm */
 	/* For a QP that is not connected: destination of each message. */
 	struct ibv_ah *ah;
 	uint32_t peer_qpn, peer_qkey;
@@ -73,7 +73,7 @@ struct link {
 	uint32_t depth;
 	bool can_read, can_write;	/* the peer's memory */
 	bool proven;			/* a message arrived */
-	const char *lost;		/* what to do if none arrives; NULL: unknown */
+	const char *lost;		/* what to do if no message arrives; NULL: unknown */
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
@@ -84,7 +84,7 @@ struct link {
 	unsigned int first_held, n_held;
 	bool sending[TEST_MAX_DEPTH];	/* send places that are in use */
 	char why[MAX_WHY];		/* the first error */
-	uint64_t failed_at;		/* monotonic time of it, ns */
+	uint64_t failed_at;		/* monotonic time of the first error, ns */
 };
 
 int link_fail(struct link *link, const char *fmt, ...) PRINTF(2, 3);
@@ -154,7 +154,7 @@ struct result {
 	const char *why;		/* NULL: success */
 	bool skipped;			/* why not */
 	uint64_t count, size;		/* 0: absent */
-	uint64_t *times;		/* ns, @count of them; sorted here */
+	uint64_t *times;		/* @count times in ns; sorted here */
 	size_t n_times;
 	double rate;			/* per second; 0: absent */
 	const struct path *path;

@@ -95,7 +95,7 @@ struct top_proc {
 	uint32_t pid;
 	unsigned int qps, cqs, mrs;
 	bool connected;			/* one of its QPs is connected */
-	bool is_user;			/* it has libibverbs loaded */
+	bool is_user;			/* the process has libibverbs loaded */
 	enum top_on on;
 	double sq_rate, rq_rate;	/* below 0: unknown */
 	struct moved moved[N_MOVED];
@@ -109,7 +109,7 @@ struct proc_set {
 
 struct top {
 	struct cli *cli;
-	struct filter filter;		/* from options */
+	struct filter filter;		/* filter given by options */
 	char match[64];			/* typed on the screen */
 	uint64_t now;			/* time of the displayed data, ns since 1970 */
 	uint64_t before;		/* time of the previous refresh; 0: none */
