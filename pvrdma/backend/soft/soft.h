@@ -39,7 +39,7 @@ struct soft_links;
 struct soft {
 	struct backend backend;
 	TAILQ_HEAD(, soft_port) ports;
-	/* Number of ports created so far; number of the next one. */
+	/* Number of ports created so far, which is the number of the next port. */
 	uint32_t n_ports;
 	/* Links to other programs; NULL: none. */
 	struct soft_links *links;
