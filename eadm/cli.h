@@ -217,7 +217,7 @@ struct program {
 struct cli {
 	const struct program *program;
 	const struct command *cmd;
-	const char *verb;	/* as typed; "" if none was given yet */
+	const char *verb;	/* verb as typed; "" if none was given */
 	struct args args;
 	int argc;		/* the command line; for a raw command the rest of it */
 	char **argv;
@@ -289,7 +289,7 @@ const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 
 /* ---- device.c ---------------------------------------------------------------- */
 
-#define DEVICE_WHY	160	/* room for a sentence with a name */
+#define DEVICE_WHY	160	/* size of a message with a name */
 
 int device_find(struct cli *cli, const char *name, char *why, size_t size);
 extern const char *const device_aliases[];

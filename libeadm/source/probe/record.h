@@ -13,7 +13,7 @@
 
 #define EADM_PROBE_ABI 2
 #define EADM_PROBE_DIR "/sys/fs/bpf/eadm"
-#define EADM_PROBE_NONE 0xffffffffU	/* for numbers: unknown */
+#define EADM_PROBE_NONE 0xffffffffU	/* unknown number */
 #define EADM_PROBE_DEVS 1024		/* a power of 2 */
 #define EADM_PROBE_IN_FLIGHT 4096
 #define EADM_PROBE_NAME 64
@@ -132,8 +132,8 @@ struct eadm_probe_addr {
 };
 
 struct eadm_probe_rec {
-	__u64 number;			/* from 1 on each CPU; 0: being written */
-	__u64 seq;			/* from 1 for each device and kind */
+	__u64 number;			/* record number on the CPU, from 1; 0: being written */
+	__u64 seq;			/* number per device and kind, from 1 */
 	__u64 start;			/* CLOCK_BOOTTIME */
 	__u64 end;			/* calls only; 0: has not returned yet */
 	__u64 cgroup;
@@ -143,7 +143,7 @@ struct eadm_probe_rec {
 	__u64 command;			/* word of a request with its number */
 	__u32 dev;
 	__u32 netns;			/* 0: unknown */
-	__u32 pid;			/* in the first PID namespace; 0: unknown */
+	__u32 pid;			/* PID in the initial namespace; 0: unknown */
 	__u32 tid;
 	__s32 status;
 	__u32 qpn;
@@ -195,9 +195,9 @@ struct eadm_probe_info {
 	__u32 abi;
 	__u32 level;			/* enum probe-level of spec/eadm.yaml */
 	__u32 cpus;
-	__u32 slots;			/* for each CPU, a power of 2 */
+	__u32 slots;			/* records per CPU, a power of 2 */
 	__u64 start;			/* CLOCK_BOOTTIME */
-	__u64 attached;			/* functions: one bit for each number */
+	__u64 attached;			/* bitmap of attached functions */
 	__u32 functions;
 	__u32 may_read;			/* may read untyped kernel memory, see lockdown */
 	__u64 expected;			/* functions that should exist */
