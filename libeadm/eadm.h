@@ -194,6 +194,7 @@ void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
  *
  * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is a different kind
  * of socket; the errno of connecting to it; -ENOMEM.
+ * Since: 0.1
  */
 int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
 
