@@ -78,9 +78,9 @@ def not_there():
 
 @test("a request without device or key is refused")
 def incomplete():
-    refused(b"", errno.EINVAL, word="not name a device")
-    refused(attr(KEY, U32(1)), errno.EINVAL, word="not name a device")
-    refused(attr(INDEX, index()), errno.EINVAL, word="not name an object")
+    refused(b"", errno.EINVAL, word="device missing")
+    refused(attr(KEY, U32(1)), errno.EINVAL, word="device missing")
+    refused(attr(INDEX, index()), errno.EINVAL, word="object number missing")
 
 
 @test("malformed attributes are refused, the offender is named")
