@@ -137,7 +137,7 @@ int erdma_conf_restore(struct erdma_dev *dev);
  * @max_qp: limit of QP numbers, which begin at 0
  * @max_cq: limit of CQ numbers, which begin at 0
  * @max_mr: limit of MPT indices, which begin at 0
- * @max_mw: number of memory windows (not implemented)
+ * @max_mw: number of memory windows, of which the driver creates none
  * @max_send_wr: maximum send requests per QP
  * @max_recv_wr: maximum receive requests per QP
  * @max_cqe: maximum entries per CQ
