@@ -2,7 +2,8 @@
 """Captures of rdma_rxe, a stock driver, with traffic of one process, for tests that judge it."""
 
 from nlcap import Capture
-from synth import SEC, rdma_qp
+from nldev import rdma_qp
+from synth import SEC
 
 DEVICE = "rxe0"
 PID = 99

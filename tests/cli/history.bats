@@ -61,7 +61,7 @@ load common
 
 @test "stat --since tells what counters grew by" {
 	golden since --from "$MOMENTS" --at '#2' stat --since @#1
-	golden since-anew --from "$MOMENTS" --at '#3' stat --since @#1
+	golden since-restarted --from "$MOMENTS" --at '#3' stat --since @#1
 	golden since-cq --from "$MOMENTS" --at '#3' stat cq --hw --since "$MOMENTS"
 	golden since-none --from "$MOMENTS" stat --since @#1
 	golden since-json --from "$MOMENTS" --at '#2' stat --since @#1 --json

@@ -85,7 +85,8 @@ setup_file() {
 	import sys
 	sys.path.insert(0, sys.argv[1])
 	sys.dont_write_bytecode = True
-	from synth import Capture, qp_list, rdma_srq
+	from nldev import qp_list, rdma_srq
+	from synth import Capture
 	def write(name, rows=None):
 	    cap = Capture()
 	    cap.local("machine", {"kernel": "6.12.0-test"})
