@@ -16,9 +16,9 @@ static const struct option_def options[] = {
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
 	  "create: size limit before compression (default: 256M)" },
 	{ OPT_REDACT, 0, "redact", NULL, WORDS_NONE,
-	  "create: pseudonyms for addresses, hosts and processes" },
+	  "create: use pseudonyms for addresses, hosts and processes" },
 	{ OPT_REDACT_KEY, 0, "redact-key", "FILE", WORDS_FILE,
-	  "create: like --redact, with the key in FILE, so that bundles match" },
+	  "create: like --redact, with the key in FILE (same key, same pseudonyms)" },
 	{ 0 },
 };
 

@@ -19,7 +19,7 @@ static const struct column columns[] = {
 
 static const struct option_def options[] = {
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notes as warnings, and checks not made as partial failure" },
+	  "treat notes as warnings, and unseen state as partial failure" },
 	{ 0 },
 };
 
@@ -231,14 +231,13 @@ static int run(struct cli *cli)
 const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
-	.more = "Shows for each check whether it is ok, and what to do if it\n"
-		"is not, or if it cannot be seen; failures come first. A check that is ok\n"
-		"for more than two devices has one line; -v shows each. A note is worth\n"
-		"knowing and no fault. In a capture, only what it contains is checked.\n"
+	.more = "Shows the result of each check, and the remedy if it is not ok or not\n"
+		"visible; failures are listed first. If a check is ok for more than two\n"
+		"devices, they share one line; -v shows each. A note is for information\n"
+		"and is not a fault. In a capture, only the recorded data is checked.\n"
 		"Checks are rules of 'eadm diagnose' about the setup.\n"
-		"The exit status is 0 without warnings, also with notes and with what\n"
-		"cannot be seen, 6 when reading failed, 7 with warnings, 8 when something\n"
-		"fails.",
+		"The exit status is 0 without warnings, even if there are notes or unseen\n"
+		"state, 6 if reading failed, 7 with warnings, and 8 if a check fails.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"

@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
 	  "list all rules" },
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notices as warnings, and rules not applied as partial failure" },
+	  "treat notices as warnings, and unapplied rules as partial failure" },
 	{ 0 },
 };
 
@@ -223,15 +223,14 @@ static int run(struct cli *cli)
 const struct command cmd_diagnose = {
 	.name = "diagnose",
 	.help = "find faults, their causes, and next steps",
-	.more = "Samples twice, an interval apart, and applies rules to both samples. Of a\n"
-		"capture the last two snapshots are used, or the one of --at and the one\n"
-		"before it. With CAP_SYS_RAWIO the adapter's own view is used as\n"
-		"well, which costs one command per object. Rules that could not be\n"
-		"applied are counted, with the reason and a remedy.\n"
-		"The exit status is 0 when nothing is wrong, 6 when nothing was found\n"
-		"and something could not be read that should be there, such as an\n"
-		"adapter that does not answer, 7 with warnings, 8 when something is\n"
-		"critical.",
+	.more = "Samples twice, an interval apart, and applies rules to both samples. In\n"
+		"a capture, the last two snapshots are used, or the snapshot selected by\n"
+		"--at and the one before it. With CAP_SYS_RAWIO, the adapter's own view\n"
+		"is used as well, which costs one command per object. Rules that could\n"
+		"not be applied are counted, with the reason and a remedy.\n"
+		"The exit status is 0 without warnings, 6 if nothing was found but\n"
+		"reading failed, for example because an adapter does not answer, 7 with\n"
+		"warnings, and 8 with critical verdicts.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d cloud_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"

@@ -554,15 +554,16 @@ const struct command cmd_diff = {
 	.name = "diff",
 	.usage = "A [B] [OBJECT]",
 	.help = "show changes between two captures or snapshots",
-	.more = "A and B are marks or captures, each with an optional @TIME for one of\n"
-		"its snapshots, or 'live', the default for B. With --from, @TIME\n"
-		"alone is a snapshot of that capture. States come first, then\n"
-		"objects that appeared or vanished, values, and counters: those that were\n"
-		"0, then those that grew most relative to their size. Ages are left out,\n"
-		"and so are commands, entries and registers unless they are the OBJECT;\n"
-		"ring pointers are counted. With --setup, A and B are two hosts: what\n"
-		"decides whether things work comes first, then speed, then versions.",
-	.examples = "  eadm diff before                 a mark, and now\n"
+	.more = "A and B are marks or captures, each with an optional @TIME that selects\n"
+		"one of its snapshots, or 'live', the default for B. With --from, @TIME\n"
+		"alone is a snapshot of that capture. States are listed first, then\n"
+		"objects that appeared or vanished, values, and counters: first those\n"
+		"that were 0, then those that grew most relative to their size. Ages are\n"
+		"left out, and so are commands, entries and registers unless they are the\n"
+		"OBJECT; changed ring pointers are only counted. With --setup, A and B\n"
+		"are captures of two hosts: values that affect operation are listed\n"
+		"first, then speed, then versions.",
+	.examples = "  eadm diff before                 compare a mark with the current state\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"
 		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n"

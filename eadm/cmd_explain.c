@@ -315,12 +315,12 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.usage = "[TEXT...]",
 	.help = "explain errors printed by programs, and look for their causes",
-	.more = "Finds the errors of verbs, rdma_cm, NCCL, libfabric, UCX and perftest in\n"
-		"TEXT, or in a log on standard input: what each means, its causes, the\n"
-		"likeliest first, which of them 'eadm diagnose' and 'eadm check' find on\n"
-		"this machine, and what shows more. Paste whole lines: the call that\n"
-		"failed matters.\n"
-		"The exit status is 0 if an error is known, 3 if none is.",
+	.more = "Finds errors of verbs, rdma_cm, NCCL, libfabric, UCX and perftest in\n"
+		"TEXT, or in a log on standard input. Shows the meaning of each error,\n"
+		"its causes, the likeliest first, the causes that 'eadm diagnose' and\n"
+		"'eadm check' find on this machine, and commands that show more. Paste\n"
+		"whole lines: the failed call matters.\n"
+		"The exit status is 0 if a known error is found, 3 if not.",
 	.examples = "  eadm explain 'Call to ibv_modify_qp failed with 110'\n"
 		    "  eadm explain fi_getinfo: -61\n"
 		    "  eadm explain < job.log\n"

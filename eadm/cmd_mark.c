@@ -164,7 +164,7 @@ const struct command cmd_mark = {
 	.help = "save the current state for later comparison",
 	.more = "The mark is a capture of all devices, without past records such as\n"
 		"the flight recorder; without NAME it is called '" DEFAULT_NAME "'.\n"
-		"'stat --since' and 'diff' take it by name.",
+		"'stat --since' and 'diff' accept its name.",
 	.examples = "  eadm mark before\n"
 		    "  eadm stat --since before\n"
 		    "  eadm diff before\n"

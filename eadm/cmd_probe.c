@@ -20,7 +20,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_LEVEL, 0, "level", "LEVEL", WORDS_PROBE_LEVEL,
-	  "method to read kernel objects: typed, kprobe or auto (default)" },
+	  "method of reading kernel objects: typed, kprobe or auto (default)" },
 	{ OPT_SIZE, 0, "size", "SIZE", WORDS_ANY,
 	  "memory for records: bytes, K, M or G (default: 8M)" },
 	{ OPT_BTF, 0, "btf", "FILE", WORDS_FILE,
@@ -214,11 +214,11 @@ const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "start|stop|status|run",
 	.help = "record verbs, connections and events of any driver with BPF",
-	.more = "start loads programs into the kernel that record from then on, without\n"
-		"a process; stop removes them. run records until it is interrupted.\n"
-		"trace, events, diagnose, record and the exporter read the records.\n"
-		"start and run require root, or CAP_SYS_ADMIN; reading is for root and\n"
-		"members of the group eadm.",
+	.more = "start loads programs into the kernel that record without a process until\n"
+		"stop removes them. run records until it is interrupted. trace, events,\n"
+		"diagnose, record and the exporter read the records. start and run\n"
+		"require root or CAP_SYS_ADMIN; root and members of the group eadm can\n"
+		"read the records.",
 	.examples = "  eadm probe start\n"
 		    "  eadm probe status\n"
 		    "  eadm trace --sort latency:desc\n"

@@ -106,11 +106,10 @@ const struct command cmd_record = {
 	.name = "record",
 	.usage = "FILE",
 	.help = "write the state of all devices to a capture",
-	.more = "Every command can read a capture with --from FILE, as can\n"
-		"Wireshark. --hw and --rings require CAP_SYS_RAWIO; without\n"
-		"it, all else is recorded and the exit status is 6. --rings\n"
-		"omits inline payload. The file appears once recording is\n"
-		"complete; an interrupt ends recording.",
+	.more = "Every command can read a capture with --from FILE, as can Wireshark.\n"
+		"--hw and --rings require CAP_SYS_RAWIO; without it, all other data is\n"
+		"recorded and the exit status is 6. --rings omits inline payload. The\n"
+		"file appears once recording is complete; an interrupt ends recording.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record --hw --rings all.pcapng\n"

@@ -18,7 +18,7 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "include the counters in the adapter's own context of each OBJECT" },
 	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
-	  "port counters under the names of the driver and sysfs" },
+	  "show port counters under the names of the driver and sysfs" },
 	{ OPT_SINCE, 0, "since", "MARK", WORDS_SNAPSHOT,
 	  "show the growth of counters since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
@@ -468,12 +468,12 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.usage = "[OBJECT]",
 	.help = "show counters, or with --live their rates",
-	.more = "Without OBJECT, shows the counters of all ports, with one name for\n"
-		"each meaning whatever the driver calls it; a counter that has\n"
-		"no such name is shown as the driver names it. With OBJECT (qp,\n"
-		"cq, eq, cmdq), shows the counters of each of these.\n"
-		"--live shows only what moves. On a capture it steps from snapshot\n"
-		"to snapshot.",
+	.more = "Without OBJECT, shows the counters of all ports. Counters with the same\n"
+		"meaning have the same name with all drivers; other counters are shown\n"
+		"under the driver's name. With OBJECT (qp, cq, eq, cmdq), shows the\n"
+		"counters of each such object.\n"
+		"--live shows only counters that change. On a capture, it steps from\n"
+		"snapshot to snapshot.",
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d cloud_0 --json\n"

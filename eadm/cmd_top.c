@@ -102,10 +102,10 @@ static int run(struct cli *cli)
 const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
-	.more = "Shows rates, owners and command latencies; 'h' lists the\n"
-		"keys. The refresh rate adapts so that reading QPs takes at\n"
-		"most half a percent of a CPU, and reading processes five\n"
-		"percent. A capture is replayed snapshot by snapshot.",
+	.more = "Shows rates, owners and command latencies; 'h' lists the keys. The\n"
+		"refresh rate adapts so that reading QPs takes at most half a percent of\n"
+		"a CPU, and reading processes at most five percent. A capture is replayed\n"
+		"snapshot by snapshot.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"

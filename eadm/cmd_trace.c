@@ -15,7 +15,7 @@ static const struct option_def options[] = {
 	{ OPT_FOLLOW, 'f', "follow", NULL, WORDS_NONE,
 	  "show commands as they complete, until interrupted" },
 	{ OPT_SLOWER_THAN, 0, "slower-than", "TIME", WORDS_ANY,
-	  "only commands with at least this latency (ms without a unit)" },
+	  "only commands with at least this latency (default unit: ms)" },
 	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
 	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE,
 	  "only commands with these outcomes, separated by commas" },
@@ -302,10 +302,10 @@ const struct command cmd_trace = {
 	.name = "trace",
 	.usage = "[hist|export [FILE]]",
 	.help = "show the flight recorder: the last commands of each adapter",
-	.more = "The recorder is always on. It can be read while the command\n"
-		"queue is dead, and the first time-out is kept. hist prints a\n"
-		"latency histogram for each kind of command; export writes a\n"
-		"trace for a viewer, to standard output unless FILE is given.",
+	.more = "The recorder is always on. It can be read while the command queue is\n"
+		"dead, and it keeps the record of the first timeout. hist prints a\n"
+		"latency histogram for each kind of command; export writes a trace for a\n"
+		"viewer, to standard output unless FILE is given.",
 	.examples = "  eadm trace\n"
 		    "  eadm trace --slower-than 5ms\n"
 		    "  eadm trace --state timeout,aborted\n"

@@ -57,13 +57,13 @@ void print_overview(const struct program *program)
 	printf("\nOptions:\n");
 	print_options(global_options, NULL);
 	printf("\nExamples:\n"
-	       "  eadm list                        which devices exist\n"
-	       "  eadm stat --live                 what moves\n"
-	       "  eadm dump qp --state err         which queue pairs failed\n"
-	       "  eadm trace --slower-than 10ms    which commands took long\n"
-	       "  eadm diagnose                    what is wrong, and why\n"
-	       "  eadm record now.pcapng           save it all for later\n"
-	       "  eadm --from now.pcapng dump qp   and read it elsewhere\n"
+	       "  eadm list                        list the devices\n"
+	       "  eadm stat --live                 watch the counters that change\n"
+	       "  eadm dump qp --state err         list failed queue pairs\n"
+	       "  eadm trace --slower-than 10ms    list slow commands\n"
+	       "  eadm diagnose                    find faults and their causes\n"
+	       "  eadm record now.pcapng           save the state for later\n"
+	       "  eadm --from now.pcapng dump qp   read it on any machine\n"
 	       "\n'eadm help COMMAND' shows the options of a command.\n");
 }
 

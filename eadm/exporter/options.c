@@ -12,15 +12,15 @@ const struct option_def exporter_options[] = {
 	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
 	  "write metrics once to FILE, for node_exporter's textfile collector" },
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
-	  "only these of: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
+	  "only these collectors: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
 	  "also export series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
 	  "also export objects of processes, summed by command name" },
 	{ OPT_PODS, 0, "pods", NULL, WORDS_NONE,
-	  "like --processes, also by pod and container" },
+	  "like --processes, summed also by pod and container" },
 	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
-	  "at most N such series per device and kind (default: 2000)" },
+	  "at most N series of objects per device and kind (default: 2000)" },
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
 	  "serve at most N clients at once (default: 128)" },
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
@@ -38,8 +38,8 @@ const char exporter_more[] =
 	"Serves /metrics (Prometheus text; OpenMetrics or protobuf with native\n"
 	"histograms on request), /healthz and a page at /. Devices are read only\n"
 	"when metrics are requested, and nothing on them is changed. Sockets of\n"
-	"systemd are used instead of the default of --listen. SIGHUP reads the\n"
-	"web configuration again. With --from each scrape shows the next snapshot.";
+	"systemd replace the default of --listen. SIGHUP reads the\n"
+	"web configuration again. With --from, each scrape shows the next snapshot.";
 
 const char exporter_examples[] =
 	"  eadm exporter\n"

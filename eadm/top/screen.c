@@ -295,23 +295,24 @@ static void draw_help(struct screen *s)
 	static const char *const qps[] = {
 		"f /      show only QPs that match: process, PID, peer, state, QPN",
 		"",
-		"Bars are what devices sent and received in the last refreshes. Rates are",
-		"per second: of devices as they count them, of QPs how fast the",
-		"indices of the send queue (SQ) and of the receive queue (RQ) moved, in entries;",
-		"with some adapters, a send request takes several. Indices wrap around, after",
-		"65536 with most adapters, and so do these rates, times the seconds between two",
-		"readings. P50 and P99 are latencies of commands.",
-		"Many QPs are read as often as half a percent of a CPU allows.",
+		"Bars show what devices sent and received in the last refreshes. Rates are",
+		"per second: the rates of devices come from their counters, those of QPs from",
+		"the indices of the send queue (SQ) and of the receive queue (RQ), in entries;",
+		"with some adapters, a send request takes several entries. Indices wrap around,",
+		"with most adapters after 65536. If one advances further between two readings,",
+		"the rate is too low. P50 and P99 are latencies of commands.",
+		"Many QPs are read only as often as half a percent of a CPU allows.",
 	};
 	static const char *const procs[] = {
 		"f /      show only processes that match: name, PID, device, library, pod,",
-		"         container, or what they are on",
+		"         container, or transport",
 		"",
-		"ON is the transport of a process: rdma, tcp (more than 1 MiB/s), both,",
-		"or idle. Where a driver counts nothing of its QPs, a connected one stands for",
-		"RDMA. TXB/s and RXB/s are bytes by RDMA, where counters are bound to all its",
-		"QPs; SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes by",
-		"TCP, loopback apart. Processes are read as often as five percent of a CPU allow.",
+		"ON is the transport of a process: rdma, tcp (more than 1 MiB/s), both, or",
+		"idle. If the driver has no counters for QPs, a connected QP counts as RDMA.",
+		"TXB/s and RXB/s are bytes over RDMA, if counters are bound to all its QPs;",
+		"SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes over",
+		"TCP, without loopback. Processes are read only as often as five percent of",
+		"a CPU allows.",
 	};
 	const char *const *more = s->top->processes ? procs : qps;
 	unsigned int i, n = s->top->processes ? ARRAY_SIZE(procs) :
