@@ -96,7 +96,7 @@ static int find_value(struct cli *cli, const char *param,
 		     all);
 	else
 		fail(cli, STATUS_USAGE, text,
-		     "not a value of %s: a number, or a time such as 500ms",
+		     "not a value of %s (a number, or a time such as 500ms)",
 		     param);
 	word_free(&words);
 	return STATUS_USAGE;
@@ -156,7 +156,7 @@ static char *the_device(struct cli *cli)
 	if (n == 1)
 		return name;
 	fail(cli, STATUS_USAGE, "--device",
-	     n ? "which device? (use --device)" : "there is none");
+	     n ? "several devices: select one with --device" : "there is none");
 	free(name);
 	return NULL;
 }
@@ -269,7 +269,7 @@ static int run(struct cli *cli)
 	near = suggest(verb, verbs);
 	if (near && strcmp(near, verb) != 0)
 		return fail(cli, STATUS_USAGE, verb,
-			    "not a part of conf (did you mean '%s'?)", near);
+			    "unknown subcommand (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb,
 		    "list, get SETTING, set SETTING VALUE or set SETTING=VALUE");
 }

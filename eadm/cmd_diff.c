@@ -13,7 +13,7 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "also compare the adapters' own contexts" },
 	{ OPT_ALL, 0, "all", NULL, WORDS_NONE,
-	  "also show changes of ring pointers, or with --setup values known on\n"
+	  "also show changes of ring pointers, or with --setup values known for\n"
 	  "one side only" },
 	{ OPT_SETUP, 0, "setup", NULL, WORDS_NONE,
 	  "compare the configuration of two hosts instead of their state" },

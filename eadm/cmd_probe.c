@@ -159,7 +159,7 @@ static int unknown_verb(struct cli *cli, const char *verb)
 
 	if (near)
 		return fail(cli, STATUS_USAGE, verb,
-			    "not a part of probe (did you mean '%s'?)", near);
+			    "unknown subcommand (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb ? verb : "VERB",
 		    "start, stop, status or run");
 }

@@ -8,7 +8,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
-	  "port of rdma_cm, or of TCP (default: " TEST_PORT ")" },
+	  "port of the server, for rdma_cm or TCP (default: " TEST_PORT ")" },
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
 	  "local address, which selects the device" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,

@@ -187,9 +187,9 @@ static int unknown_verb(struct cli *cli, const char *verb)
 
 	if (near)
 		return fail(cli, STATUS_USAGE, verb,
-			    "not a part of trace (did you mean '%s'?)", near);
+			    "unknown subcommand (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb,
-		    "not a part of trace (hist or export)");
+		    "unknown subcommand (hist or export)");
 }
 
 /* Reject arguments and options that exclude each other. */

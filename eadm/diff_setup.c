@@ -532,7 +532,7 @@ int diff_setup(struct cli *cli, struct eadm_ctx *a, struct eadm_ctx *b,
 		write_kind(&c, EADM_SETUP_SPEED);
 		write_kind(&c, EADM_SETUP_VERSION);
 		note_count(&c, "equal", c.equal, "value", "values");
-		note_count(&c, "known on one side only (--all)", c.one_sided, "value",
+		note_count(&c, "known for one side only (--all)", c.one_sided, "value",
 			   "values");
 		status = write_end(cli, status ? status : c.status);
 	}

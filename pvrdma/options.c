@@ -292,7 +292,7 @@ static int name_all(struct options *options)
 		if (!function->name)
 			function->name = name_of_socket(options->name, function->path);
 		if (!function->name)
-			return wrong("no memory for the name of", function->path);
+			return wrong("out of memory for the name of", function->path);
 		for (other = options->functions; other < function; other++)
 			if (!strcmp(other->name, function->name))
 				return wrong("two adapters have the name", function->name);

@@ -210,10 +210,10 @@ def explain_page(spec):
     causes = {c["name"]: c for c in spec.raw["causes"]}
     lines = ["<!-- SPDX-License-Identifier: GPL-2.0-or-later -->", f"<!-- {NOTE} -->",
              "# Errors that eadm explains", "",
-             "`eadm explain TEXT` and `eadm explain < LOG` find these errors in what programs print",
-             "([eadm-explain(1)](../man/eadm-explain.1.scd)). The causes of each are in the order of",
-             "likelihood. The rules are those of `eadm diagnose` and `eadm check` by which eadm",
-             "recognizes a cause on the host; [runbook.md](runbook.md) has more about each.", "",
+             "`eadm explain TEXT` and `eadm explain < LOG` find these errors in the output of programs",
+             "([eadm-explain(1)](../man/eadm-explain.1.scd)). The likeliest cause of each error is listed",
+             "first. With the listed rules of `eadm diagnose` and `eadm check`, eadm recognizes a cause",
+             "on the host; [runbook.md](runbook.md) describes each rule.", "",
              "## Errors", ""]
     for meaning in spec.raw["meanings"]:
         lines += [f"### {meaning['name']}", "", meaning["means"], ""]

@@ -33,7 +33,7 @@ int histogram_index(uint64_t ns)
 	int exp, step = 0;
 	double part = frexp(ns / 1e9, &exp);
 
-	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "a bound for each");
+	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "one bound for each native bucket");
 	/* A bound belongs to its bucket: only larger values belong to the next. */
 	while (step < steps && part > bounds[step])
 		step++;

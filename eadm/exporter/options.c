@@ -4,7 +4,7 @@
 
 const struct option_def exporter_options[] = {
 	{ OPT_LISTEN, 'l', "listen", "ADDRS", WORDS_ANY,
-	  "[HOST]:PORT or unix:PATH, several by commas (default: :" EXPORTER_PORT ")" },
+	  "[HOST]:PORT or unix:PATH, separated by commas (default: :" EXPORTER_PORT ")" },
 	{ OPT_WEB_CONFIG, 0, "web-config", "FILE", WORDS_FILE,
 	  "TLS, users and headers, in the format of the Prometheus exporter-toolkit" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
@@ -12,7 +12,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_TEXTFILE, 0, "textfile", "FILE", WORDS_FILE,
 	  "write metrics once to FILE, for node_exporter's textfile collector" },
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
-	  "only these collectors: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
+	  "only these: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
 	  "also export series for each of these objects: qp, cq, mr and so on" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,

@@ -160,8 +160,8 @@ static int write_and_read(struct client *c, uint32_t len)
 	if (link_post_rdma(link, false, in, len, &c->there) ||
 	    link_wait(link, link->send_cq, deadline(c), &wc))
 		return -1;
-	return compare(c, link->can_write ? "what was written and read" :
-					    "what was read", out, in, len);
+	return compare(c, link->can_write ? "data written and read back" :
+					    "data read", out, in, len);
 }
 
 static int run_rdma(struct client *c, struct result *result)

@@ -33,7 +33,7 @@ static const char *refuse(const struct server *s,
 	    ntohl(hello->magic) != CM_MAGIC)
 		return "not an 'eadm test client'";
 	if (ntohs(hello->version) != CM_VERSION)
-		return "a client of another version";
+		return "the client runs a different version of eadm";
 	if (!hello->size || ntohl(hello->size) > TEST_MAX_SIZE ||
 	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
 		return "client request exceeds limits";

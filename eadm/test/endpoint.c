@@ -78,7 +78,7 @@ static int create_cq(struct link *link, struct ibv_cq **cq, int i, uint32_t entr
 	if (!*cq)
 		return link_fail(link, "completion queue: %s%s", strerror(errno),
 				 errno == EOPNOTSUPP ?
-				 " (the driver has no completion events)" : "");
+				 " (the driver does not support completion events)" : "");
 	return 0;
 }
 

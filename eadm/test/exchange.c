@@ -159,8 +159,8 @@ const char *exchange_refusal(const struct exchange *message, char *buf,
 {
 	static const char *const reasons[] = {
 		[REFUSED_BUSY] = "the server has too many clients",
-		[REFUSED_VERSION] = "the server has another version of eadm",
-		[REFUSED_TYPE] = "the server's adapter has another type of queue pairs",
+		[REFUSED_VERSION] = "the server runs a different version of eadm",
+		[REFUSED_TYPE] = "the server's adapter uses a different type of queue pairs",
 		[REFUSED_PROTOCOL] = "the GIDs of both ends differ in RoCE version",
 		[REFUSED_ADAPTER] = "the server has no adapter to use",
 		[REFUSED_QP] = "the server cannot create a queue pair",

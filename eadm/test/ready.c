@@ -141,6 +141,6 @@ int test_ready(struct test *test)
 		return cannot_open(cli, NODES "rdma_cm", error,
 				   access("/sys/class/misc/rdma_cm", F_OK) ?
 				   "modprobe rdma_ucm, or use --no-cm" :
-				   "give the container this file, or use --no-cm");
+				   "make this file available to the container, or use --no-cm");
 	return check_verbs(cli);
 }

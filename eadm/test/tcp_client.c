@@ -108,7 +108,7 @@ static int take_answer(struct client *c, struct exchange *there,
 		return link_fail(&c->link, "address exchange failed: the peer is not an 'eadm test server' (port %s)",
 				 c->test->port);
 	if (result == EXCHANGE_OTHER_VERSION)
-		return link_fail(&c->link, "address exchange failed: the server has another version of eadm");
+		return link_fail(&c->link, "address exchange failed: the server runs a different version of eadm");
 	if (result != EXCHANGE_OK || there->kind == EXCHANGE_HELLO)
 		return link_fail(&c->link, "address exchange failed: invalid answer");
 	return 0;

@@ -207,7 +207,7 @@ static void take(struct server *s, struct link *link)
 		return;
 	case EXCHANGE_OTHER_VERSION:
 		refuse(link->fd, REFUSED_VERSION, 0);
-		turn_away(s, link, "a client of another version");
+		turn_away(s, link, "the client runs a different version of eadm");
 		return;
 	case EXCHANGE_OK:
 		if (hello.kind == EXCHANGE_HELLO) {

@@ -27,7 +27,7 @@ enum {
 #define N_ROW_COLS N_PROC_COLS	/* enough for any table */
 
 _Static_assert((int)N_DEV_COLS <= (int)N_ROW_COLS &&
-	       (int)N_QP_COLS <= (int)N_ROW_COLS, "a row has room for each");
+	       (int)N_QP_COLS <= (int)N_ROW_COLS, "N_ROW_COLS covers both tables");
 
 /* Values that have rates. */
 enum { C_TX_BYTES, C_RX_BYTES, C_TX_PACKETS, C_RX_PACKETS, C_CMDS,

@@ -569,7 +569,7 @@ struct eadm_snap_cmd {
 	} has;
 };
 
-/* A connection endpoint: it listens, connects or is connected. */
+/* A connection endpoint, which listens, connects or is connected. */
 struct eadm_snap_cep {
 	s32 hw_error;
 	u32 cepn;
@@ -710,7 +710,7 @@ struct eadm_snap_failure_total {
 	} has;
 };
 
-/* An address handle: a peer that work requests can name. */
+/* An address handle: a peer to which work requests can refer. */
 struct eadm_snap_ah {
 	s32 hw_error;
 	u32 ahn;
@@ -731,7 +731,7 @@ struct eadm_snap_ah {
 	} has;
 };
 
-/* Pages of doorbells that a user context works with. */
+/* A doorbell page of a user context. */
 struct eadm_snap_uar {
 	s32 hw_error;
 	u32 uarn;

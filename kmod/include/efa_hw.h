@@ -22,7 +22,7 @@
 #define EFA_PCI_DEVICE_EFA2		0xefa2
 #define EFA_PCI_DEVICE_EFA3		0xefa3
 #define EFA_REGS_BAR			0	/* Registers. */
-#define EFA_MEM_BAR			2	/* Send queues. */
+#define EFA_MEM_BAR			2	/* Memory of send queues. */
 /* The memory BARs that always are there. */
 #define EFA_BAR_MASK			0x05
 #define EFA_COMMON_VECTOR		0
@@ -31,28 +31,31 @@
 
 /* None is ever loaded from: those with a value are read by way of MMIO_REG_READ (hw 2.3). */
 
-#define EFA_REG_VERSION			0x00	/* version of the interface */
-#define EFA_REG_CONTROLLER_VERSION	0x04	/* version of the firmware */
-#define EFA_REG_CAPS			0x08	/* time-outs and width of DMA addresses */
+#define EFA_REG_VERSION			0x00	/* interface version */
+#define EFA_REG_CONTROLLER_VERSION	0x04	/* firmware version */
+#define EFA_REG_CAPS			0x08	/* timeouts and width of DMA addresses */
 #define EFA_REG_AQ_BASE_LO		0x10	/* DMA address of the command ring */
-#define EFA_REG_AQ_BASE_HI		0x14	/* its high 32 bits */
+#define EFA_REG_AQ_BASE_HI		0x14	/* high 32 bits of the command ring's DMA address */
 #define EFA_REG_AQ_CAPS			0x18	/* depth and entry size of the command ring */
-#define EFA_REG_ACQ_BASE_LO		0x20	/* DMA address of the ring of command completions */
-#define EFA_REG_ACQ_BASE_HI		0x24	/* its high 32 bits */
-#define EFA_REG_ACQ_CAPS		0x28	/* its depth, entry size and vector */
+/* DMA address of the completion ring of the command queue */
+#define EFA_REG_ACQ_BASE_LO		0x20
+/* high 32 bits of the completion ring's DMA address */
+#define EFA_REG_ACQ_BASE_HI		0x24
+/* depth, entry size and vector of the completion ring */
+#define EFA_REG_ACQ_CAPS		0x28
 #define EFA_REG_AQ_PROD_DB		0x2c	/* doorbell of the command ring */
 /* depth, entry size and vector of the ring of asynchronous events */
 #define EFA_REG_AENQ_CAPS		0x34
-#define EFA_REG_AENQ_BASE_LO		0x38	/* DMA address of that ring */
-#define EFA_REG_AENQ_BASE_HI		0x3c	/* its high 32 bits */
-#define EFA_REG_AENQ_CONS_DB		0x40	/* doorbell of that ring */
-#define EFA_REG_INTR_MASK		0x4c	/* bit 0: no interrupts of vector 0 */
+#define EFA_REG_AENQ_BASE_LO		0x38	/* DMA address of the ring of asynchronous events */
+#define EFA_REG_AENQ_BASE_HI		0x3c	/* high 32 bits of that address */
+#define EFA_REG_AENQ_CONS_DB		0x40	/* doorbell of the ring of asynchronous events */
+#define EFA_REG_INTR_MASK		0x4c	/* bit 0 masks interrupts of vector 0 */
 #define   EFA_INTR_MASKED		BIT(0)
 #define EFA_REG_DEV_CTL			0x54	/* reset and its reason */
 #define EFA_REG_DEV_STS			0x58	/* state of the device */
-#define EFA_REG_MMIO_REG_READ		0x5c	/* asks for the value of a register */
-#define EFA_REG_MMIO_RESP_LO		0x60	/* DMA address of the answer */
-#define EFA_REG_MMIO_RESP_HI		0x64	/* its high 32 bits */
+#define EFA_REG_MMIO_REG_READ		0x5c	/* request to read a register */
+#define EFA_REG_MMIO_RESP_LO		0x60	/* DMA address of the response to that request */
+#define EFA_REG_MMIO_RESP_HI		0x64	/* high 32 bits of that address */
 #define EFA_REG_EQ_DB			0x68	/* doorbell of all event queues */
 
 #define EFA_REGS_SIZE			0x6c
@@ -68,16 +71,18 @@
 #define EFA_CONTROLLER_MINOR		GENMASK(15, 8)
 #define EFA_CONTROLLER_SUB_MINOR	GENMASK(7, 0)
 
-#define EFA_CAPS_CONTIGUOUS		BIT(0)	/* rings have to be */
-#define EFA_CAPS_RESET_TIMEOUT		GENMASK(5, 1)	/* in units of 100 ms */
-#define EFA_CAPS_DMA_WIDTH		GENMASK(15, 8)	/* bits, 32 to 64 */
-#define EFA_CAPS_CMD_TIMEOUT		GENMASK(19, 16)	/* in units of 100 ms, 0: 30 s */
+#define EFA_CAPS_CONTIGUOUS		BIT(0)	/* rings must be physically contiguous */
+#define EFA_CAPS_RESET_TIMEOUT		GENMASK(5, 1)	/* reset timeout, in units of 100 ms */
+/* width of DMA addresses in bits, 32 to 64 */
+#define EFA_CAPS_DMA_WIDTH		GENMASK(15, 8)
+/* command timeout, in units of 100 ms; 0 means 30 s */
+#define EFA_CAPS_CMD_TIMEOUT		GENMASK(19, 16)
 
 #define EFA_TIMEOUT_UNIT_MS		100
 #define EFA_CMD_TIMEOUT_DEFAULT_MS	30000
 #define EFA_MMIO_TIMEOUT_DEFAULT_MS	50
 
-#define EFA_AQ_CAPS_ENTRY		GENMASK(31, 16)	/* bytes */
+#define EFA_AQ_CAPS_ENTRY		GENMASK(31, 16)	/* size of an entry in bytes */
 #define EFA_AQ_CAPS_DEPTH		GENMASK(15, 0)
 
 /* ACQ_CAPS and AENQ_CAPS. */
@@ -116,7 +121,7 @@ enum efa_reset_reason {
 
 /* hw 2.3 */
 struct efa_mmio_resp {
-	__le16 id;			/* becomes visible last, or with the rest */
+	__le16 id;			/* written last, or together with the rest */
 	__le16 reg;
 	__le32 value;
 };
@@ -135,13 +140,14 @@ struct efa_mmio_resp {
 #define EFA_AQE_SIZE			BIT(EFA_AQE_SHIFT)
 #define EFA_EQE_SHIFT			4
 #define EFA_EQE_SIZE			BIT(EFA_EQE_SHIFT)
-#define EFA_MGMT_VECTOR			0	/* of command completions and asynchronous events */
+/* vector of command completions and asynchronous events */
+#define EFA_MGMT_VECTOR			0
 
 #define EFA_AQ_ID_CMD_ID		GENMASK(11, 0)
 
 #define EFA_AQ_FLAGS_PHASE		BIT(0)
-#define EFA_AQ_FLAGS_CTRL_DATA		BIT(1)	/* there is a control buffer */
-/* whose address is one of a list of chunks (hw 6.3) */
+#define EFA_AQ_FLAGS_CTRL_DATA		BIT(1)	/* the command has a control buffer */
+/* the address of the control buffer is that of a list of chunks (hw 6.3) */
 #define EFA_AQ_FLAGS_CTRL_INDIRECT	BIT(2)
 
 /* hw 3.2 */
@@ -169,8 +175,8 @@ struct efa_acq_hdr {
 	__le16 id;
 	u8 status;			/* enum efa_status */
 	u8 flags;
-	__le16 checksum;		/* of version 0.2, else extended status */
-	__le16 sq_head;			/* of version 0.1: commands consumed */
+	__le16 checksum;		/* checksum in version 0.2, otherwise extended status */
+	__le16 sq_head;			/* commands consumed (version 0.1) */
 };
 
 /* hw 3.3 */
@@ -182,7 +188,7 @@ struct efa_acqe {
 /* CRC-16/USB over the entry with a checksum of 0 (hw 3.6) */
 #define EFA_CHECKSUM_SEED		0xffff
 
-/* How a command ended (hw 3.7). */
+/* Result of a command (hw 3.7). */
 enum efa_status {
 	EFA_ST_SUCCESS			= 0,
 	EFA_ST_NO_RESOURCE		= 1,
@@ -198,7 +204,7 @@ enum efa_status {
 struct efa_aenqe {
 	__le16 group;			/* enum efa_aenq_group */
 	__le16 syndrome;
-	u8 flags;			/* only the phase */
+	u8 flags;			/* contains only the phase bit */
 	u8 rsvd0[3];
 	__le32 time_lo;
 	__le32 time_hi;
@@ -244,14 +250,14 @@ enum efa_opcode {
 	EFA_CMD_DETACH_COUNTER		= 29,	/* hw 4.12 */
 };
 
-/* Commands about a PD, UAR, CQ or EQ. */
+/* Commands for a PD, UAR, CQ or EQ. */
 struct efa_cmd_number {
 	struct efa_aq_hdr hdr;
 	__le16 number;
 	__le16 rsvd;
 };
 
-/* The number of a new PD, UAR, AH or EQ. */
+/* Number of a new PD, UAR, AH or EQ. */
 struct efa_resp_number {
 	struct efa_acq_hdr hdr;
 	__le16 number;
@@ -267,23 +273,24 @@ enum efa_qp_type {
 
 #define EFA_CREATE_QP_SQ_VIRT		BIT(0)	/* the ring has a virtual address */
 #define EFA_CREATE_QP_RQ_VIRT		BIT(1)
-#define EFA_CREATE_QP_UNSOLICITED	BIT(2)	/* writes with immediate data take no receive */
+/* writes with immediate data consume no receive request */
+#define EFA_CREATE_QP_UNSOLICITED	BIT(2)
 
 struct efa_cmd_create_qp {
 	struct efa_aq_hdr hdr;
 	__le16 pd;
 	u8 type;			/* enum efa_qp_type */
 	u8 flags;
-	__le64 sq_addr;			/* 0: the ring is in BAR 2 */
+	__le64 sq_addr;			/* 0 if the ring is in BAR 2 */
 	__le64 rq_addr;
 	__le32 send_cqn;
 	__le32 recv_cqn;
 	__le32 sq_lkey;
 	__le32 rq_lkey;
 	__le32 sq_bytes;
-	__le32 sq_depth;		/* WQEs */
+	__le32 sq_depth;		/* number of WQEs */
 	__le32 rq_bytes;
-	__le32 rq_depth;		/* work requests, not descriptors */
+	__le32 rq_depth;		/* number of work requests, not descriptors */
 	__le16 uar;
 	u8 sl;
 	u8 rsvd;
@@ -296,7 +303,7 @@ struct efa_resp_create_qp {
 	__le16 rsvd;
 	__le16 send_sub_cq;
 	__le16 recv_sub_cq;
-	__le32 sq_db;			/* offset in the BAR of doorbells */
+	__le32 sq_db;			/* offset in the doorbell BAR */
 	__le32 rq_db;
 	__le32 llq;			/* offset in BAR 2 */
 };
@@ -372,7 +379,8 @@ struct efa_cmd_destroy_ah {
 #define EFA_MAX_KEY			0xffffff	/* WQE capacity */
 
 #define EFA_REG_MR_PAGE_SHIFT		GENMASK(4, 0)
-#define EFA_REG_MR_PHYSICAL		BIT(7)	/* all DMA addresses, no list of pages */
+/* the region covers all DMA addresses and has no page list */
+#define EFA_REG_MR_PHYSICAL		BIT(7)
 
 #define EFA_MR_LOCAL_WRITE		BIT(0)
 #define EFA_MR_REMOTE_WRITE		BIT(1)
@@ -424,7 +432,7 @@ struct efa_cmd_alloc_mr {
 #define EFA_CHUNK_SHIFT			12
 #define EFA_CHUNK_SIZE			BIT(EFA_CHUNK_SHIFT)
 #define EFA_CHUNK_PTRS			510
-#define EFA_CHUNK_NEXT			4080	/* offset of the descriptor of the next one */
+#define EFA_CHUNK_NEXT			4080	/* offset of the next chunk's descriptor */
 #define EFA_PAYLOAD_PTRS		512
 
 /* ---- Commands for CQs (hw 4.8) ----------------------------------------- */
@@ -439,7 +447,7 @@ struct efa_cmd_create_cq {
 	struct efa_aq_hdr hdr;
 	u8 caps1;
 	u8 caps2;
-	__le16 depth;			/* of one sub-CQ */
+	__le16 depth;			/* depth of each sub-CQ */
 	__le16 eqn;
 	__le16 rsvd;
 	__le32 addr_lo;
@@ -455,7 +463,7 @@ struct efa_resp_create_cq {
 	struct efa_acq_hdr hdr;
 	__le16 cqn;
 	__le16 depth;
-	__le32 db;			/* offset in the BAR of doorbells */
+	__le32 db;			/* offset in the doorbell BAR */
 	__le32 flags;
 };
 
@@ -480,17 +488,18 @@ struct efa_cmd_create_eq {
 /* ---- Statistics (hw 4.9) ----------------------------------------------- */
 
 enum efa_stats_type {
-	/* bytes and packets sent, received; drops; violations of Q_Keys */
+	/* bytes and packets sent and received; drops; Q_Key violations */
 	EFA_STATS_BASIC			= 0,
-	EFA_STATS_MESSAGES		= 1,	/* bytes and requests sent, received */
-	EFA_STATS_READ			= 2,	/* requests, bytes, errors, bytes answered */
-	EFA_STATS_WRITE			= 3,	/* requests, bytes, errors, bytes received */
-	/* bytes and packets sent again, time-outs, unresponsive and impaired peers */
+	EFA_STATS_MESSAGES		= 1,	/* bytes and requests, sent and received */
+	/* requests, bytes, errors, and bytes sent in response */
+	EFA_STATS_READ			= 2,
+	EFA_STATS_WRITE			= 3,	/* requests, bytes, errors, and bytes received */
+	/* retransmitted bytes and packets, timeouts, unresponsive and impaired peers */
 	EFA_STATS_NETWORK		= 4,
 	EFA_STATS_TYPES
 };
 
-#define EFA_STATS_VALUES		6	/* most values of a type */
+#define EFA_STATS_VALUES		6	/* maximum number of values of a type */
 
 struct efa_cmd_get_stats {
 	struct efa_aq_hdr hdr;
@@ -536,7 +545,7 @@ struct efa_cmd_attach_counter {
 struct efa_cmd_modify_counter {
 	struct efa_aq_hdr hdr;
 	__le32 handle;
-	u8 op;				/* 0 set, 1 add */
+	u8 op;				/* 0 sets, 1 adds */
 	u8 rsvd[7];
 	__le64 value;
 };
@@ -581,8 +590,8 @@ struct efa_cmd_set_feature {
 
 /* hw 5.2 */
 struct efa_device_attr {
-	__le64 features;		/* bit n: feature n */
-	__le64 page_sizes;		/* bit n: pages of 2^n bytes */
+	__le64 features;		/* bit n: feature n is supported */
+	__le64 page_sizes;		/* bit n: pages of 2^n bytes are supported */
 	__le32 fw_version;
 	__le32 api_version;		/* at least 1 */
 	__le32 device_version;
@@ -604,7 +613,7 @@ struct efa_queue_attr {
 	__le32 max_rq_depth;		/* descriptors */
 	__le32 max_cq;
 	__le32 max_cq_depth;
-	__le16 sub_cqs;			/* of a CQ */
+	__le16 sub_cqs;			/* number of sub-CQs of a CQ */
 	__le16 min_sq_depth;		/* WQEs */
 	__le16 max_send_sge;
 	__le16 max_recv_sge;
@@ -619,7 +628,7 @@ struct efa_queue_attr {
 
 /* hw 5.4 */
 struct efa_queue_attr_2 {
-	__le16 max_inline_ext;		/* of WQEs of 128 bytes */
+	__le16 max_inline_ext;		/* maximum inline data of 128-byte WQEs */
 	u8 rsvd[6];
 	__le32 counter_events;
 	__le32 max_counters;
@@ -647,7 +656,7 @@ struct efa_aenq_config {
 
 /* hw 5.7 */
 struct efa_hw_hints {
-	__le16 mmio_timeout;		/* ms, as all of them */
+	__le16 mmio_timeout;		/* in ms, like the other timeouts */
 	__le16 watchdog;
 	__le16 cmd_timeout;
 	__le16 poll_interval;
@@ -669,12 +678,12 @@ struct efa_host_info {
 
 #define EFA_WQE_SHIFT			6
 #define EFA_WQE_SIZE			BIT(EFA_WQE_SHIFT)
-#define EFA_WQE_LONG_SHIFT		7	/* of QPs with more inline data */
+#define EFA_WQE_LONG_SHIFT		7	/* WQEs of QPs with more inline data */
 #define EFA_WQE_LONG_SIZE		BIT(EFA_WQE_LONG_SHIFT)
 #define EFA_WQE_INLINE			32	/* bytes */
 #define EFA_WQE_LONG_INLINE		80
 #define EFA_MAX_SEND_SGE		2
-#define EFA_MAX_INDEX			32768	/* deepest ring, in entries */
+#define EFA_MAX_INDEX			32768	/* entries of the deepest ring */
 
 #define EFA_WQE1_META			BIT(7)	/* always 1 */
 #define EFA_WQE1_META_EXT		BIT(6)
@@ -685,7 +694,7 @@ struct efa_host_info {
 #define EFA_WQE2_COMPLETE		BIT(4)
 #define EFA_WQE2_LAST			BIT(3)
 #define EFA_WQE2_FIRST			BIT(2)
-#define EFA_WQE2_PHASE			BIT(0)	/* begins with 0 */
+#define EFA_WQE2_PHASE			BIT(0)	/* initial value 0 */
 
 /* Bit 4: with immediate data. */
 enum efa_wqe_op {
@@ -703,7 +712,7 @@ struct efa_wqe_meta {
 	u8 ctrl1;
 	u8 ctrl2;
 	__le16 dest_qpn;
-	__le16 length;			/* bytes of inline data, else SGEs */
+	__le16 length;			/* bytes of inline data, otherwise number of SGEs */
 	__le32 imm;
 	__le16 ah;
 	u8 ctrl3;
@@ -729,7 +738,7 @@ struct efa_remote {
 
 struct efa_wqe {
 	struct efa_wqe_meta meta;
-	struct efa_sge sgl[];		/* or inline data */
+	struct efa_sge sgl[];		/* metadata, or inline data */
 };
 
 struct efa_rdma_wqe {
@@ -738,7 +747,8 @@ struct efa_rdma_wqe {
 	struct efa_sge sgl[];
 };
 
-#define EFA_REG_WQE_FORM		GENMASK(6, 5)	/* 0 the address of a page, 1 of a list */
+/* 0: address of a page; 1: address of a list */
+#define EFA_REG_WQE_FORM		GENMASK(6, 5)
 #define EFA_REG_WQE_PAGE_SHIFT		GENMASK(4, 0)
 
 /* hw 16 */
@@ -760,7 +770,7 @@ struct efa_inv_mr_wqe {
 	__le32 rsvd;
 } __packed;
 
-/* Doorbells of send and receive queues (hw 7.7): the address says of which. */
+/* Doorbells of send and receive queues (hw 7.7); the address selects the queue. */
 #define EFA_WQ_DB_PI			GENMASK(15, 0)
 
 /* ---- Receive queue entries (hw 7.6) ------------------------------------ */
@@ -779,7 +789,7 @@ struct efa_rqe {
 	__le32 key;
 };
 
-#define EFA_UD_PREFIX			40	/* bytes before a datagram */
+#define EFA_UD_PREFIX			40	/* bytes that precede a datagram */
 
 /* ---- Completion queue entries (hw 8) ----------------------------------- */
 
@@ -797,7 +807,7 @@ enum efa_cqe_qtype {
 	EFA_QTYPE_RQ			= 2,
 };
 
-/* Kind of queue, immediate data and operation together. */
+/* Kind of queue, immediate data and operation. */
 enum efa_cqe_op {
 	EFA_OP_CQE_SEND			= 1,
 	EFA_OP_CQE_READ			= 9,
@@ -816,15 +826,15 @@ enum efa_comp_status {
 	EFA_WC_QP_ERROR			= 2,
 	EFA_WC_UNSUPPORTED		= 3,
 	EFA_WC_INVALID_AH		= 4,
-	EFA_WC_INVALID_LKEY		= 5,	/* or a range beyond the memory region */
+	EFA_WC_INVALID_LKEY		= 5,	/* or the range exceeds the memory region */
 	EFA_WC_BAD_LENGTH		= 6,
 	EFA_WC_REMOTE_ACCESS		= 7,
 	EFA_WC_REMOTE_ABORTED		= 8,
 	EFA_WC_REMOTE_BAD_QPN		= 9,
 	EFA_WC_REMOTE_RNR		= 10,
-	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the receive is too short */
+	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the posted receive is too short */
 	EFA_WC_REMOTE_BAD_STATUS	= 12,
-	EFA_WC_UNRESPONSIVE		= 13,	/* the peer answered before */
+	EFA_WC_UNRESPONSIVE		= 13,	/* the peer has answered before */
 	EFA_WC_UNKNOWN_PEER		= 14,	/* the target has no AH for the requester */
 	EFA_WC_UNREACHABLE		= 15,	/* the peer never answered */
 	EFA_WC_FEATURE_MISMATCH		= 18,
@@ -835,24 +845,25 @@ struct efa_cqe {
 	u8 status;
 	u8 flags;
 	__le16 qpn;			/* local QPN */
-	__le16 length;			/* of a receive */
-	__le16 ah;			/* of the sender */
+	__le16 length;			/* length of a receive */
+	__le16 ah;			/* AH of the sender */
 	__le16 src_qpn;
 	__le32 imm;
 	union {
-		u8 src_gid[16];		/* if there is no AH for it */
-		__le16 length_hi;	/* of a write with immediate data */
+		u8 src_gid[16];		/* GID of the sender, if there is no AH for it */
+		__le16 length_hi;	/* high bits of the length of a write with immediate data */
 	};
 };
 
 /* hw 8.4 */
 #define EFA_CQ_DB_ARM			BIT(31)
-#define EFA_CQ_DB_SEQ			GENMASK(30, 29)	/* events received */
-#define EFA_CQ_DB_CI			GENMASK(15, 0)	/* of all sub-CQs together */
+#define EFA_CQ_DB_SEQ			GENMASK(30, 29)	/* number of events received */
+/* consumer index, summed over all sub-CQs */
+#define EFA_CQ_DB_CI			GENMASK(15, 0)
 
 /* ---- Event queue entries (hw 9) ---------------------------------------- */
 
-#define EFA_EQE_TYPE			GENMASK(8, 1)	/* 0: completion */
+#define EFA_EQE_TYPE			GENMASK(8, 1)	/* 0 for completions */
 #define EFA_EQE_PHASE			BIT(0)
 
 struct efa_eqe {

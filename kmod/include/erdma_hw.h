@@ -20,7 +20,7 @@
 #define ERDMA_PCI_DEVICE		0x107f
 #define ERDMA_FUNC_BAR			0	/* Registers and doorbells. */
 #define ERDMA_BAR0_SIZE			0x80000
-#define ERDMA_MSIX_BAR			2	/* Vectors of interrupts. */
+#define ERDMA_MSIX_BAR			2	/* Interrupt vectors. */
 /* The memory BARs that there are, and no others. */
 #define ERDMA_BAR_MASK			0x05
 #define ERDMA_MAX_VECTORS		32
@@ -49,7 +49,8 @@
 
 /* ---- Registers (hw 2.1) ------------------------------------------------ */
 
-#define ERDMA_REG_VERSION		0x00	/* version of the device, 0: it does not work */
+/* device version; 0 means that the device does not work */
+#define ERDMA_REG_VERSION		0x00
 #define ERDMA_REG_DEV_PROTO		0x0c	/* protocol: 0 iWARP, 1 RoCEv2 */
 #define   ERDMA_PROTO_IWARP		0
 #define   ERDMA_PROTO_ROCEV2		1
@@ -62,41 +63,47 @@
 #define ERDMA_REG_MAC_L			0x18	/* MAC address, low 32 bits */
 #define ERDMA_REG_MAC_H			0x1c	/* MAC address, high 16 bits */
 #define ERDMA_REG_CMDQ_SQ_ADDR_L	0x20	/* DMA address of the command ring */
-#define ERDMA_REG_CMDQ_SQ_ADDR_H	0x24	/* its high 32 bits */
-#define ERDMA_REG_CMDQ_CQ_ADDR_L	0x28	/* DMA address of the ring of command completions */
-#define ERDMA_REG_CMDQ_CQ_ADDR_H	0x2c	/* its high 32 bits */
-#define ERDMA_REG_CMDQ_DEPTH		0x30	/* depth of both in places of 32 bytes */
+#define ERDMA_REG_CMDQ_SQ_ADDR_H	0x24	/* high 32 bits of the command ring's DMA address */
+/* DMA address of the completion ring of the command queue */
+#define ERDMA_REG_CMDQ_CQ_ADDR_L	0x28
+#define ERDMA_REG_CMDQ_CQ_ADDR_H	0x2c	/* high 32 bits of that address */
+#define ERDMA_REG_CMDQ_DEPTH		0x30	/* depth of both rings, in units of 32 bytes */
 #define ERDMA_REG_CMDQ_EQ_DEPTH		0x34	/* entries of the command EQ */
 #define ERDMA_REG_CMDQ_EQ_ADDR_L	0x38	/* DMA address of the command EQ */
-#define ERDMA_REG_CMDQ_EQ_ADDR_H	0x3c	/* its high 32 bits */
+#define ERDMA_REG_CMDQ_EQ_ADDR_H	0x3c	/* high 32 bits of the command EQ's DMA address */
 #define ERDMA_REG_AEQ_ADDR_L		0x40	/* DMA address of the AEQ */
-#define ERDMA_REG_AEQ_ADDR_H		0x44	/* its high 32 bits */
+#define ERDMA_REG_AEQ_ADDR_H		0x44	/* high 32 bits of the AEQ's DMA address */
 #define ERDMA_REG_AEQ_DEPTH		0x48	/* entries of the AEQ */
-#define ERDMA_REG_GRP_NUM		0x4c	/* groups of direct work requests, below 4: none */
+/* groups of direct work requests; values below 4 mean none */
+#define ERDMA_REG_GRP_NUM		0x4c
 #define ERDMA_REG_AEQ_DB		0x50	/* doorbell of the AEQ, 64 bit */
-#define ERDMA_REG_CMDQ_SQ_DBREC		0x60	/* DMA address of a doorbell record, 64 bit */
-#define ERDMA_REG_CMDQ_CQ_DBREC		0x68	/* DMA address of a doorbell record, 64 bit */
-#define ERDMA_REG_CMDQ_EQ_DBREC		0x70	/* DMA address of a doorbell record, 64 bit */
-#define ERDMA_REG_AEQ_DBREC		0x78	/* DMA address of a doorbell record, 64 bit */
-#define ERDMA_REG_TSO_IN_PACKETS	0x80	/* packets into segmentation, 64 bit */
-#define ERDMA_REG_TSO_OUT_PACKETS	0x88	/* packets out of segmentation, 64 bit */
-#define ERDMA_REG_TSO_OUT_BYTES		0x90	/* bytes out of segmentation, 64 bit */
+/* DMA address of the doorbell record of the command ring, 64 bit */
+#define ERDMA_REG_CMDQ_SQ_DBREC		0x60
+/* DMA address of the doorbell record of the completion ring, 64 bit */
+#define ERDMA_REG_CMDQ_CQ_DBREC		0x68
+/* DMA address of the doorbell record of the command EQ, 64 bit */
+#define ERDMA_REG_CMDQ_EQ_DBREC		0x70
+/* DMA address of the doorbell record of the AEQ, 64 bit */
+#define ERDMA_REG_AEQ_DBREC		0x78
+#define ERDMA_REG_TSO_IN_PACKETS	0x80	/* packets before segmentation, 64 bit */
+#define ERDMA_REG_TSO_OUT_PACKETS	0x88	/* packets after segmentation, 64 bit */
+#define ERDMA_REG_TSO_OUT_BYTES		0x90	/* bytes after segmentation, 64 bit */
 #define ERDMA_REG_TX_DROPS		0x98	/* packets not sent, 64 bit */
-/* packets not sent for their bits per second, 64 bit */
+/* packets not sent because of the bit-rate limit, 64 bit */
 #define ERDMA_REG_TX_BPS_DROPS		0xa0
-/* packets not sent for their number per second, 64 bit */
+/* packets not sent because of the packet-rate limit, 64 bit */
 #define ERDMA_REG_TX_PPS_DROPS		0xa8
 #define ERDMA_REG_RX_PACKETS		0xc0	/* packets received, 64 bit */
 #define ERDMA_REG_RX_BYTES		0xc8	/* bytes received, 64 bit */
 #define ERDMA_REG_RX_DROPS		0xd0	/* received packets dropped, 64 bit */
-/* received packets dropped for their bits per second, 64 bit */
+/* received packets dropped because of the bit-rate limit, 64 bit */
 #define ERDMA_REG_RX_BPS_DROPS		0xd8
-/* received packets dropped for their number per second, 64 bit */
+/* received packets dropped because of the packet-rate limit, 64 bit */
 #define ERDMA_REG_RX_PPS_DROPS		0xe0
-/* doorbell of an EQ, 0: command EQ, 64 bit */
+/* doorbell of an EQ; 0 selects the command EQ, 64 bit */
 #define ERDMA_REG_CEQ_DB(eqn)		(0x100 + 8 * (eqn))
 #define ERDMA_REG_CMDQ_SQ_DB		0x200	/* doorbell of the command ring, 64 bit */
-/* doorbell of the ring of command completions, 64 bit */
+/* doorbell of the completion ring of the command queue, 64 bit */
 #define ERDMA_REG_CMDQ_CQ_DB		0x300
 
 /* Value returned by an absent or removed PCI function. */
@@ -122,7 +129,7 @@
 
 /* ---- Command SQE (hw 3.2) ---------------------------------------------- */
 
-#define ERDMA_CMD_HDR_WQEBB_CNT		GENMASK_ULL(54, 52)	/* slot WQEBBs - 1 */
+#define ERDMA_CMD_HDR_WQEBB_CNT		GENMASK_ULL(54, 52)	/* WQEBBs of the slot, minus 1 */
 #define ERDMA_CMD_HDR_COOKIE		GENMASK_ULL(47, 32)
 #define ERDMA_CMD_HDR_SUB_MOD		GENMASK_ULL(25, 24)
 #define ERDMA_CMD_HDR_OPCODE		GENMASK_ULL(23, 16)
@@ -189,7 +196,7 @@ struct erdma_cqe {
 		struct {
 			__be32 qpn;
 			union {
-				__le32 imm;	/* the one LE word */
+				__le32 imm;	/* the only little-endian word */
 				__be32 inv_stag;
 			};
 			__be32 byte_cnt;
@@ -307,7 +314,7 @@ enum erdma_eq_type {
 
 enum erdma_cc {
 	ERDMA_CC_NEWRENO		= 0,
-	ERDMA_CC_CUBIC			= 1,	/* fallback when the ends differ */
+	ERDMA_CC_CUBIC			= 1,	/* used when the settings of the two ends differ */
 	ERDMA_CC_HPCC_RTT		= 2,
 	ERDMA_CC_HPCC_ECN		= 3,
 	ERDMA_CC_HPCC_INT		= 4,
@@ -412,7 +419,7 @@ struct erdma_cmd_destroy_cq {
 #define ERDMA_CREATE_QP1_PD		GENMASK(19, 0)
 
 #define ERDMA_CREATE_QP_PAGE_SIZE	GENMASK(31, 28)	/* log2 - 12 */
-#define ERDMA_CREATE_QP_DB_CFG		BIT(25)	/* sq_cqn only */
+#define ERDMA_CREATE_QP_DB_CFG		BIT(25)	/* only sq_cqn is used */
 #define ERDMA_CREATE_QP_CQN		GENMASK(23, 0)
 
 /* Bits of sq_mtt and rq_mtt. */
@@ -435,7 +442,7 @@ struct erdma_cmd_create_qp {
 	__le32 cfg1;
 	__le32 sq_cqn;
 	__le32 rq_cqn;
-	__le64 sq_addr;			/* buffer (MTT entry 0) or table */
+	__le64 sq_addr;			/* address of the buffer (MTT entry 0) or of a table */
 	__le64 rq_addr;
 	__le32 sq_mtt;
 	__le32 rq_mtt;
@@ -519,9 +526,9 @@ struct erdma_cmd_reg_mr {
 	__le32 size;			/* bytes, low 32 bits */
 	__le32 cfg2;
 	union {
-		__le64 phy_addr[4];	/* level 0 */
+		__le64 phy_addr[4];	/* address at level 0 */
 		struct {
-			__le64 table;	/* level 1 and up */
+			__le64 table;	/* address of the table at level 1 and above */
 			/* VERSION 1 only */
 			__le32 size_h;
 			__le32 mtt_cnt_h;
@@ -618,7 +625,7 @@ struct erdma_query_hdr {
 	__le32 rsvd[2];
 } __packed;
 
-#define ERDMA_STATS_COUNT		11	/* order of hw 11 */
+#define ERDMA_STATS_COUNT		11	/* in the order of hw 11 */
 
 struct erdma_stats {
 	struct erdma_query_hdr hdr;
@@ -710,7 +717,8 @@ struct erdma_ext_attr {
 /* ---- Work queue entries (hw 6) ----------------------------------------- */
 
 /* hw 6.2 */
-#define ERDMA_SQE_SGL_LEN		GENMASK_ULL(63, 56)	/* SGEs or inline bytes */
+/* number of SGEs, or bytes of inline data */
+#define ERDMA_SQE_SGL_LEN		GENMASK_ULL(63, 56)
 #define ERDMA_SQE_WQEBB_CNT		GENMASK_ULL(54, 52)
 #define ERDMA_SQE_QPN			GENMASK_ULL(51, 32)
 #define ERDMA_SQE_OPCODE		GENMASK_ULL(31, 27)
@@ -812,7 +820,7 @@ struct erdma_reg_mr_sqe {
 	__le32 stag;
 	__le32 attr0;
 	__le32 attr1;
-	__le64 mtt[];			/* inline, at most 4 */
+	__le64 mtt[];			/* inline entries, at most 4 */
 };
 
 /* hw 6.6 */

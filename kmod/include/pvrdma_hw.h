@@ -18,43 +18,45 @@
 
 #define PVRDMA_PCI_VENDOR		0x15ad
 #define PVRDMA_PCI_DEVICE		0x0820
-#define PVRDMA_MSIX_BAR			0	/* Table and pending bits of MSI-X. */
+#define PVRDMA_MSIX_BAR			0	/* MSI-X table and pending bits. */
 #define PVRDMA_BAR0_SIZE		0x4000
 #define PVRDMA_REGS_BAR			1	/* Registers. */
 #define PVRDMA_BAR1_SIZE		0x100
-#define PVRDMA_UAR_BAR			2	/* Pages of doorbells. */
+#define PVRDMA_UAR_BAR			2	/* Doorbell pages. */
 /* The memory BARs that there are, and no others. */
 #define PVRDMA_BAR_MASK			0x07
 #define PVRDMA_MAX_VECTORS		3
 #define PVRDMA_COMMON_VECTOR		0
 
 #define PVRDMA_MSIX_PBA_OFFSET		0x2000
-#define PVRDMA_PAGE_SHIFT		12	/* of all pages that are named */
-#define PVRDMA_NET_VENDOR		0x15ad	/* of function 0 of the same slot (hw 1.2) */
+#define PVRDMA_PAGE_SHIFT		12	/* for all pages that structures refer to */
+/* vendor ID of function 0 in the same slot (hw 1.2) */
+#define PVRDMA_NET_VENDOR		0x15ad
 #define PVRDMA_NET_DEVICE		0x7b0
 
 /* Vectors (hw 1.4). */
 enum pvrdma_vector {
 	PVRDMA_VECTOR_RESPONSE		= 0,
 	PVRDMA_VECTOR_ASYNC		= 1,
-	PVRDMA_VECTOR_CQ		= 2,	/* notifications of all CQs */
+	PVRDMA_VECTOR_CQ		= 2,	/* notifications for all CQs */
 };
 
 /* ---- Registers (hw 2.1) ------------------------------------------------ */
 
-#define PVRDMA_REG_VERSION		0x00	/* version of the interface */
+#define PVRDMA_REG_VERSION		0x00	/* interface version */
 #define PVRDMA_REG_DSRLOW		0x04	/* DMA address of the shared region */
-/* its high 32 bits; the write hands the region over */
+/* high 32 bits of that address; the write passes the region to the device */
 #define PVRDMA_REG_DSRHIGH		0x08
 #define PVRDMA_REG_CTL			0x0c	/* enum pvrdma_ctl */
-#define PVRDMA_REG_REQUEST		0x10	/* written 0: a command is in its slot */
-/* result of the last write to CTL or REQUEST; 0: success */
+/* writing 0 submits the command in the command slot */
+#define PVRDMA_REG_REQUEST		0x10
+/* result of the last write to CTL or REQUEST; 0 means success */
 #define PVRDMA_REG_ERR			0x14
-/* causes of an interrupt without MSI-X, a bit for each vector */
+/* causes of an interrupt without MSI-X, one bit for each vector */
 #define PVRDMA_REG_ICR			0x18
-#define PVRDMA_REG_IMR			0x1c	/* 0: interrupts are enabled */
-#define PVRDMA_REG_MACL			0x20	/* MAC address, first four bytes */
-#define PVRDMA_REG_MACH			0x24	/* its last two bytes */
+#define PVRDMA_REG_IMR			0x1c	/* 0 enables interrupts */
+#define PVRDMA_REG_MACL			0x20	/* first four bytes of the MAC address */
+#define PVRDMA_REG_MACH			0x24	/* last two bytes of the MAC address */
 
 enum pvrdma_ctl {
 	PVRDMA_CTL_ACTIVATE		= 0,
@@ -90,7 +92,7 @@ enum pvrdma_bmme_flags {
 };
 
 #define PVRDMA_MODE_ROCE		0
-/* pages of a memory region that a work request registers */
+/* maximum number of pages of a memory region that a work request registers */
 #define PVRDMA_MAX_FAST_REG		128
 
 /* hw 3.2 */
@@ -158,7 +160,7 @@ struct pvrdma_caps {
 
 /* hw 3.1 */
 struct pvrdma_ring_info {
-	__le32 pages;			/* with the one of indices */
+	__le32 pages;			/* number of pages, including the page of indices */
 	__le32 rsvd;
 	__le64 directory;
 };
@@ -173,19 +175,19 @@ struct pvrdma_dsr {
 	__le64 resp_slot;
 	struct pvrdma_ring_info async_ring;
 	struct pvrdma_ring_info cq_ring;
-	__le64 uar_pfn;			/* 32 bits before PVRDMA_VERSION_PFN64 */
-	struct pvrdma_caps caps;	/* the device writes it */
+	__le64 uar_pfn;			/* 32 bits wide before PVRDMA_VERSION_PFN64 */
+	struct pvrdma_caps caps;	/* written by the device */
 };
 
 /* ---- Commands (hw 4) --------------------------------------------------- */
 
 #define PVRDMA_CMD_SLOT_SIZE		184
 #define PVRDMA_RESP_SLOT_SIZE		176
-#define PVRDMA_RESP_ACK			0x80000000u	/* added to the code of the command */
+#define PVRDMA_RESP_ACK			0x80000000u	/* added to the command code */
 
 /* hw 4.1 */
 struct pvrdma_cmd_hdr {
-	__le64 key;			/* comes back */
+	__le64 key;			/* echoed in the response */
 	__le32 code;
 	__le32 rsvd;
 };
@@ -277,7 +279,8 @@ enum pvrdma_mtu {
 	PVRDMA_MTU_4096			= 5,
 };
 
-#define PVRDMA_PORT_CM			0x10000	/* port_cap_flags: it has a connection manager */
+/* port_cap_flags: the port supports a connection manager */
+#define PVRDMA_PORT_CM			0x10000
 #define PVRDMA_PORT_IP_GIDS		0x4000000	/* port_cap_flags: GIDs are IP addresses */
 #define PVRDMA_WIDTH_1X			1
 #define PVRDMA_SPEED_EDR		32
@@ -292,24 +295,25 @@ struct pvrdma_resp_pkey {
 /* hw 4.5 */
 struct pvrdma_cmd_create_uc {
 	struct pvrdma_cmd_hdr hdr;
-	__le64 pfn;			/* 32 bits before PVRDMA_VERSION_PFN64 */
+	__le64 pfn;			/* 32 bits wide before PVRDMA_VERSION_PFN64 */
 };
 
-/* Commands about one object, and queries of it. */
+/* Commands for a single object, and queries of that object. */
 struct pvrdma_cmd_handle {
 	struct pvrdma_cmd_hdr hdr;
 	__le32 handle;
-	__le32 mask;			/* of QUERY_QP */
+	__le32 mask;			/* for QUERY_QP */
 };
 
-/* Answer to the commands that make an object. */
+/* Response to commands that create an object. */
 struct pvrdma_resp_handle {
 	struct pvrdma_resp_hdr hdr;
 	__le32 handle;
-	__le32 cqe;			/* of CREATE_CQ */
+	__le32 cqe;			/* for CREATE_CQ */
 };
 
-#define PVRDMA_MAX_HANDLE		0xffffff	/* of all objects but QPs */
+/* handle; used for all objects except QPs */
+#define PVRDMA_MAX_HANDLE		0xffffff
 
 /* hw 4.7 */
 struct pvrdma_cmd_create_mr {
@@ -320,7 +324,7 @@ struct pvrdma_cmd_create_mr {
 	__le32 pd;
 	__le32 access;			/* enum pvrdma_access */
 	__le32 flags;			/* enum pvrdma_mr_flags */
-	__le32 chunks;			/* pages */
+	__le32 chunks;			/* number of pages */
 };
 
 enum pvrdma_mr_flags {
@@ -339,7 +343,7 @@ enum pvrdma_access {
 	PVRDMA_ACCESS_ON_DEMAND		= 64,
 };
 
-#define PVRDMA_ACCESS_KNOWN		0x7f	/* the other bits are requests only */
+#define PVRDMA_ACCESS_KNOWN		0x7f	/* the other bits are used in requests only */
 
 struct pvrdma_resp_create_mr {
 	struct pvrdma_resp_hdr hdr;
@@ -355,7 +359,7 @@ struct pvrdma_cmd_create_cq {
 	__le64 directory;
 	__le32 context;
 	__le32 cqe;
-	__le32 chunks;			/* pages with the one of indices */
+	__le32 chunks;			/* number of pages, including the page of indices */
 	__le32 rsvd;
 };
 
@@ -374,8 +378,8 @@ struct pvrdma_cmd_create_qp {
 	__le32 max_inline;
 	__le32 lkey;
 	__le32 access;
-	__le16 total_chunks;		/* pages with the one of indices */
-	__le16 send_chunks;		/* pages of the SQ without it */
+	__le16 total_chunks;		/* number of pages, including the page of indices */
+	__le16 send_chunks;		/* pages of the SQ, excluding the page of indices */
 	__le16 max_atomic_arg;
 	u8 sq_sig_all;
 	u8 type;			/* enum pvrdma_qp_type */
@@ -398,7 +402,7 @@ struct pvrdma_qp_caps {
 	__le32 rsvd;
 };
 
-/* Before PVRDMA_VERSION_QP_HANDLE; the QPN is the handle. */
+/* Used before PVRDMA_VERSION_QP_HANDLE, when the QPN is also the handle. */
 struct pvrdma_resp_create_qp_v1 {
 	struct pvrdma_resp_hdr hdr;
 	__le32 qpn;
@@ -434,7 +438,7 @@ struct pvrdma_path {
 	u8 sl;
 	u8 src_path_bits;
 	u8 static_rate;
-	u8 flags;			/* 1: there is a GRH */
+	u8 flags;			/* 1 if there is a GRH */
 	u8 port;
 	u8 dmac[6];
 	u8 rsvd1;
@@ -544,7 +548,7 @@ struct pvrdma_cmd_modify_srq {
 	struct pvrdma_srq_attr attr;
 };
 
-#define PVRDMA_SRQ_LIMIT		2	/* mask of MODIFY_SRQ: the limit */
+#define PVRDMA_SRQ_LIMIT		2	/* mask of MODIFY_SRQ: set the limit */
 
 struct pvrdma_resp_query_srq {
 	struct pvrdma_resp_hdr hdr;
@@ -562,7 +566,7 @@ struct pvrdma_cmd_create_bind {
 	u8 rsvd[3];
 };
 
-#define PVRDMA_BIND_MTU			1024	/* as drivers set it */
+#define PVRDMA_BIND_MTU			1024	/* as set by drivers */
 #define PVRDMA_BIND_NO_VLAN		0xfff
 
 struct pvrdma_cmd_destroy_bind {
@@ -574,8 +578,8 @@ struct pvrdma_cmd_destroy_bind {
 
 /* ---- Page directories and rings (hw 5) --------------------------------- */
 
-#define PVRDMA_GSI_QPN			1	/* of the QP that connection managers use */
-#define PVRDMA_DIR_ENTRIES		512	/* of each of the two levels */
+#define PVRDMA_GSI_QPN			1	/* QP that connection managers use */
+#define PVRDMA_DIR_ENTRIES		512	/* entries of each of the two levels */
 #define PVRDMA_DIR_MAX_PAGES		262144
 
 /* hw 5.2 */
@@ -584,7 +588,7 @@ struct pvrdma_ring_state {
 	__le32 cons_head;
 };
 
-/* Page 0 of an object (hw 5.2). */
+/* Page 0 of an object, with the state of its rings (hw 5.2). */
 struct pvrdma_ring_header {
 	struct pvrdma_ring_state tx;	/* SQ */
 	struct pvrdma_ring_state rx;	/* all other rings */
@@ -620,7 +624,7 @@ struct pvrdma_rqe {
 	__le32 total;
 };
 
-/* A receive with the first of its SGEs. */
+/* A receive request with its first SGE. */
 struct pvrdma_recv {
 	struct pvrdma_rqe hdr;
 	struct pvrdma_sge sge;
@@ -706,7 +710,7 @@ struct pvrdma_sqe {
 
 #define PVRDMA_WR_OP_CODE		GENMASK(31, 0)
 
-/* in a Q_Key: that of the sending QP is used */
+/* bit of a Q_Key that selects the Q_Key of the sending QP */
 #define PVRDMA_QKEY_OWN			0x80000000u
 
 /* hw 7.4 */
@@ -771,7 +775,7 @@ enum pvrdma_net_type {
 /* hw 7.5 */
 struct pvrdma_cqe {
 	__le64 wr_id;
-	__le64 qp;			/* handle */
+	__le64 qp;			/* QP handle */
 	__le32 opcode;			/* enum pvrdma_wc_op */
 	__le32 status;			/* enum pvrdma_wc_status */
 	__le32 length;
@@ -826,7 +830,8 @@ struct pvrdma_cq_notification {
 	__le32 cq;
 };
 
-#define PVRDMA_MAX_EVENTS		512	/* unconsumed entries, of three pages (hw 5.5) */
+/* limit of unconsumed entries in a ring of three pages (hw 5.5) */
+#define PVRDMA_MAX_EVENTS		512
 #define PVRDMA_MAX_NOTIFICATIONS	1024
 
 /* ---- Sizes ------------------------------------------------------------- */

@@ -567,7 +567,7 @@ enum {
 	EADM_A_CMD_MAX = (__EADM_A_CMD_MAX - 1)
 };
 
-/* cep: A connection endpoint: it listens, connects or is connected. */
+/* cep: A connection endpoint, which listens, connects or is connected. */
 enum {
 	EADM_A_CEP_DEV_INDEX = 1,
 	EADM_A_CEP_DEV_NAME = 2,
@@ -714,7 +714,7 @@ enum {
 	EADM_A_FAILURE_TOTAL_MAX = (__EADM_A_FAILURE_TOTAL_MAX - 1)
 };
 
-/* ah: An address handle: a peer that work requests can name. */
+/* ah: An address handle: a peer to which work requests can refer. */
 enum {
 	EADM_A_AH_DEV_INDEX = 1,
 	EADM_A_AH_DEV_NAME = 2,
@@ -737,7 +737,7 @@ enum {
 	EADM_A_AH_MAX = (__EADM_A_AH_MAX - 1)
 };
 
-/* uar: Pages of doorbells that a user context works with. */
+/* uar: A doorbell page of a user context. */
 enum {
 	EADM_A_UAR_DEV_INDEX = 1,
 	EADM_A_UAR_DEV_NAME = 2,

@@ -178,7 +178,7 @@
 #define EADM_ASYNC_EVENT_GID_CHANGE	22
 #define EADM_ASYNC_EVENT_WQ_FATAL	23
 
-/* cause: Class of the cause for which a work request, or anything else, failed. */
+/* cause: Class of the cause of a failure. */
 #define EADM_CAUSE_NONE	0
 #define EADM_CAUSE_GENERAL	1
 #define EADM_CAUSE_RECV_FORMAT	2
@@ -224,7 +224,7 @@
 #define EADM_CAUSE_NO_RESOURCES	42
 #define EADM_CAUSE_BAD_REQUEST	43
 
-/* failure-kind: What failed. */
+/* failure-kind: Kind of the failed object. */
 #define EADM_FAILURE_KIND_QP	0
 #define EADM_FAILURE_KIND_CQ	1
 #define EADM_FAILURE_KIND_CONNECTION	2
@@ -260,7 +260,7 @@
 #define EADM_PORT_SPACE_IPOIB	2
 #define EADM_PORT_SPACE_IB	3
 
-/* health-state: Whether a health reporter reports a fault. */
+/* health-state: State of a health reporter. */
 #define EADM_HEALTH_STATE_HEALTHY	0
 #define EADM_HEALTH_STATE_ERROR	1
 
@@ -304,7 +304,7 @@
 #define EADM_SMC_REASON_LINK_NOT_READY	161021954
 #define EADM_SMC_REASON_REGISTRATION_FAILED	161021955
 
-/* netns-mode: Which network namespaces see RDMA devices. */
+/* netns-mode: Visibility of RDMA devices in network namespaces. */
 #define EADM_NETNS_MODE_EXCLUSIVE	0
 #define EADM_NETNS_MODE_SHARED	1
 
@@ -333,7 +333,7 @@
 #define EADM_RAW_KIND_CLASS_CONTEXT	0x1c0 /* a bit each: qpc, cqc, eqc */
 #define EADM_RAW_KIND_CLASS_REGISTERS	0x200 /* a bit each: regs */
 
-/* ring-index: Index format of a ring, and the mark of a new entry. */
+/* ring-index: Index format of a ring, and the way in which new entries are marked. */
 #define EADM_RING_INDEX_FREE	0
 #define EADM_RING_INDEX_LAP	1
 #define EADM_RING_INDEX_PHASE	2
@@ -429,7 +429,7 @@
 #define EADM_PROBE_STATE_UNREADABLE	2
 #define EADM_PROBE_STATE_BROKEN	3
 
-/* probe-level: How the probe reads the kernel's objects. */
+/* probe-level: Method by which the probe reads kernel objects. */
 #define EADM_PROBE_LEVEL_TYPED	0
 #define EADM_PROBE_LEVEL_KPROBE	1
 
@@ -463,7 +463,7 @@
 #define EADM_QP_WAIT_RECEIVER	2
 #define EADM_QP_WAIT_ANSWER	3
 
-/* path-mig: Migration of a QP to its alternate path, numbered as in verbs. */
+/* path-mig: State of a QP's migration to its alternate path, numbered as in verbs. */
 #define EADM_PATH_MIG_MIGRATED	0
 #define EADM_PATH_MIG_REARM	1
 #define EADM_PATH_MIG_ARMED	2
@@ -483,7 +483,7 @@
 #define EADM_GID_SCOPE_IPV4	1
 #define EADM_GID_SCOPE_GLOBAL	2
 
-/* gid-use: Whether a GID can be used in the network namespace of the reader, or why not. */
+/* gid-use: Usability of a GID in the network namespace of the reader, or the reason why it cannot be used. */
 #define EADM_GID_USE_BEST	0
 #define EADM_GID_USE_YES	1
 #define EADM_GID_USE_SAME_LINK	2
@@ -493,7 +493,7 @@
 #define EADM_GID_USE_NO_NETDEV	6
 #define EADM_GID_USE_NO_ADDRESS	7
 
-/* iwarp-state: State of a QP in the adapter's own terms (iWARP). */
+/* iwarp-state: State of a QP as the adapter encodes it (iWARP). */
 #define EADM_IWARP_STATE_IDLE	0
 #define EADM_IWARP_STATE_RTR	1
 #define EADM_IWARP_STATE_RTS	2
@@ -508,7 +508,7 @@
 #define EADM_CC_HPCC_ECN	3
 #define EADM_CC_HPCC_INT	4
 
-/* db-type: How a user context reaches its doorbells. */
+/* db-type: Method by which a user context accesses its doorbells. */
 #define EADM_DB_TYPE_PAGE	0
 #define EADM_DB_TYPE_ENTRY	1
 #define EADM_DB_TYPE_SHARED	2

@@ -87,7 +87,7 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_EVENT_N <= 64 && DIAG_MACHINE_N <= 64 && DIAG_VERBS_N <= 64 &&
 	       DIAG_MODULE_N <= 64 && DIAG_SETUP_N <= 64 && DIAG_IRQ_N <= 64 &&
 	       DIAG_FUNCTION_N <= 64,
-	       "a bit for each field");
+	       "one bit for each field");
 
 /* The tables have hundreds of names; most differ in the first letter. */
 static bool is_named(const struct eadm_field *field, const char *name)

@@ -505,10 +505,10 @@ const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size)
 	if (diag_has(qp, QP_DEST_QPN))
 		snprintf(buf, size, "QP %" PRIu64 "%s%s",
 			 diag_u64(qp, QP_DEST_QPN),
-			 *address ? " at " : ", whose address cannot be seen",
+			 *address ? " at " : ", whose address is not visible",
 			 address);
 	else
 		snprintf(buf, size, "%s",
-			 *address ? address : "an unknown one");
+			 *address ? address : "an unknown peer");
 	return buf;
 }

@@ -284,7 +284,7 @@ static void look_behind(struct judge *j, const struct diag_row *now,
 		if (age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: its consumer misses it and the %" PRIu64 " behind it",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: the consumer misses it and the %" PRIu64 " behind it",
 			    cqe->id, age);
 		eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
 		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
@@ -328,7 +328,7 @@ static void look_hole(struct judge *j, const struct diag_row *now)
 		    then->place != part->place)
 			continue;
 		cqe = entry_of(j, part, part->hole);
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: its consumer misses it and all later ones",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: the consumer misses it and all later ones",
 			    part->hole);
 		if (cqe) {
 			eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
@@ -645,7 +645,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "QPs have completed requests that have no completion in the CQ.",
 		.cause = "The adapter did not write a completion; its consumer waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.alike = "Completions in flight are excluded: no index may move between the samples. Completions of destroyed QPs can only hide lost ones.",
+		.alike = "Completions in flight are excluded: no index may move between the samples. Completions of destroyed QPs can only hide lost completions.",
 		.look = look_lost_cqe,
 	}, {
 		.name = "extra-completion", .kind = DIAG_CQ,
@@ -678,15 +678,15 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "A completion names a QP that cannot have produced it; the newest 512 are checked.",
 		.cause = "The adapter wrote another QP's number: the QP that posted the request waits forever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
-		.alike = "Completions of destroyed QPs are excluded: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, the completion must have arrived between the samples, and the QP must use the CQ in neither of them.",
+		.alike = "Completions of destroyed QPs are excluded: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, the completion must have arrived between the samples, and the QP must use the CQ in neither sample.",
 		.look = look_stray,
 	}, {
 		.name = "peer-unreachable", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = RINGS,
 		.help = "Requests fail because their peer never answered (from the newest 512 completions; the QP stays usable).",
-		.cause = "A firewall or security group, no path, or a machine that is down.",
+		.cause = "A firewall or security group drops the packets, there is no path, or the peer's machine is down.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check security groups and firewalls of both ends",
-		.alike = "Earlier failures are ignored: only completions since the previous snapshot count. QPs of connections, which stop at a failure, have other rules.",
+		.alike = "Earlier failures are ignored: only completions since the previous snapshot count. QPs of connections, which stop at a failure, are covered by other rules.",
 		.look = look_unreachable,
 	}, {
 		.name = "peer-vanished", .kind = DIAG_CQ, .two = true,
@@ -702,7 +702,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "Requests fail because their peer had no receive posted (from the newest 512 completions; the QP stays usable).",
 		.cause = "The application at the other end posts receives too slowly, or too few.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
-		.alike = "Retries do not count, as a receiver may need some: only requests that were given up do.",
+		.alike = "Retries do not count, because a receiver may need some: only requests that were given up count.",
 		.look = look_not_ready,
 	}, {
 		.name = "failed-requests", .kind = DIAG_CQ, .two = true,

@@ -238,8 +238,8 @@ const struct eadm_rule eadm_rules_failure[] = {
 	{
 		.name = "past-device-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
-		.help = "The adapter was reset, dead or gone within the last ten minutes.",
-		.cause = "The adapter lost a command or restarted by itself; all earlier objects are lost.",
+		.help = "The adapter was reset, or was dead or gone, within the last ten minutes.",
+		.cause = "The adapter lost a command or restarted on its own; all earlier objects are lost.",
 		.next = "eadm events --past -d {dev}; eadm trace -d {dev}; dmesg",
 		.alike = "An adapter that is dead or gone now is reported by other rules; a driver that was unbound does not count.",
 		.look = look_device,
@@ -249,7 +249,7 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.help = "A QP or CQ that no longer exists failed within the last ten minutes.",
 		.cause = "A request of this end or of the peer failed.",
 		.next = "eadm events --past -d {dev}",
-		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed, is excluded: the driver keeps only failures that the adapter reported. So is a later object with the same number, as it is younger.",
+		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed, is excluded: the driver keeps only failures that the adapter reported. A later object with the same number is excluded, too, because it is younger.",
 		.look = look_queue,
 	}, {
 		.name = "past-connection-failure", .kind = DIAG_FAILURE,
@@ -257,7 +257,7 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.help = "A connection failed, or could not be established, within the last ten minutes.",
 		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "eadm events --past -d {dev}; ping the peer",
-		.alike = "A peer that rejects, does not listen yet, or has ended does not count. Nor does a failure that a later connection to the same peer and port followed.",
+		.alike = "A peer that rejects the connection, does not listen yet, or has exited does not count. A failure does not count either if a later connection to the same peer and port was established.",
 		.look = look_connection,
 	},
 	{ 0 }

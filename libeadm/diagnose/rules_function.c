@@ -100,8 +100,8 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 			    eadm_plural(places.elsewhere, "is", "are"));
 		eadm_judge_severity(j, n ? EADM_SEVERITY_NOTICE :
 					   EADM_SEVERITY_WARNING);
-		eadm_judge_cause(j, "Network namespaces do not share the devices (rdma system show): each device is in one of them.");
-		eadm_judge_next(j, "ip -all netns exec rdma dev shows where it is; rdma dev set DEV netns NAME, there, moves it");
+		eadm_judge_cause(j, "Network namespaces do not share the devices (rdma system show): each device belongs to one of them.");
+		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; rdma dev set DEV netns NAME moves it from there");
 	} else if (n) {
 		eadm_pass(j, now, "%zu RDMA %s", n,
 			  eadm_plural(n, "device", "devices"));
@@ -110,7 +110,7 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 			    places.unbound,
 			    eadm_plural(places.unbound, "adapter has",
 					"adapters have"));
-		eadm_judge_cause(j, "No driver has bound an adapter that is attached.");
+		eadm_judge_cause(j, "An adapter is attached, but no driver has bound it.");
 		eadm_judge_next(j, "load its driver: the check 'unbound' has the details");
 	} else {
 		eadm_accuse(j, now, "no RDMA device");
@@ -148,7 +148,7 @@ static void accuse_unbound(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "adapter %s (%s) has no driver: this kernel has no module for it",
 			    address, name);
 		snprintf(next, sizeof(next),
-			 "install the package with all modules of this kernel, or one with the driver %s",
+			 "install the package with all modules of this kernel, or one that contains the driver %s",
 			 eadm_family_driver(family, 0));
 	} else if (!loaded) {
 		eadm_accuse(j, now, "adapter %s (%s) has no driver: the module %s is not loaded",
@@ -201,7 +201,7 @@ const struct eadm_rule eadm_rules_function[] = {
 	}, {
 		.name = "unbound", .kind = DIAG_FUNCTION, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "An adapter of a described family has no driver.",
+		.help = "An adapter of a known family has no driver.",
 		.cause = "Its module is not installed or not loaded, its probe failed, or it was unbound.",
 		.next = "load its driver; dmesg shows why a probe failed",
 		.alike = "An adapter that is bound to vfio-pci or another driver for virtual machines, or reserved for one by driver_override, does not count.",

@@ -138,7 +138,7 @@ static void note_standby(struct judge *j, const struct diag_row *now,
 		    diag_text(setup, SETUP_BOND),
 		    diag_text(setup, SETUP_NETDEV));
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "The kernel assigns them to the device of the active member.");
+	eadm_judge_cause(j, "The kernel assigns such GIDs to the device of the active member.");
 	eadm_judge_next(j, "use the device of the active member: eadm dump gid");
 }
 

@@ -176,7 +176,7 @@ static const struct diag_owner *most_limited(struct judge *j, uint64_t dev,
 }
 
 static const char blames_adapter[] =
-	"The adapter refused it: it has no room for another region or for that many pages, or a fault. The limit on locked memory is not the cause.";
+	"The adapter refused it: it has no resources for another region or for that many pages, or it is faulty. The limit on locked memory is not the cause.";
 
 static void blame_adapter(struct judge *j, const struct diag_row *cmd)
 {
@@ -192,12 +192,12 @@ static void blame_adapter(struct judge *j, const struct diag_row *cmd)
 static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 			 const char *comm, bool all_known, bool sure)
 {
-	const char *who = sure ? "The adapter was not asked" :
+	const char *who = sure ? "The request did not reach the adapter" :
 			  "Without the companion it is unknown whether the adapter refused the registration";
 	char text[400];
 
 	if (owner)
-		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits a process that has the device open: %s (PID %" PRIu64 ") has pinned %" PRIu64 " of %" PRIu64 " KiB, and fails with ENOMEM beyond.",
+		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits a process that has the device open: %s (PID %" PRIu64 ") has pinned %" PRIu64 " of %" PRIu64 " KiB; beyond this limit, registration fails with ENOMEM.",
 			 who, comm, owner->pid, owner->pinned / 1024,
 			 owner->memlock / 1024);
 	else if (all_known)
@@ -205,7 +205,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 			 who, sure ? ": the memory does not exist or may not be written, or the kernel has no pages for it." :
 			      ": the adapter has no room for the region, the memory does not exist, or the kernel has no pages for it.");
 	else
-		snprintf(text, sizeof(text), "%s. The process has ended, or its limit on locked memory cannot be seen.",
+		snprintf(text, sizeof(text), "%s. The process has ended, or its limit on locked memory is not visible.",
 			 who);
 	eadm_judge_cause(j, text);
 	eadm_judge_next(j, owner ?
@@ -239,8 +239,8 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A control group is near its limit of contexts or objects on a device.",
 		.cause = "rdma.max of the control group is too small for the job, or the job leaks objects.",
-		.next = "raise the limit in rdma.max of the control group, or let the job create fewer; eadm dump cgroup -d {dev}",
-		.alike = "A job whose needs match its limit exactly looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only to a caller in that group.",
+		.next = "raise the limit in rdma.max of the control group, or let the job create fewer objects; eadm dump cgroup -d {dev}",
+		.alike = "A job that needs exactly its limit looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only to a caller in that group.",
 		.look = look_cgroup,
 	}, {
 		.name = "memlock-near", .kind = DIAG_CTX,
@@ -248,13 +248,13 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A process is near its limit of pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
 		.next = "LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
-		.alike = "A process with CAP_IPC_LOCK is excluded, as the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
+		.alike = "A process with CAP_IPC_LOCK is excluded, because the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "open-files-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process is near its limit of open files.",
-		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file, beside its sockets.",
+		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file, in addition to its sockets.",
 		.next = "LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
 		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
 		.look = look_files,

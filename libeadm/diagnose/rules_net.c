@@ -117,7 +117,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "The port uses a smaller MTU than it supports.",
 		.cause = "With RoCE, the MTU of the network interface limits the MTU of the port.",
 		.next = "ibv_devinfo -d {dev}; the path MTU is the smaller MTU of both ends",
-		.alike = "A network with the usual MTU of 1500 looks the same, so this is a notice. Devices of other protocols than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
+		.alike = "A network with the usual MTU of 1500 looks the same, so this is a notice. Devices with protocols other than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,

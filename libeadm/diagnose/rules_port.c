@@ -224,7 +224,7 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 		    eadm_plural(sent, "packet was", "packets were"), times,
 		    eadm_plural(times, "time", "times"), end);
 	eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
-	eadm_judge_cause(j, "The peer's process, machine or adapter is gone, or packets or the answers to them are dropped on the way.");
+	eadm_judge_cause(j, "The peer's process, machine or adapter is gone, or packets or their acknowledgements are dropped in transit.");
 	cite_traffic(j, now, then);
 	cite_qps_that(j, now->dev, is);
 }
@@ -250,7 +250,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s; most packets are retransmitted, and none is received",
 			    times, eadm_plural(times, "time", "times"), age);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
-		eadm_judge_cause(j, "Packets, or the answers to them, are dropped on the way: a firewall or security group that does not let its members reach each other in both directions, or no path between the networks of the two ends.");
+		eadm_judge_cause(j, "Packets or their acknowledgements are dropped in transit: a firewall or security group that does not let its members reach each other in both directions, or no path between the networks of the two ends.");
 	} else {
 		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s",
 			    times, eadm_plural(times, "time", "times"), age);
@@ -456,7 +456,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "Peers do not answer, according to the counters; critical if no peer does.",
 		.cause = "The machine or the application at the other end is stopped or hangs.",
 		.next = "check the peer's process and machine, and the security groups and firewalls of both ends; eadm dump qp -d {dev} -o wide",
-		.alike = "Peers of an earlier job are ignored: only growth counts. A sender whose peers have nothing to send receives nothing either, but does not have to retransmit.",
+		.alike = "Peers of an earlier job are ignored: only growth counts. A sender that receives nothing because its peers have nothing to send is excluded: it does not have to retransmit.",
 		.look = look_unresponsive,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
@@ -464,7 +464,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
 		.cause = "Packets are lost in the network, or acknowledgements arrive too late.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Losses caused by congestion are excluded: fewer than ten, or one in a hundred, do not count. Retransmissions after time-outs, to a peer that does not answer, are reported by peer-unresponsive.",
+		.alike = "Losses caused by congestion are excluded: fewer than ten, or one in a hundred, do not count. Retransmissions after timeouts, to a peer that does not answer, are reported by peer-unresponsive.",
 		.look = look_retransmissions,
 	}, {
 		.name = "path-impaired", .kind = DIAG_COUNTERS, .two = true,
@@ -486,7 +486,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "RDMA reads or writes end with an error, according to the counters.",
-		.cause = "The peer does not allow the access, its region or its process is gone, or it has no AH for this end.",
+		.cause = "The peer does not allow the access, its region or its process no longer exists, or it has no AH for this end.",
 		.next = "eadm stat --live -d {dev}; the application's completions show the failed requests",
 		.alike = "Old errors are ignored: only growth counts. Where the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
 		.look = look_rdma_errors,
@@ -500,7 +500,7 @@ const struct eadm_rule eadm_rules_given_up[] = {
 		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Requests were given up after all retries, according to the counters.",
-		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped on the way; its address may lead to another machine.",
+		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped in transit; the peer's address may also lead to another machine.",
 		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
 		.alike = "Requests that were given up earlier are ignored: only growth counts. A port where no peer answers is reported by peer-unresponsive, and a peer on this machine by its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
 		.look = look_given_up,

@@ -269,7 +269,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"%u posted %s not seen by the adapter for %s, while %s QP %" PRIu64
-		" asks for one",
+		" waits for one",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
@@ -298,7 +298,7 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"its adapter knows of %u %s but has used none for %s, while %s QP %" PRIu64
-		" asks for one",
+		" waits for one",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
@@ -435,7 +435,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 				j, NULL, DIAG_QP, now, peer.now,
 				"was stopped: its peer gave up the connection");
 	} else {
-		eadm_accuse(j, now, "%" PRIu64 " %s within %s, and nothing came back from %s",
+		eadm_accuse(j, now, "%" PRIu64 " %s within %s, and nothing was received from %s",
 			    again,
 			    eadm_plural(again, "retransmission",
 					"retransmissions"),
@@ -570,17 +570,17 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 static const char *const causes[] = {
 	[EADM_CAUSE_GENERAL] = "The adapter could not execute a request, for example because it could not reach the memory by DMA.",
 	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",
-	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: a wrong rkey, or the memory region is gone.",
+	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: the rkey is wrong, or the memory region no longer exists.",
 	[EADM_CAUSE_RECV_ADDRESS] = "The access ends outside of the memory region at the receiving end or in memory that the adapter there cannot reach, or the message is longer than the receive.",
 	[EADM_CAUSE_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
-	[EADM_CAUSE_RECV_PD] = "QP and memory region at the receiving end belong to different protection domains.",
+	[EADM_CAUSE_RECV_PD] = "The QP and the memory region at the receiving end belong to different protection domains.",
 	[EADM_CAUSE_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
 	[EADM_CAUSE_SEND_FORMAT] = "The sender posted an invalid request.",
-	[EADM_CAUSE_SEND_READS] = "The sender has more reads under way than were agreed on.",
-	[EADM_CAUSE_SEND_KEY] = "The sender's request names a key that does not exist: a wrong lkey, or the memory region is gone.",
+	[EADM_CAUSE_SEND_READS] = "The sender has more outstanding reads than were agreed on.",
+	[EADM_CAUSE_SEND_KEY] = "The sender's request names a key that does not exist: the lkey is wrong, or the memory region no longer exists.",
 	[EADM_CAUSE_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
 	[EADM_CAUSE_SEND_ACCESS] = "The sender's memory region does not allow this access.",
-	[EADM_CAUSE_SEND_PD] = "QP and memory region at the sender belong to different protection domains.",
+	[EADM_CAUSE_SEND_PD] = "The QP and the memory region at the sender belong to different protection domains.",
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
 	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection: this end did not answer it.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were executed.",
@@ -589,9 +589,9 @@ static const char *const causes[] = {
 	[EADM_CAUSE_ADDRESS_HANDLE] = "The request names an AH that does not exist.",
 	[EADM_CAUSE_LOCAL_ACCESS] = "The request names a key that does not exist, or memory that the key does not allow.",
 	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter can send.",
-	[EADM_CAUSE_REMOTE_ACCESS] = "The peer's memory region is gone or does not allow the access.",
+	[EADM_CAUSE_REMOTE_ACCESS] = "The peer's memory region no longer exists or does not allow the access.",
 	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted or its adapter reset.",
-	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or its Q_Key is another one: its process has ended or was restarted.",
+	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or the QP has a different Q_Key: its process has ended or was restarted.",
 	[EADM_CAUSE_RECEIVER_NOT_READY] = "The peer had no receive posted in time.",
 	[EADM_CAUSE_RECV_LENGTH] = "The receive at the peer is too short.",
 	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter answered with an unknown status.",
@@ -599,8 +599,8 @@ static const char *const causes[] = {
 	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application has not created it yet, or has destroyed it.",
 	[EADM_CAUSE_UNREACHABLE] = "The peer never answered: a firewall or security group that does not let its members reach each other in both directions, no path between the networks of the two ends, or a machine that is down.",
 	[EADM_CAUSE_FEATURE_MISMATCH] = "The peer's adapter does not support the request.",
-	[EADM_CAUSE_OVERRUN] = "Completions arrived faster than they were consumed, and the CQ had no room for more.",
-	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset, or restarted by itself, and has forgotten the object.",
+	[EADM_CAUSE_OVERRUN] = "Completions arrived faster than they were consumed, and the CQ became full.",
+	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset or restarted on its own, and lost the object.",
 	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer answers on the bus.",
 };
 
@@ -791,7 +791,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"stopped %s ago, and some posted requests have not been completed",
+		"stopped %s ago, and some posted requests have not completed",
 		eadm_age_text(diag_u64(now, QP_STATE_AGE), age, sizeof(age)));
 	if (kernel && flushed) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
@@ -831,7 +831,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Posted requests are not seen by the adapter.",
 		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
-		.alike = "An adapter may fetch requests only after finishing earlier ones, and receives only when a message arrives: it is reported only when it is idle, or when a message has arrived and waits.",
+		.alike = "An adapter may fetch requests only after finishing earlier ones, and receives only when a message arrives. Requests are therefore reported only when the adapter is idle, and receives only when a message has arrived and waits.",
 		.look = look_doorbell,
 	}, {
 		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
@@ -839,7 +839,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Messages arrive and receives are posted, but the adapter uses none.",
 		.cause = "The receiver's adapter does not match messages with receives.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
-		.alike = "Receives without a message for them are excluded: it is reported only when a message has arrived and waits.",
+		.alike = "Receives for which no message has arrived are excluded: a message must have arrived and be waiting.",
 		.look = look_not_taken,
 	}, {
 		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
@@ -847,7 +847,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted, but the adapter does not send or complete any.",
 		.cause = "The adapter throttles the QP, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
-		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, a sender that retries is a notice, and one that does not is a warning. Packets dropped at the port or by a limit are a notice if the counters for them cannot be read.",
+		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, a sender that retries is a notice, and one that does not retry is a warning. Packets dropped at the port or by a limit are a notice if the counters for them cannot be read.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
@@ -863,7 +863,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "The peer does not answer: everything is retransmitted, or the connection was given up.",
 		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, as its adapter answers for it. A peer whose QP or device has a verdict is listed there. A port that may be dropping packets is a notice if its counters cannot be read.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter answers for it. If the peer's QP or device has a verdict, the QP is listed there. A port that may be dropping packets is a notice if its counters cannot be read.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
@@ -871,7 +871,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A QP always has requests to send but transfers almost no data.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
 		.next = "eadm stat qp --hw --live -d {dev}; on the peer: eadm diagnose",
-		.alike = "A receiver that posts late is excluded, as it runs out of receives only now and then. So is a sender that posts rarely, as it has nothing to send in one of the samples. If the peer is on another machine, this is a notice.",
+		.alike = "A receiver that posts late is excluded, because it runs out of receives only now and then. A sender that posts rarely is excluded, too, because it has nothing to send in one of the samples. If the peer is on another machine, this is a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,
@@ -885,7 +885,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "Received packets of a QP are dropped as bad or invalid.",
-		.cause = "A peer whose connection state differs, or packets that are damaged on the way.",
+		.cause = "The connection state of the peer differs, or packets are damaged in transit.",
 		.next = "eadm stat qp --hw --live -d {dev}",
 		.alike = "Packets that were dropped earlier are ignored: only growth counts.",
 		.look = look_drops,

@@ -152,7 +152,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 		    module, whose);
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	snprintf(remedy, sizeof(remedy),
-		 "load %s.ko of eadm in its place, or continue with what RDMA netlink shows",
+		 "load %s.ko of eadm in its place, or continue with the data from RDMA netlink",
 		 module);
 	eadm_judge_next(j, remedy);
 	return true;
@@ -208,7 +208,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "module eadm%s%s is loaded, but has no device: their drivers do not support it",
 			    space, version);
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-		eadm_judge_next(j, "continue with what RDMA netlink shows");
+		eadm_judge_next(j, "continue with the data from RDMA netlink");
 	}
 	if (devs->n && !shows)
 		return;
@@ -624,10 +624,10 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The module eadm is not loaded, shows nothing, or has another version than the tool.",
+		.help = "The module eadm is not loaded, shows nothing, or its version differs from that of the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
 		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
-		.alike = "A stock driver, or a host without the module, is a notice, as all else works. Only a version mismatch is a warning.",
+		.alike = "A stock driver, or a host without the module, is a notice, because all else works. Only a version mismatch is a warning.",
 		.look = look_companion,
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -635,12 +635,12 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The caller may lock less than 64 MiB of memory.",
 		.cause = "The limit on locked memory has its default value, which is too small for memory registration.",
 		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
-		.alike = "Only the caller's limit is checked, and applications may have another one, so this is a notice.",
+		.alike = "Only the caller's limit is checked, and applications may have a different limit, so this is a notice.",
 		.look = look_memlock,
 	}, {
 		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "Reports which network namespaces see the devices; never a fault.",
+		.help = "Reports the visibility of devices in network namespaces; never a fault.",
 		.cause = "The mode is a setting of ib_core.",
 		.next = "rdma system show",
 		.alike = "Neither mode is a fault.",
@@ -667,7 +667,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has another MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "A container that sees the adapters of its host, while their interfaces are in another network namespace, gets a notice. An active InfiniBand port, which needs no interface, looks the same. An interface above one of them (macvlan, VLAN) is sufficient.",
+		.alike = "A container that sees the adapters of its host, while their interfaces are in another network namespace, gets a notice. An active InfiniBand port, which needs no interface, looks the same. An interface above such an interface (macvlan, VLAN) is sufficient.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
@@ -698,8 +698,8 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "There are fewer completion vectors than CPUs.",
 		.cause = "The adapter was assigned few interrupt vectors.",
-		.next = "an instance type with more interrupt vectors",
-		.alike = "A family whose adapters have few vectors is compared with their maximum.",
+		.next = "use an instance type with more interrupt vectors",
+		.alike = "If all adapters of a family have few vectors, the device is compared with their maximum.",
 		.look = look_vectors,
 	}, {
 		.name = "affinity", .kind = DIAG_DEV, .groups = SETUP,
@@ -720,10 +720,10 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "huge-pages", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "No huge page is free for a library that has buffers there.",
+		.help = "No huge page is free for a library that keeps buffers in huge pages.",
 		.cause = "All huge pages are in use, by the library's buffers or by other users.",
 		.next = "sysctl vm.nr_hugepages, or switch off the use of huge pages in the library's provider (man fi_provider)",
-		.alike = "A machine without huge pages is excluded, as regular pages are used. Adapters whose applications use verbs are skipped.",
+		.alike = "A machine without huge pages is excluded, because regular pages are used. Adapters whose applications use verbs are skipped.",
 		.look = look_huge_pages,
 	}, {
 		.name = "fork", .kind = DIAG_MACHINE, .groups = SETUP,

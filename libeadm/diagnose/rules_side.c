@@ -38,7 +38,7 @@ static void look_lost_guest(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(j, now, "the virtual machine monitor disconnected %s ago while the guest's driver was active%s",
 		    eadm_age_text(ago, age, sizeof(age)),
-		    diag_u64(now, DEV_VMM) ? "; another one has connected" : "");
+		    diag_u64(now, DEV_VMM) ? "; another monitor has connected" : "");
 	if (diag_u64(now, DEV_VMM))
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_cite(j, DIAG_DEV, now, DEV_LOST_SESSIONS);
@@ -133,7 +133,7 @@ static void look_notifications(struct judge *j, const struct diag_row *now,
 
 	if (!n || !diag_u64(then, EQ_WAITING))
 		return;
-	eadm_accuse(j, now, "the ring of notifications is full, and those of %" PRIu64 " %s wait for room",
+	eadm_accuse(j, now, "the ring of notifications is full, and those of %" PRIu64 " %s wait for free space",
 		    n, eadm_plural(n, "CQ", "CQs"));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -307,7 +307,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The backend of a virtual adapter is gone.",
 		.cause = "The RDMA device of the host was removed or has failed.",
-		.next = "eadm list; dmesg; restart the program behind the adapter when its device is back",
+		.next = "eadm list; dmesg; restart the program behind the adapter when its device works again",
 		.alike = "A backend whose port is down is reported by another rule.",
 		.look = look_backend,
 	}, {
@@ -316,7 +316,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
 		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed from it without notice.",
 		.next = "eadm info {dev}; look at the log of the virtual machine monitor and of the program",
-		.alike = "A guest that was shut down is excluded, as its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts, and it is a notice when another monitor has connected.",
+		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, this is a notice.",
 		.look = look_lost_guest,
 	}, {
 		.name = "quota-reached", .kind = DIAG_DEV, .needs = STATE,
@@ -332,15 +332,15 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A guest has registered nine tenths of its quota, or three quarters of its memory.",
 		.cause = "An application in the guest registers large regions, or does not deregister them.",
 		.next = "eadm dump mr -d {dev} --sort length:desc",
-		.alike = "A guest without a quota may register that much on purpose, which is a notice.",
+		.alike = "A guest without a quota may register that much on purpose, so this is a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "response-not-read", .kind = DIAG_EQ, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The interrupt for a command response was not delivered to the guest.",
-		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until its time-out.",
+		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until its timeout.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A driver that masks its interrupts is excluded, as they are delivered when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, because they are delivered when it unmasks them.",
 		.look = look_response,
 	}, {
 		.name = "interrupt-undelivered", .kind = DIAG_EQ, .needs = STATE,
@@ -348,12 +348,12 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "Interrupts for events or notifications were not delivered to a guest.",
 		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it.",
 		.next = "eadm dump eq -d {dev}; eadm dump cq -d {dev} --hw",
-		.alike = "A driver that masks its interrupts is excluded, as they are delivered when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, because they are delivered when it unmasks them.",
 		.look = look_undelivered,
 	}, {
 		.name = "notifications-full", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "A guest leaves no room for CQ notifications.",
+		.help = "A guest leaves no free space for CQ notifications.",
 		.cause = "The guest's driver does not consume them: its CPU is busy or stopped, or its interrupt is lost.",
 		.next = "eadm dump eq -d {dev}; eadm dump eqe 2 -d {dev}",
 		.alike = "A ring that is full for a short time is excluded: it must be full in both samples.",

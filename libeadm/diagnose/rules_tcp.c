@@ -37,7 +37,7 @@ static void look_tcp(struct judge *j, const struct diag_row *now,
 	if (!time || (double)(tx + rx) * SECOND / time < BUSY ||
 	    eadm_diag_has_qps(eadm_judge_now(j), diag_u64(now, USER_PID)) || !has_adapter(j))
 		return;
-	eadm_accuse(j, now, "%s (PID %" PRIu64 ") is on TCP: it has libibverbs%s%s loaded and no QP, and moved %" PRIu64 " KiB (%" PRIu64 " sent, %" PRIu64 " received) by %" PRIu64 " TCP %s within %s",
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") uses TCP: it has libibverbs%s%s loaded and no QP, and moved %" PRIu64 " KiB (%" PRIu64 " sent, %" PRIu64 " received) by %" PRIu64 " TCP %s within %s",
 		    diag_text(now, USER_COMM), diag_u64(now, USER_PID),
 		    *libraries ? " and " : "", libraries, (tx + rx) >> 10,
 		    tx >> 10, rx >> 10, diag_u64(now, USER_SOCKETS),
@@ -56,9 +56,9 @@ const struct eadm_rule eadm_rules_tcp[] = {
 	{
 		.name = "on-tcp", .kind = DIAG_USER, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A process that has libibverbs loaded has no QP, and moves its data by TCP.",
+		.help = "A process that has libibverbs loaded has no QP, and transfers its data over TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
-		.next = "eadm check; the same by the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment show which transport it takes; eadm top",
+		.next = "eadm check; the same by the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment shows the transport; eadm top",
 		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so this is a notice. Processes in other network namespaces are skipped.",
 		.look = look_tcp,
 	},

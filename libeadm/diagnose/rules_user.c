@@ -58,10 +58,10 @@ const struct eadm_rule eadm_rules_user[] = {
 		.name = "removed-device", .kind = DIAG_USER, .groups = BOTH,
 		.check = "removed",
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A process has an RDMA device file open whose device was removed.",
+		.help = "A process has the device file of a removed RDMA device open.",
 		.cause = "The device was removed, or its driver was loaded again, while the process used it. Until the process closes the file, some drivers cannot be unloaded.",
 		.next = "restart the process: it can no longer use the device; eadm dump verbs-user",
-		.alike = "A file in /dev that was deleted while its device exists does not count. In a container whose device files were made by its runtime, a device that was added again with the same number is not detected.",
+		.alike = "A file in /dev that was deleted while its device exists does not count. In a container with device files created by the runtime, a device that was added again with the same number is not detected.",
 		.look = look_removed,
 	}, {
 		.name = "settings", .kind = DIAG_USER,

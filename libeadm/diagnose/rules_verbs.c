@@ -59,7 +59,7 @@ static const struct diag_row *verbs_of(struct judge *j)
 static const char other_device[] =
 	"has the device number of another device: libraries cannot open it";
 static const char other_cause[] =
-	"Devices were removed and added since the file was made, as when drivers are reloaded beside running containers.";
+	"Devices were removed and added since the file was created, as when drivers are reloaded while containers run.";
 static const char other_next[] =
 	"restart the container; udevadm trigger on a host";
 
@@ -252,11 +252,11 @@ static void put_consequence(struct judge *j, const struct diag_row *dev,
 
 	*buf = '\0';
 	if (others->hidden)
-		snprintf(buf, size, "; because of it, librdmacm lists %u of %u other %s",
+		snprintf(buf, size, "; therefore, librdmacm lists %u of %u other %s",
 			 others->open - others->hidden, others->open,
 			 eadm_plural(others->open, "device", "devices"));
 	else if (library && others->related)
-		snprintf(buf, size, "; because of it, %s may find no device of %s at all",
+		snprintf(buf, size, "; therefore, %s may find no device of %s at all",
 			 library, eadm_family_name(family));
 }
 
@@ -344,7 +344,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot make connections through rdma_cm.",
 		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
-		.next = "a udev rule or the group that owns the file",
+		.next = "add a udev rule, or use the group that owns the file",
 		.alike = "Applications may run as another user: only the caller's permission is checked.",
 		.look = look_rdma_cm,
 	}, {
@@ -361,14 +361,14 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "libibverbs does not list the device.",
 		.cause = "rdma-core is too old, or its providers are not installed.",
 		.next = "install ibverbs-providers (rdma-core) with this provider",
-		.alike = "Providers of adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded: only devices that libibverbs does not list for the caller are reported.",
+		.alike = "Providers for adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded: only devices that libibverbs does not list for the caller are reported.",
 		.look = look_provider,
 	}, {
 		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot open the device.",
 		.cause = "The device file does not exist, or the caller may not open it.",
-		.next = "a udev rule, the group that owns the file, or --device for containers",
+		.next = "add a udev rule, use the group that owns the file, or start containers with --device",
 		.alike = "A container that sees the devices of its host, but has files only for the devices assigned to it, gets a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},

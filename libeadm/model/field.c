@@ -7,19 +7,19 @@
 
 _Static_assert((int)EADM_KIND_DATA == (int)EADM_SPEC_KIND_DATA &&
 	       (int)EADM_KIND_SECRET == (int)EADM_SPEC_KIND_SECRET,
-	       "kinds are those of the specification");
+	       "field kinds match the specification");
 _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
 	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO &&
 	       (int)EADM_SETUP_VERSION == (int)EADM_SPEC_SETUP_VERSION,
-	       "marks are those of the specification");
+	       "field marks match the specification");
 
 _Static_assert((int)EADM_CLASS_MACHINE == (int)EADM_SPEC_CLASS_MACHINE &&
 	       (int)EADM_CLASS_EVENTS == (int)EADM_SPEC_CLASS_EVENTS,
-	       "sorts are those of the specification");
+	       "field sorts match the specification");
 
 _Static_assert((int)EADM_ROWS_PAST == (int)EADM_SPEC_ROWS_PAST &&
 	       (int)EADM_METRIC_INFO == (int)EADM_SPEC_METRIC_INFO,
-	       "so are numbers of rows, and what fields are to metrics");
+	       "row counts and metric types match the specification");
 
 static char folded(char c)
 {

@@ -221,7 +221,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "notes", notes, NULL, "what was asked for and is not in it", NULL },
+	{ "notes", notes, NULL, "data that was requested and is missing", NULL },
 	{ 0 },
 };
 

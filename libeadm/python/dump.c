@@ -303,7 +303,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "notes", notes, NULL, "what is missing, complete at the end", NULL },
+	{ "notes", notes, NULL, "missing data; complete at the end", NULL },
 	{ "inconsistent", inconsistent, NULL,
 	  "whether objects appeared or vanished meanwhile; known at the end", NULL },
 	{ 0 },

@@ -37,7 +37,7 @@ static int fill(PyObject *module)
 	size_t i;
 
 	py_error = PyErr_NewExceptionWithDoc("eadm.Error",
-		"The library's error: errno, and strerror as its sentence.",
+		"An error of the library, with errno and a message in strerror.",
 		PyExc_OSError, NULL);
 	if (!py_error || py_add(module, "Error", py_error))
 		return -1;

@@ -177,7 +177,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "counts", counts, NULL, "how often things were replaced so far", NULL },
+	{ "counts", counts, NULL, "numbers of replacements so far", NULL },
 	{ 0 },
 };
 

@@ -325,9 +325,9 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "live", is_live, NULL, "whether it is this machine", NULL },
-	{ "closed", is_closed, NULL, "whether it was closed", NULL },
-	{ "snapshots", snapshots, NULL, "how many snapshots a capture has", NULL },
+	{ "live", is_live, NULL, "whether the source is this machine", NULL },
+	{ "closed", is_closed, NULL, "whether the source was closed", NULL },
+	{ "snapshots", snapshots, NULL, "number of snapshots in a capture", NULL },
 	{ 0 },
 };
 

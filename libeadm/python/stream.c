@@ -286,7 +286,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "lost", lost, NULL, "how many were lost", NULL },
+	{ "lost", lost, NULL, "number of records that were lost", NULL },
 	{ 0 },
 };
 
@@ -301,7 +301,7 @@ static PyGetSetDef attributes[] = {
 static PyType_Slot trace_slots[] =
 	SLOTS("An iterator of the commands of an adapter, which waits for them.");
 static PyType_Slot events_slots[] =
-	SLOTS("An iterator of events, which waits for them; of a capture it ends.");
+	SLOTS("An iterator of events, which waits for them; in a capture, it ends after the last one.");
 
 static PyType_Spec trace_spec = {
 	.name = "eadm._eadm.Trace",

@@ -131,7 +131,7 @@ static int plan_probe(struct eadm_dump *dump)
 	ret = eadm_machine_probe(dump->ctx);
 	if (ret == -EACCES)
 		return eadm_fail(dump->ctx, ret,
-				 "the probe is for root and the group eadm");
+				 "reading the probe's records requires root or the group eadm");
 	dump->probe = !ret;
 	return ret ? 0 : eadm_plan_step(dump, STEP_PROBE, NULL, 0);
 }

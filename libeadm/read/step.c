@@ -190,7 +190,7 @@ static int open_companion(struct eadm_dump *dump, const struct step *step)
 	}
 	if (dump->opts.hw)
 		return eadm_fail(dump->ctx, -ENODATA,
-				 "the capture has no contexts of the adapter");
+				 "the capture does not contain the adapter's contexts");
 	return ret;
 }
 
@@ -363,7 +363,7 @@ static int next_rdma(struct eadm_dump *dump, const struct step *step)
  */
 static int no_counters(struct eadm_dump *dump, const struct step *step)
 {
-	const char *why = "there are none, or the adapter did not provide them";
+	const char *why = "there are no counters, or the adapter did not provide them";
 	int ret, error = 0;
 
 	ret = eadm_rdma_counters(dump->ctx, &step->dev, step->port, &dump->rec);
@@ -371,7 +371,7 @@ static int no_counters(struct eadm_dump *dump, const struct step *step)
 		error = -EIO;
 		why = "the driver has counters, but the adapter did not provide them";
 	} else if (ret == -EINVAL) {
-		why = "the driver has none";
+		why = "the driver has no counters";
 	}
 	if (error && !dump->first_error) {
 		dump->first_error = error;

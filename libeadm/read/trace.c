@@ -50,7 +50,7 @@ static int open_probe(struct eadm_trace *trace)
 
 	if (ret == -EACCES)
 		return eadm_fail(trace->ctx, ret,
-				 "the probe is for root and the group eadm");
+				 "reading the probe's records requires root or the group eadm");
 	return ret ? ret : listen_to(trace, &query);
 }
 
@@ -84,7 +84,7 @@ static int open_node(struct eadm_trace *trace, const char *device)
 		return trace->fd;
 	if (!(info.features & EADM_FEATURE_TRACE))
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "its driver keeps no flight recorder");
+				 "its driver has no flight recorder");
 	if (info.trace_rec_max > sizeof(trace->data))
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "record size %u not supported",

@@ -28,7 +28,7 @@
 
 #define LIBIBVERBS	"libibverbs.so.1"
 EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
-		  "limits of devices, and checks of the providers");
+		  "limits of devices and state of providers");
 #define LIBRDMACM	"librdmacm.so.1"
 EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 		  "devices that librdmacm lists although one cannot be opened");

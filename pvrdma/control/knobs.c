@@ -86,7 +86,7 @@ void knobs_take(struct client *client, const struct nlmsghdr *nlh)
 	const struct nlattr *attr;
 
 	if (!client->full) {
-		reply_error(client, nlh, -EPERM, "only its user and the superuser may set faults");
+		reply_error(client, nlh, -EPERM, "only root and the user of the program may set faults");
 		return;
 	}
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {

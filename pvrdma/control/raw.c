@@ -117,7 +117,7 @@ void raw_take(struct client *client, const struct nlmsghdr *nlh)
 						       put_ring(asked.dev, &asked.ring, out);
 	if (err)
 		reply_error(client, nlh, err, err == -EPERM ?
-			    "only its user and the superuser may read queues" : NULL);
+			    "only root and the user of the program may read queues" : NULL);
 	else
 		reply_end(client, out);
 }

@@ -121,7 +121,7 @@ static int may_ask(const struct client *client, const char **words)
 		return -EOPNOTSUPP;
 	}
 	if (object->hw_perm == EADM_PERM_RAWIO && !client->full) {
-		*words = "only its user and the superuser may see the adapter's own context";
+		*words = "only root and the user of the program may see the adapter's own context";
 		return -EPERM;
 	}
 	return 0;

@@ -376,7 +376,7 @@ of_uverbs() {
 	[ "$(of_uverbs -13)" = "warn $node: Permission denied" ]
 	[ "$(of_uverbs -13 cloud_1)" = "warn $node: Permission denied" ]
 	[ "$(of_uverbs -13 "")" = \
-		"warn $node: Permission denied; because of it, librdmacm lists 0 of 1 other device" ]
+		"warn $node: Permission denied; therefore, librdmacm lists 0 of 1 other device" ]
 	[ "$(of_uverbs -13 "" -13)" = "warn $node: Permission denied" ]
 	[ "$(of_uverbs -1 cloud_1)" = "note $node: Operation not permitted (refused by the device cgroup)" ]
 	[ "$(of_uverbs -1 "" -1)" = "warn $node: Operation not permitted (refused by the device cgroup)" ]

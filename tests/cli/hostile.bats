@@ -52,7 +52,7 @@ load common
 @test "what a capture does not have is told" {
 	fails 3 "eadm: dump: memory regions: not in the capture" \
 		--from "$MOMENTS" dump mr
-	fails 3 "eadm: dump: queue pairs: the capture has no contexts of the adapter" \
+	fails 3 "eadm: dump: queue pairs: the capture does not contain the adapter's contexts" \
 		--from "$DEAD" dump qp --hw
 }
 

@@ -56,8 +56,8 @@ load traced
 }
 
 @test "wrong parts of trace" {
-	fails 2 "eadm: trace: hits: not a part of trace (did you mean 'hist'?)" trace hits
-	fails 2 "eadm: trace: xyzzy: not a part of trace (hist or export)" trace xyzzy
+	fails 2 "eadm: trace: hits: unknown subcommand (did you mean 'hist'?)" trace hits
+	fails 2 "eadm: trace: xyzzy: unknown subcommand (hist or export)" trace xyzzy
 	fails 2 "eadm: trace: x: one argument too many ('eadm help trace')" trace hist x
 	fails 2 "eadm: trace: --follow: not with hist" trace hist -f
 	fails 2 "eadm: trace: --follow: not with export" trace export -f

@@ -285,7 +285,7 @@ full_disk() {
 }
 
 @test "wrong words get a hint" {
-	fails 2 "eadm: conf: sat: not a part of conf (did you mean 'set'?)" --from "$TWO" conf sat cc 1
+	fails 2 "eadm: conf: sat: unknown subcommand (did you mean 'set'?)" --from "$TWO" conf sat cc 1
 	fails 2 "eadm: test: echp: no such test (did you mean 'echo'?)" test client x -t data,echp
 	fails 2 "eadm: stat: cloud_0: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d cloud_0')" \
 		--from "$TWO" stat cloud_0

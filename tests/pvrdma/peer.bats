@@ -395,7 +395,7 @@ told() { # DEVICE TYPE
 	run as_nobody "$EADM" --peer ctl dump qp --hw
 	[ "$status" = 4 ]
 	run -1 as_nobody "$PROGRAM" fault ctl lab-0 link_down=1
-	[[ $output == *"superuser"* ]]
+	[[ $output == *"root and the user"* ]]
 }
 
 @test "clients that do what they like harm nobody" {

@@ -108,7 +108,7 @@ enum eadm_probe_function {
 	EADM_PROBE_N_FUNCTIONS,
 };
 
-_Static_assert(EADM_PROBE_N_FUNCTIONS <= 64, "a bit for each, see eadm_probe_info");
+_Static_assert(EADM_PROBE_N_FUNCTIONS <= 64, "one bit for each function, see eadm_probe_info");
 
 enum eadm_probe_kind {
 	EADM_PROBE_CALL,

@@ -73,7 +73,7 @@ static void made(struct job *job)
 	ah->busy = false;
 	ah->made = ah->pd->port->verbs->now;
 	if (!ah->ah)
-		verbs_log(ah->pd->port, "a datagram's destination was not found");
+		verbs_log(ah->pd->port, "the destination of a datagram was not found");
 	if (!needed(ah) && ah->pd->gone)
 		destroy(ah);
 }

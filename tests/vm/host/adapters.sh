@@ -71,7 +71,7 @@ finds_fabric() { # DEVICES...: what libfabric finds
 	same "$*" "$("${as_user[@]}" fi_info -p efa 2>/dev/null | sed -n 's/.*domain: \(efa_.\)-rdm/\1/p' |
 		sort | paste -sd' ')"
 }
-hides="because of it, libfabric may find no device of efa at all"
+hides="therefore, libfabric may find no device of efa at all"
 check "libfabric finds both" finds_fabric efa_0 efa_1
 chmod 600 "/dev/infiniband/$node"
 check "a file that may not be opened" finds 7 warn uverbs \

@@ -49,7 +49,7 @@ limit="RLIMIT_MEMLOCK limits a process that has the device open: hold \(PID [0-9
 chmod 666 /dev/infiniband/uverbs*
 keep prlimit --memlock=$((8 * MIB)) "${as_user[@]}"
 check "a job of a user runs" [ $? = 0 ]
-check "its limit is named where it was the limit" fails "^The adapter was not asked\. $limit" "adapter refused it"
+check "its limit is named where it was the limit" fails "^The request did not reach the adapter\. $limit" "adapter refused it"
 remedy() {
 	verdict .next | grep -q "prlimit --memlock=unlimited --pid PID" &&
 		prlimit --memlock=unlimited --pid "$job" && echo >&"${JOB[1]}" &&

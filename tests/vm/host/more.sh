@@ -59,7 +59,7 @@ no_cm_file() {
 		has_row rdma-cm "note /dev/infiniband/rdma_cm does not exist: no connections through rdma_cm" &&
 		same "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host" \
 			"$(jq -r '.rows[] | select(.check == "rdma-cm").remedy' "$work/said")" &&
-		ends 5 pod eadm test server && said 'rdma_cm: No such file or directory \(give the container this file'
+		ends 5 pod eadm test server && said 'rdma_cm: No such file or directory \(make this file available to the container'
 }
 check "pod: no file of rdma_cm, whose module is loaded" no_cm_file
 no_cm_module() {

@@ -53,7 +53,7 @@ check "one that closes at once" turns_away nothing "closed after 0 bytes" \
 	"refused: closed before its request was complete"
 check "one that closes in the middle" turns_away half "closed after 0 bytes" \
 	"refused: closed before its request was complete"
-check "one of another version" turns_away version "refused: 2" "refused: a client of another version"
+check "one of another version" turns_away version "refused: 2" "refused: the client runs a different version of eadm"
 check "one whose length is wrong" turns_away length "closed after 0 bytes" "refused: an invalid request"
 check "one that wants too much" turns_away limits "closed after 0 bytes" "refused: an invalid request"
 end_tcp "they are no failures of the server" 0
@@ -75,7 +75,7 @@ serve_tcp --no-cm
 check "a GID of the other RoCE version is refused" turns_away v1 "refused: 4" \
 	"refused: the GIDs of both ends differ in RoCE version"
 check "another type of queue pairs" turns_away type "refused: 3" \
-	"refused: the server's adapter has another type of queue pairs"
+	"refused: the server's adapter uses a different type of queue pairs"
 check "a GID to which no route leads" turns_away gid "refused: 7" \
 	"route failed: from $dev, GID $index .*, to GID ::ffff:10.9.0.77: "
 check "data after the request" turns_away more "welcome, then closed" \
@@ -104,7 +104,7 @@ check "half an answer" falls_for half "address exchange failed: no answer within
 check "a server of something else" falls_for garbage \
 	"address exchange failed: the peer is not an 'eadm test server' \(port 18514\)"
 check "one that closes at once" falls_for nothing "address exchange failed: the server closed the TCP connection"
-check "one of another version" falls_for version "address exchange failed: the server has another version of eadm"
+check "one of another version" falls_for version "address exchange failed: the server runs a different version of eadm"
 check "one whose length is wrong" falls_for length "address exchange failed: invalid answer"
 check "one with impossible values" falls_for limits "address exchange failed: invalid answer"
 check "one of the other RoCE version" falls_for v1 "address exchange failed: invalid answer"

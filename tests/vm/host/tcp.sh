@@ -27,7 +27,7 @@ on_tcp() { # COMMAND...
 	ends 0 "$@" eadm diagnose --json || return
 	jq -r '.rows[] | "\(.severity) \(.rule) \(.pid) \(.comm) \(.finding)"' "$work/said" | tee "$work/found"
 	same 1 "$(wc -l <"$work/found")" &&
-		grep -qE "^notice on-tcp $job talk\.py talk\.py \(PID $job\) is on TCP: it has libibverbs loaded and no QP, and moved [0-9]{4,} KiB \([0-9]{4,} sent, 0 received\) by 1 TCP connection within" "$work/found"
+		grep -qE "^notice on-tcp $job talk\.py talk\.py \(PID $job\) uses TCP: it has libibverbs loaded and no QP, and moved [0-9]{4,} KiB \([0-9]{4,} sent, 0 received\) by 1 TCP connection within" "$work/found"
 }
 check "diagnose says so, with process and bytes" on_tcp
 check "to its user, too" on_tcp "${as_user[@]}"

@@ -53,7 +53,7 @@ no_node() {
 	ends 5 eadm test server
 	set -- $?
 	mv /dev/rdma_cm.away /dev/infiniband/rdma_cm
-	[ "$1" = 0 ] && said 'rdma_cm: No such file or directory \(give the container this file, or use --no-cm\)'
+	[ "$1" = 0 ] && said 'rdma_cm: No such file or directory \(make this file available to the container, or use --no-cm\)'
 }
 check "a connection manager that does not exist" no_node
 no_provider() {

@@ -16,7 +16,7 @@ refused() { # STATUS PATTERN COMMAND...
 	cat "$temp/why"
 	[ $status = "$1" ] && grep -q "$2" "$temp/why"
 }
-check "a user without the group may not read" refused 4 "for root and the group eadm" \
+check "a user without the group may not read" refused 4 "requires root or the group eadm" \
 	as_nobody --clear-groups build/eadm/eadm trace
 check "  nor see the counts" eval '[ "$(as_nobody --clear-groups build/eadm/eadm probe status --json | jq -r ".rows[0].state")" = unreadable ]'
 check "a member of the group reads, without any capability" eval \
