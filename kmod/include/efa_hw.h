@@ -51,7 +51,7 @@
 #define EFA_REG_AENQ_CONS_DB		0x40	/* doorbell of the ring of asynchronous events */
 #define EFA_REG_INTR_MASK		0x4c	/* bit 0 masks interrupts of vector 0 */
 #define   EFA_INTR_MASKED		BIT(0)
-#define EFA_REG_DEV_CTL			0x54	/* reset and its reason */
+#define EFA_REG_DEV_CTL			0x54	/* reset request and its reason */
 #define EFA_REG_DEV_STS			0x58	/* state of the device */
 #define EFA_REG_MMIO_REG_READ		0x5c	/* request to read a register */
 #define EFA_REG_MMIO_RESP_LO		0x60	/* DMA address of the response to that request */

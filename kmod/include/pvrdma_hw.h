@@ -798,7 +798,7 @@ struct pvrdma_cqe {
 /* hw 11.2 */
 struct pvrdma_event {
 	__le32 type;			/* enum pvrdma_event_type */
-	__le32 info;			/* handle, or port */
+	__le32 info;			/* handle of the object, or port number */
 };
 
 #define PVRDMA_EVENT_TYPE		GENMASK(31, 0)

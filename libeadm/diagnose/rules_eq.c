@@ -168,7 +168,7 @@ static void look_adapter_events(struct judge *j, const struct diag_row *now,
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ASYNC ||
 	    !diag_has(now, EQ_KEEP_ALIVES) || all <= alive)
 		return;
-	eadm_accuse(j, now, "the adapter raised %" PRIu64 " %s within %s besides keep-alives",
+	eadm_accuse(j, now, "the adapter raised %" PRIu64 " %s other than keep-alives within %s",
 		    all - alive, eadm_plural(all - alive, "event", "events"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS);
@@ -431,7 +431,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 	}, {
 		.name = "adapter-event", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_NOTICE,
-		.help = "The adapter raises events besides keep-alives.",
+		.help = "The adapter raises events other than keep-alives.",
 		.cause = "The adapter reports a vendor-specific warning or notification.",
 		.next = "dmesg | grep {driver}; eadm events -d {dev}; eadm dump eqe {id} -d {dev}",
 		.alike = "The meaning of these events is not published and they may be harmless, so this is a notice. Earlier events are ignored: only growth counts.",
@@ -460,10 +460,10 @@ const struct eadm_rule eadm_rules_notify[] = {
 	}, {
 		.name = "cq-too-small", .kind = DIAG_CQ, .needs = STATE,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A CQ has far fewer entries than the queues of its QPs together, and its adapter reports no overrun.",
+		.help = "A CQ has far fewer entries than the queues of its QPs together, and its adapter does not report overruns.",
 		.cause = "The application made the CQ too small: completions that are not consumed in time are overwritten, and their requests never complete.",
 		.next = "eadm dump cq {id} -d {dev}; make the CQ as deep as its queues together",
-		.alike = "An application with fewer outstanding requests than its QPs allow is not affected, so this is a notice, and only if the QPs allow four times as many.",
+		.alike = "An application with fewer outstanding requests than its QPs allow is not affected. Therefore this is a notice, and is reported only if the QPs allow four times as many requests as the CQ has entries.",
 		.look = look_small,
 	}, {
 		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,

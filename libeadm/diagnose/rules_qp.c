@@ -269,7 +269,7 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"%u posted %s not seen by the adapter for %s, while %s QP %" PRIu64
-		" waits for one",
+		" has a message for it",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);
@@ -298,7 +298,7 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 	eadm_accuse(
 		j, now,
 		"its adapter knows of %u %s but has used none for %s, while %s QP %" PRIu64
-		" waits for one",
+		" has a message for it",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
 		sender.now->id);

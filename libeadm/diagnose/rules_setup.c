@@ -128,7 +128,7 @@ static void accuse_builds(struct judge *j, const struct diag_row *dev)
 		    diag_u64(setup, SETUP_DRIVER_INTERFACE),
 		    diag_u64(setup, SETUP_COMPANION_INTERFACE));
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_next(j, "reload eadm.ko, or {driver}.ko if that is the older one (modinfo {driver}), or continue with what RDMA netlink shows");
+	eadm_judge_next(j, "reload eadm.ko, or {driver}.ko if that is the older one (modinfo {driver}), or continue with the data from RDMA netlink");
 }
 
 /* A driver other than eadm's, for an adapter that eadm has a driver for. */
