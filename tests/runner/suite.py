@@ -47,6 +47,8 @@ class Suite:
         if os.environ.get("EADM_TESTS") == "full":
             self.limit *= 3
         self.tags = words.get("tags", "").split()
+        if self.has_guests and "debug" in os.environ.get("EADM_TEST_KERNELS", "").split():
+            self.limit *= 3
         self.where = words.get("where", "").split()
         self.of = words.get("of", "").split()
         self.about = " ".join(re.findall(r"^# (?!(?:level|limit|tags|where|of|variant): )(.*)$",
