@@ -5,8 +5,8 @@
  * A context is opened on a source: this machine (eadm_open_live) or a capture
  * file (eadm_open_file). It dumps the source's objects - devices, queue pairs,
  * counters and so on - as records of typed fields. The list of objects and
- * fields is data: a program can enumerate it and needs no change when a later
- * version of the library adds a field.
+ * fields is itself data: a program can enumerate it, and need not change when a
+ * later version of the library adds a field.
  *
  * Errors: functions that return int return 0 or a positive result, or a
  * negative errno. Functions that return a pointer return NULL and set errno.
@@ -17,33 +17,34 @@
  *   -ENOENT      no such object
  *   -EOPNOTSUPP  a kernel module or a feature of the device is missing
  *   -EPERM, -EACCES  permission denied
- *   -ETIMEDOUT   the kernel did not answer within eadm_set_timeout()
+ *   -ETIMEDOUT   the kernel did not respond within eadm_set_timeout()
  *   -EBADMSG     malformed netlink message or capture
- *   -EINVAL      bad argument; a struct whose size is not set
+ *   -EINVAL      bad argument, or a struct whose size is not set
  *   -E2BIG       an option is set that this version does not support
  *
- * Structs: those that begin with a member "size" may get more members at their
- * end in later versions. The caller sets it to sizeof, as in "struct eadm_note
- * note = { .size = sizeof(note) };", so that programs and libraries of
- * different versions work together. Options: members that the caller lacks
- * count as 0, which is the default of each; members that only the caller has
- * must be 0, otherwise the result is -E2BIG. Results: all members that the
- * caller has are filled in; those that only the caller has become 0. If the
- * size is not set, the result is -EINVAL.
+ * Structs: later versions may append members to a struct whose first member is
+ * "size". The caller sets this member to the size of the struct, as in "struct
+ * eadm_note note = { .size = sizeof(note) };", so that programs and libraries
+ * of different versions work together. In options, members that the caller's
+ * struct lacks count as 0, which is the default of every option; members that
+ * only the caller's struct has must be 0, otherwise the function returns
+ * -E2BIG. In results, members that both versions have are filled in, and those
+ * that only the caller's struct has are set to 0. If the size is not set, the
+ * function returns -EINVAL.
  *
- * Units: base units, as returned by eadm_field_unit(): bytes, nanoseconds,
- * entries, packets. Nothing is scaled.
+ * Units: values are in base units, as returned by eadm_field_unit(): bytes,
+ * nanoseconds, entries or packets. They are never scaled.
  *
  * Threads: a context, its dumps and their records may be used by one thread at
  * a time; different contexts are independent of each other. Descriptions
  * (struct eadm_object, struct eadm_field) are constant and may be used by any
  * thread at any time.
  *
- * Ownership: the library owns the pointers that it returns unless the
- * function's name ends in _new or _open; those are released with the matching
- * _free or _close. The exception is eadm_redactor_text(), whose result is
- * released with free(). Strings and structs passed by the caller are copied if
- * they are needed after the call.
+ * Ownership: the library owns the pointers that it returns. Two kinds are owned
+ * by the caller: objects from functions whose names end in _new or _open, which
+ * are released with the matching _free or _close function, and the text from
+ * eadm_redactor_text(), which is released with free(). Strings and structs
+ * passed by the caller are copied if they are needed after the call.
  */
 #ifndef EADM_H
 #define EADM_H
@@ -108,8 +109,8 @@ void eadm_free(struct eadm_ctx *ctx);
  * eadm_errmsg() - message about the last error of a context
  * @ctx: the context
  *
- * Return: text without a final newline, "" if nothing has failed yet. Valid
- * until the next call on @ctx.
+ * Return: text without a final newline, valid until the next call on @ctx; ""
+ * if nothing has failed yet.
  * Since: 0.1
  */
 const char *eadm_errmsg(const struct eadm_ctx *ctx);
@@ -117,7 +118,7 @@ const char *eadm_errmsg(const struct eadm_ctx *ctx);
 /**
  * enum eadm_log_level - severity of a log line
  * @EADM_LOG_WARNING: results are incomplete
- * @EADM_LOG_INFO: a data source is not available, and another one is used
+ * @EADM_LOG_INFO: a data source is unavailable, and a different one is used
  * @EADM_LOG_DEBUG: a step of reading data
  */
 enum eadm_log_level {
@@ -128,7 +129,7 @@ enum eadm_log_level {
 
 /**
  * typedef eadm_log_fn - receives a log line of the library
- * @data: as given to eadm_set_log()
+ * @data: the pointer passed to eadm_set_log()
  * @level: severity of the line
  * @line: text without a newline, valid during the call
  */
@@ -139,9 +140,10 @@ typedef void (*eadm_log_fn)(void *data, enum eadm_log_level level,
  * eadm_set_log() - set the function that receives the library's log
  * @ctx: the context
  * @level: least severe level of lines that @fn receives
- * @fn: called for each line, or NULL for silence (the default); runs in the
+ * @fn: called for each line, or NULL for no log (the default); runs in the
  *	thread that uses @ctx, and must not use @ctx
- * @data: passed to @fn; must live as long as @ctx, or until another call
+ * @data: passed to @fn; must stay valid until @ctx is freed or this function is
+ *	called again
  *
  * Since: 0.1
  */
@@ -165,9 +167,10 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
  * @ctx: a context that is not open
  *
  * Uses the netlink family "eadm" of the companion module if it is available,
- * and RDMA netlink for everything else. Succeeds without either: missing data
- * is reported when it is requested. The devices include programs on this
- * machine that emulate adapters of virtual machines: see eadm_set_peers().
+ * and RDMA netlink for everything else. Succeeds even if neither is available:
+ * missing data is reported when it is requested. The devices include those of
+ * programs on this machine that emulate adapters for virtual machines; see
+ * eadm_set_peers().
  *
  * Return: 0; -EBUSY if @ctx is already open; -ENOMEM.
  * Since: 0.1
@@ -175,9 +178,9 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
 int eadm_open_live(struct eadm_ctx *ctx);
 
 /**
- * eadm_set_peers() - set whether to look for programs that emulate adapters
+ * eadm_set_peers() - enable the search for programs that emulate adapters
  * @ctx: a context that is not open
- * @peers: if false, eadm_open_live() shows only devices of the kernel; the
+ * @peers: if false, eadm_open_live() shows only the kernel's devices; the
  *	default is true
  *
  * Since: 0.1
@@ -190,10 +193,10 @@ void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
  * @path: control socket of the program
  *
  * The program responds like the companion module, with its guest's objects.
- * Rows about the machine describe this machine.
+ * Rows about the machine describe this machine, not the guest.
  *
  * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is a different kind
- * of socket; the errno of connecting to it; -ENOMEM.
+ * of socket; another negative errno if connecting to it fails; -ENOMEM.
  * Since: 0.1
  */
 int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
@@ -205,14 +208,15 @@ int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
  *	capture; "-" for standard input
  *
  * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if the file is not a
- * capture; the errno of opening or reading the file; -ENOMEM. A truncated
- * capture can be opened; the error occurs where the data ends.
+ * capture; another negative errno if opening or reading the file fails;
+ * -ENOMEM. A truncated capture can be opened; an error is returned where its
+ * data ends.
  * Since: 0.1
  */
 int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 
 /**
- * eadm_open_shared() - read from the capture that another context reads
+ * eadm_open_shared() - read from the capture that another context has open
  * @ctx: a context that is not open
  * @other: a context opened by eadm_open_file(), which may be closed first
  *
@@ -227,7 +231,7 @@ int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other);
 
 /**
- * eadm_is_live() - whether the source of a context is this machine
+ * eadm_is_live() - check whether a context reads from this machine
  * @ctx: the context
  *
  * Since: 0.1
@@ -241,7 +245,7 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  * A capture may contain several snapshots: each eadm_capture_all() adds one.
  * Dumps read the first snapshot until this function is called.
  *
- * Return: 1, or 0 if there are no more snapshots; always 1 on this machine.
+ * Return: 1, or 0 if there are no more snapshots; always 1 for this machine.
  * Since: 0.1
  */
 int eadm_snapshot_next(struct eadm_ctx *ctx);
@@ -250,7 +254,7 @@ int eadm_snapshot_next(struct eadm_ctx *ctx);
  * eadm_snapshots() - number of snapshots in a capture
  * @ctx: an open context
  *
- * Return: at least 1; 1 on this machine.
+ * Return: at least 1; always 1 for this machine.
  * Since: 0.1
  */
 unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
@@ -259,10 +263,10 @@ unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
  * eadm_snapshot_time() - time when a snapshot of a capture was recorded
  * @ctx: an open context
  * @index: from 0
- * @ns: set to the nanoseconds since 1970
+ * @ns: set to the time in nanoseconds since 1970
  *
- * Return: 0; -ENOENT if there is no such snapshot or its time is unknown, as on
- * this machine.
+ * Return: 0; -ENOENT if there is no such snapshot or its time is unknown;
+ * always -ENOENT for this machine.
  * Since: 0.1
  */
 int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
@@ -283,18 +287,18 @@ int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
  * @ctx: an open context
  *
  * Each dump begins by reading the list of devices, which takes three requests.
- * For several dumps in a row the list can be read once: they use it until the
- * next call of this function, of eadm_scan_drop() or of eadm_snapshot_*(). A
- * device that appears in the meantime is not seen; a removed device leads to a
- * note. This has no effect on dumps that are written to a capture.
+ * After this call, dumps use the list that it has read, until the next call of
+ * this function, of eadm_scan_drop() or of eadm_snapshot_*(). A device that is
+ * added in the meantime is not seen; a removed device leads to a note. Dumps
+ * that are written to a capture are not affected.
  *
- * Return: 0, or the errno of a dump of "dev"; in that case no list is kept.
+ * Return: 0, or the negative errno of a dump of "dev"; no list is kept then.
  * Since: 0.1
  */
 int eadm_scan(struct eadm_ctx *ctx);
 
 /**
- * eadm_scan_drop() - read the list of devices for each dump again
+ * eadm_scan_drop() - discard the list of devices kept by eadm_scan()
  * @ctx: the context
  *
  * Since: 0.1
@@ -304,12 +308,13 @@ void eadm_scan_drop(struct eadm_ctx *ctx);
 /**
  * eadm_keep_answers() - serve repeated requests from memory
  * @ctx: an open context without a dump
- * @on: keep responses from now on; false discards them
+ * @on: true to keep responses from now on, false to discard them
  *
- * For several dumps and a diagnosis that describe the same time: each request
- * is sent once, and its rows keep the time of the first response. After a slow
- * response, all responses before it are discarded. Neither errors nor large
- * responses are kept. Moving to another snapshot discards all responses.
+ * This allows several dumps and a diagnosis to describe the same point in time:
+ * each request is sent once, and its rows keep the time of the first response.
+ * After a slow response, all earlier responses are discarded. Errors and large
+ * responses are not kept. Moving to a different snapshot discards all
+ * responses.
  * Since: 0.1
  */
 void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
@@ -319,7 +324,7 @@ void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
  * @ctx: the context
  * @index: from 0
  *
- * Return: the name, valid as long as the list is kept; NULL past its end.
+ * Return: the name, valid as long as the list is kept; NULL past the end.
  * Since: 0.1
  */
 const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
@@ -355,9 +360,9 @@ enum eadm_around {
 /**
  * struct eadm_entry_opts - contents of a dump of entries or contexts
  * @size: sizeof(struct eadm_entry_opts), set by the caller
- * @hwctx: for the object "hwctx", which requires it: kind of the queue
- * @around: only the entry at an index, and the eight entries before and after
- *	it; not with @has_range
+ * @hwctx: kind of queue, required for the object "hwctx"
+ * @around: only the entry at this index and the eight entries before and after
+ *	it; cannot be combined with @has_range
  * @payload: include inline payload
  * @has_range: only entries at the positions @first to @last
  * @first: first position in the ring, from 0
@@ -378,9 +383,9 @@ struct eadm_entry_opts {
 /**
  * struct eadm_command_opts - contents of a dump of commands
  * @size: sizeof(struct eadm_command_opts), set by the caller
- * @has_from: only commands whose number is @from or above
+ * @has_from: only commands whose number is at least @from
  * @from: number of the first command
- * @states: only commands in one of these states, a set of bits 1 << value of
+ * @states: only commands in one of these states, a mask of bits 1 << value of
  *	the field "state"; 0: in any state
  * @min_latency: only commands that took at least this long, in ns
  */
@@ -399,20 +404,22 @@ struct eadm_command_opts {
  * @hw: also query the adapter for its own context of each row; this requires
  *	one command per row and CAP_SYS_RAWIO
  * @has_id: only the object with the ID @id
- * @original: counters under the driver's own names, as values without a field;
- *	always from RDMA netlink and sysfs, even if there are other sources
+ * @original: return counters under the driver's own names, as values without a
+ *	field; they always come from RDMA netlink and sysfs, even if other
+ *	sources are available
  * @limits: for devices known only to the RDMA core: open each device to read
  *	its limits through libibverbs
  * @setup: for devices: add their addresses from the machine's files, and with
- *	@limits GIDs and links as well
+ *	@limits also their GIDs and links
  * @id: value of the object's key field; for entries and contexts, the number of
- *	the queue, at most 2^32 - 1; completion queue 0 may be the one of the
+ *	the queue, at most 2^32 - 1; completion queue 0 may be that of the
  *	command queue
- * @entries: for objects of the class EADM_CLASS_ENTRIES, otherwise NULL; NULL
- *	means all entries without payload
- * @commands: for the object "cmd", otherwise NULL; NULL means all commands
- * @fields: the fields that rows must have, terminated by NULL; other fields may
- *	be missing, which saves time. NULL: all fields
+ * @entries: options for objects of the class EADM_CLASS_ENTRIES, NULL for all
+ *	entries without payload; must be NULL for other objects
+ * @commands: options for the object "cmd", NULL for all commands; must be NULL
+ *	for other objects
+ * @fields: the fields to read, terminated by NULL; other fields may be missing,
+ *	which saves time. NULL: all fields
  * @name: for modules: only the module with this name; NULL: all
  */
 struct eadm_dump_opts {
@@ -434,7 +441,7 @@ struct eadm_dump_opts {
  * eadm_dump_open() - start reading objects
  * @ctx: an open context
  * @object: kind of objects to read
- * @opts: contents of the dump, or NULL for everything without @hw
+ * @opts: contents of the dump, or NULL for all objects, without @hw
  * @dump: set to the dump; close it with eadm_dump_close()
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EOPNOTSUPP if
@@ -451,11 +458,11 @@ int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
  * @record: set to the row; valid until the next call on @dump
  *
  * Rows are returned as they arrive; memory use does not depend on their number.
- * A device that fails does not affect other devices: the failure becomes a
- * note, and the dump continues.
+ * If a device fails, the failure becomes a note, and the dump continues with
+ * the other devices.
  *
- * Return: 1 with a row, 0 at the end, or a negative errno: -ENOENT if no object
- * has the requested ID.
+ * Return: 1 with a row, 0 at the end, or a negative errno, such as -ENOENT if
+ * no object has the requested ID.
  * Since: 0.1
  */
 int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
@@ -469,11 +476,12 @@ int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
 void eadm_dump_close(struct eadm_dump *dump);
 
 /**
- * eadm_dump_inconsistent() - whether objects appeared or vanished during the
- * dump
+ * eadm_dump_inconsistent() - check whether objects appeared or vanished during
+ * the dump
  * @dump: the dump; the result is final once eadm_dump_next() has returned 0
  *
- * Short dumps are repeated up to three times before this is set.
+ * Short dumps are repeated up to three times before an inconsistency is
+ * reported.
  *
  * Since: 0.1
  */
@@ -494,12 +502,12 @@ int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
 /* ---- records ------------------------------------------------------------ */
 
 /**
- * eadm_record_has() - whether a field has a value in this row
+ * eadm_record_has() - check whether a field has a value in this row
  * @record: the row
  * @field: a field of the row's object
  *
- * A missing value is not zero: the value was not measured, or the caller may
- * not see it.
+ * A missing value does not mean zero: the value was not measured, or the caller
+ * may not see it.
  *
  * Since: 0.1
  */
@@ -523,7 +531,8 @@ const struct eadm_field *eadm_record_next(const struct eadm_record *record,
  * @field: a field of the row's object
  * @value: set to the value
  *
- * Return: 0, -ENODATA if it is absent, -EINVAL if it has a different type.
+ * Return: 0, -ENODATA if the value is absent, -EINVAL if the field has a
+ * different type.
  * Since: 0.1
  */
 int eadm_record_u64(const struct eadm_record *record,
@@ -535,7 +544,8 @@ int eadm_record_u64(const struct eadm_record *record,
  * @field: a field of the row's object
  * @value: set to the value
  *
- * Return: 0, -ENODATA if it is absent, -EINVAL if it has a different type.
+ * Return: 0, -ENODATA if the value is absent, -EINVAL if the field has a
+ * different type.
  * Since: 0.1
  */
 int eadm_record_s64(const struct eadm_record *record,
@@ -546,8 +556,9 @@ int eadm_record_s64(const struct eadm_record *record,
  * @record: the row
  * @field: a field of the row's object
  *
- * Return: the text, valid as long as the row, or NULL with errno ENODATA if it
- * is absent, EINVAL if it has a different type. It need not be UTF-8.
+ * Return: the text, valid as long as the row, or NULL with errno ENODATA if the
+ * value is absent, EINVAL if the field has a different type. The text need not
+ * be valid UTF-8.
  * Since: 0.1
  */
 const char *eadm_record_string(const struct eadm_record *record,
@@ -559,8 +570,8 @@ const char *eadm_record_string(const struct eadm_record *record,
  * @field: a field of the row's object
  * @len: set to the number of bytes
  *
- * Return: the bytes, valid as long as the row, or NULL with errno ENODATA if it
- * is absent, EINVAL if it has a different type.
+ * Return: the bytes, valid as long as the row, or NULL with errno ENODATA if
+ * the value is absent, EINVAL if the field has a different type.
  * Since: 0.1
  */
 const void *eadm_record_bytes(const struct eadm_record *record,
@@ -599,7 +610,7 @@ struct eadm_value {
  * @values: set to the values, in the order of the object's fields
  * @max: number of elements in @values; eadm_object_fields() is enough for all
  *
- * For programs that read many rows: one call instead of one per field.
+ * For programs that read many rows: this is faster than a call per field.
  *
  * Return: the number of values.
  * Since: 0.1
@@ -628,8 +639,8 @@ int eadm_record_text(const struct eadm_record *record,
  * eadm_record_time() - time when the row arrived
  * @record: the row
  *
- * Return: nanoseconds since 1970; within one context, changes of the machine's
- * clock do not affect differences. 0 if a capture does not contain the time.
+ * Return: nanoseconds since 1970, or 0 if a capture does not contain the time.
+ * Within one context, changes of the machine's clock do not affect differences.
  * Since: 0.1
  */
 uint64_t eadm_record_time(const struct eadm_record *record);
@@ -687,11 +698,11 @@ void eadm_record_free(struct eadm_record *record);
 /**
  * struct eadm_trace_opts - selection of flight records
  * @size: sizeof(struct eadm_trace_opts), set by the caller
- * @oldest: begin with the oldest record available instead of with commands that
- *	end from now on
+ * @oldest: begin with the oldest available record; otherwise, with the next
+ *	command that ends
  * @min_latency: only commands that took at least this long, in nanoseconds; 0
  *	for all
- * @has_op: only the command @op
+ * @has_op: only commands of the type @op
  * @op: value of the field "op" of the object "cmd"
  */
 struct eadm_trace_opts {
@@ -707,12 +718,13 @@ struct eadm_trace_opts {
  * @ctx: a context open on this machine, or on a program that emulates an
  *	adapter
  * @device: name of the RDMA device
- * @opts: selection of records, or NULL for all from now on
+ * @opts: selection of records, or NULL for all records from now on
  * @trace: set to the trace; close it with eadm_trace_close()
  *
  * Return: 0; -EOPNOTSUPP for a capture, without the companion module, or if the
  * driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
- * -E2BIG for bad options; the errno of opening the device's node.
+ * -E2BIG for bad options; another negative errno if the device's node cannot be
+ * opened.
  * Since: 0.1
  */
 int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
@@ -731,8 +743,8 @@ int eadm_trace_fd(const struct eadm_trace *trace);
 /**
  * eadm_trace_next() - read the next flight record
  * @trace: the trace
- * @record: set to the record, of the object "cmd"; valid until the next call on
- *	@trace
+ * @record: set to the record, a row of the object "cmd"; valid until the next
+ *	call on @trace
  *
  * Return: 1 with a record, 0 if there is none yet, -ENODEV if the device was
  * removed, other negative errno.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: support bundles. Part of eadm.h, which has the rules for all functions;
- * it can also be included alone.
+ * libeadm: support bundles. Part of eadm.h, which states the rules for all
+ * functions; this header can also be included on its own.
  */
 #ifndef EADM_BUNDLE_H
 #define EADM_BUNDLE_H
@@ -48,10 +48,10 @@ struct eadm_member {
  * Members that eadm would not write - links, unusual names, absurd sizes - are
  * refused.
  *
- * This is not needed for the capture in a bundle, which eadm_open_file() reads.
+ * To read the capture in a bundle, use eadm_open_file() instead.
  *
  * Return: 0; -EBADMSG if it is not a bundle; -EOPNOTSUPP if libarchive is
- * missing; the errno of opening the file; -ENOMEM.
+ * missing; another negative errno if the file cannot be opened; -ENOMEM.
  * Since: 0.1
  */
 int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
@@ -62,11 +62,11 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  * @bundle: the bundle
  * @member: filled in; @member->name is valid until the next call on @bundle
  *
- * The end is reached without an error only if every member has the digest that
- * the bundle itself lists: reading to the end verifies the bundle.
+ * Reading to the end verifies the bundle: it succeeds only if every member has
+ * the digest that the bundle itself lists.
  *
- * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle,
- * -EINVAL if @member->size is not set, other negative errno of reading.
+ * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle, -EINVAL
+ * if @member->size is not set, another negative errno if reading fails.
  * Since: 0.1
  */
 int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
@@ -78,7 +78,7 @@ int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
  * @size: maximum number of bytes
  *
  * Return: number of bytes, at most @size; 0 at the end of the member; -EBADMSG
- * for a damaged bundle, other negative errno of reading.
+ * for a damaged bundle, another negative errno if reading fails.
  * Since: 0.1
  */
 long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
@@ -106,13 +106,13 @@ void eadm_bundle_close(struct eadm_bundle *bundle);
 /**
  * eadm_bundle_writer_open() - start writing a bundle
  * @ctx: a context; it need not be open
- * @path: file to create; it appears, with mode 0600, when
- *	eadm_bundle_writer_close() succeeds, and replaces an older one; "-"
+ * @path: file to create, with mode 0600; it replaces an existing file when
+ *	eadm_bundle_writer_close() succeeds, and does not appear before; "-"
  *	writes to standard output immediately
  * @writer: set to the writer; close it with eadm_bundle_writer_close()
  *
- * Return: 0; -EOPNOTSUPP if libarchive is missing; the errno of creating the
- * file; -ENOMEM.
+ * Return: 0; -EOPNOTSUPP if libarchive is missing; another negative errno if
+ * the file cannot be created; -ENOMEM.
  * Since: 0.1
  */
 int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
@@ -121,13 +121,14 @@ int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
 /**
  * eadm_bundle_writer_add() - add a member
  * @writer: the bundle
- * @name: letters, digits, ".", "_", "-" and "/" for folders
+ * @name: name of the member: letters, digits, ".", "_", "-", and "/" for
+ *	folders
  * @data: contents of the member
  * @len: length of @data
- * @digest: destination of its SHA-256 digest as text, 65 bytes, or NULL
+ * @digest: 65 bytes for its SHA-256 digest as text, or NULL
  *
- * Return: 0; -EINVAL for an invalid name; the errno of writing, after which the
- * bundle is unusable.
+ * Return: 0; -EINVAL for an invalid name; another negative errno if writing
+ * fails, after which the bundle is unusable.
  * Since: 0.1
  */
 int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
@@ -147,7 +148,7 @@ uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
  * @writer: the bundle; freed in any case
  * @keep: false to leave no file behind
  *
- * Return: 0, or the errno of writing, syncing or naming the file.
+ * Return: 0, or a negative errno if writing, syncing or naming the file fails.
  * Since: 0.1
  */
 int eadm_bundle_writer_close(struct eadm_bundle_writer *writer, bool keep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: writing captures. Part of eadm.h, which has the rules for all
- * functions; it can also be included alone.
+ * libeadm: writing captures. Part of eadm.h, which states the rules for all
+ * functions; this header can also be included on its own.
  */
 #ifndef EADM_CAPTURE_H
 #define EADM_CAPTURE_H
@@ -24,22 +24,22 @@ struct eadm_redactor;
 struct eadm_capture;
 
 /**
- * eadm_capture_open() - start writing everything that is read to a capture
+ * eadm_capture_open() - start recording all data that is read
  * @ctx: an open context without a dump; it can have one capture at a time
- * @path: file to create; it appears, with mode 0600, when eadm_capture_close()
- *	succeeds, and replaces an older one; "-" writes to standard output
- *	immediately
+ * @path: file to create, with mode 0600; it replaces an existing file when
+ *	eadm_capture_close() succeeds, and does not appear before; "-" writes to
+ *	standard output immediately
  * @redactor: redacts the written data, but not the rows that are read; NULL:
  *	nothing is redacted. It must outlive the capture.
  * @capture: set to the capture; close it with eadm_capture_close(). eadm_free()
  *	discards it.
  *
  * A capture is a pcapng file with the link type "netlink": it contains the
- * requests and raw responses of all dumps from here on. Both eadm_open_file()
+ * requests and raw responses of all dumps from now on. Both eadm_open_file()
  * and Wireshark can read it.
  *
  * Return: 0; -EINVAL if @ctx is not open; -EBUSY if it is already writing a
- * capture; the errno of creating the file; -ENOMEM.
+ * capture; another negative errno if the file cannot be created; -ENOMEM.
  * Since: 0.1
  */
 int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
@@ -55,12 +55,12 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
  * from the capture returns the same error.
  *
  * The first snapshot is preceded by rows about the machine, which apply to all
- * snapshots that do not have such rows. Further snapshots only have rows of
- * those that change: "module", "link", "health", "qp-counter", "cgroup",
+ * snapshots without such rows of their own. Later snapshots only have rows of
+ * the objects that change: "module", "link", "health", "qp-counter", "cgroup",
  * "verbs-user", "smc" and "smc-fallback".
  *
  * Each snapshot includes a row of "process" for each process that owns a QP, a
- * CQ or a context, as a diagnosis of the capture needs it.
+ * CQ or a context: a diagnosis of the capture needs these rows.
  *
  * Return: 0, or a negative errno if the capture cannot be written.
  * Since: 0.1
@@ -72,9 +72,9 @@ int eadm_capture_all(struct eadm_capture *capture, bool hw);
  * @capture: the capture
  * @hw: include the adapters' own contexts
  *
- * Like eadm_capture_all(), but without past records, which do not change:
- * objects whose rows are EADM_ROWS_PAST, such as the thousands of commands in
- * flight recorders.
+ * Like eadm_capture_all(), but without records of the past, which do not
+ * change: objects whose rows are EADM_ROWS_PAST, such as the thousands of
+ * commands in flight recorders, are left out.
  *
  * Return: 0, or a negative errno if the capture cannot be written.
  * Since: 0.1
@@ -86,9 +86,9 @@ int eadm_capture_state(struct eadm_capture *capture, bool hw);
  * @capture: the capture of a context that is open on this machine
  * @max_bytes: maximum number of bytes; 0: 64 MiB
  *
- * The bytes are required to show entries, registers and contexts from the
- * capture. Inline payload is left out. Requires CAP_SYS_RAWIO; without it
- * nothing is read, and eadm_capture_note() reports that.
+ * Entries, registers and contexts can be shown from the capture only if it
+ * contains these bytes. Inline payload is left out. Requires CAP_SYS_RAWIO:
+ * without it, nothing is read, and eadm_capture_note() reports this.
  *
  * Return: 0, -EFBIG if the limit was reached, another negative errno.
  * Since: 0.1
@@ -114,7 +114,7 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
 
 /**
  * eadm_capture_limit() - limit the size of a capture
- * @capture: the capture, which is a file
+ * @capture: the capture, which must be a file
  * @bytes: keep only the newest snapshots that fit into this number of bytes
  *
  * While a snapshot is being written, the file may exceed the limit by that
@@ -127,10 +127,11 @@ int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
 
 /**
  * eadm_capture_close() - finish or discard the capture
- * @capture: the capture, freed in any case; NULL: 0 is returned
+ * @capture: the capture, freed in any case; if NULL, 0 is returned
  * @keep: false to leave no file behind
  *
- * Return: 0, or the errno of writing, syncing or renaming the file.
+ * Return: 0, or a negative errno if writing, syncing or renaming the file
+ *	fails.
  * Since: 0.1
  */
 int eadm_capture_close(struct eadm_capture *capture, bool keep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: settings of devices. Part of eadm.h, which has the rules for all
- * functions; it can also be included alone.
+ * libeadm: settings of devices. Part of eadm.h, which states the rules for all
+ * functions; this header can also be included on its own.
  */
 #ifndef EADM_CONF_H
 #define EADM_CONF_H
@@ -24,7 +24,7 @@ struct eadm_ctx;
  *
  * Requires CAP_NET_ADMIN.
  *
- * Return: 0; -EOPNOTSUPP if the adapter does not have the setting, for a
+ * Return: 0; -EOPNOTSUPP if the adapter does not support the setting, for a
  * capture, or without the companion module; -ERANGE if the value is out of
  * range; -EPERM; -ENODEV.
  * Since: 0.1

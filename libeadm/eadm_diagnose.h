@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: diagnosis. Part of eadm.h, which has the rules for all functions; it
- * can also be included alone.
+ * libeadm: diagnosis. Part of eadm.h, which states the rules for all functions;
+ * this header can also be included on its own.
  *
  * A diagnosis reads snapshots from a source and applies rules to them. Some
  * rules judge a single snapshot, such as "the command queue is dead"; other
- * rules need two, because they compare values over time. So the procedure is:
- * sample, wait, sample again, evaluate, and read the verdicts. A program that
- * samples anyway, such as an exporter at each scrape, evaluates after each
- * sample.
+ * rules need two, because they compare values over time. The procedure is
+ * therefore: sample, wait, sample again, evaluate, and read the verdicts. A
+ * program that samples periodically, such as an exporter at each scrape,
+ * evaluates after each sample.
  *
  * A healthy system has no verdicts, however busy it is.
  */
@@ -42,8 +42,8 @@ struct eadm_rule;
  * enum eadm_severity - severity of a verdict
  * @EADM_SEVERITY_OK: nothing is wrong; this and the next value are used only by
  *	rules about the setup
- * @EADM_SEVERITY_UNSEEN: the state that the rule checks is not visible, but
- *	should be
+ * @EADM_SEVERITY_UNSEEN: the state that the rule checks should be visible, but
+ *	is not
  * @EADM_SEVERITY_NOTICE: useful information; nothing is broken
  * @EADM_SEVERITY_WARNING: something does not work as it should
  * @EADM_SEVERITY_CRITICAL: a device or a connection is out of service
@@ -85,8 +85,8 @@ const char *eadm_rule_name(const struct eadm_rule *rule);
 /**
  * enum eadm_rule_group - groups of rules, one bit each
  * @EADM_GROUP_STATE: rules about the current state: "eadm diagnose"
- * @EADM_GROUP_SETUP: rules about the setup of the machine: "eadm check". These
- *	also have verdicts about checks that passed.
+ * @EADM_GROUP_SETUP: rules about the setup of the machine: "eadm check". They
+ *	also report passed checks as verdicts.
  */
 enum eadm_rule_group {
 	EADM_GROUP_STATE = 1,
@@ -97,7 +97,7 @@ enum eadm_rule_group {
  * eadm_rule_check_name() - name of a rule in "eadm check"
  * @rule: the description
  *
- * Return: a stable name, such as "port", or NULL if the rule is not about the
+ * Return: a stable name, such as "port", or NULL if the rule does not check the
  *	setup.
  * Since: 0.1
  */
@@ -112,7 +112,7 @@ const char *eadm_rule_check_name(const struct eadm_rule *rule);
 enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_object() - kind of objects that a rule judges
+ * eadm_rule_object() - kind of object that a rule judges
  * @rule: the description
  *
  * Since: 0.1
@@ -146,7 +146,7 @@ const char *eadm_rule_cause(const struct eadm_rule *rule);
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
 /**
- * eadm_rule_needs_two_snapshots() - whether a rule requires two snapshots
+ * eadm_rule_needs_two_snapshots() - check whether a rule requires two snapshots
  * @rule: the description
  *
  * Since: 0.1
@@ -174,16 +174,17 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  * struct eadm_sample_opts - options for reading a snapshot
  * @size: sizeof(struct eadm_sample_opts), set by the caller
  * @hw: include the adapters' own contexts, which require a command for each
- *	object. If they must not be read, or the adapter does not respond, the
- *	rules use the remaining data.
+ *	object. If permission to read them is denied, or the adapter does not
+ *	respond, the rules use the remaining data.
  * @more: another snapshot will be read before rules are applied: read only the
- *	data of this snapshot that is compared with it, unless it is captured
- * @extend: keep the snapshot that the last one is compared with, so that the
- *	time between them grows
- * @groups: bits of enum eadm_rule_group: the rules that will be applied, which
- *	determine the data to read. 0: EADM_GROUP_STATE. With EADM_GROUP_SETUP
- *	alone, a single snapshot is enough, and the lack of a device is a
- *	verdict, not an error.
+ *	data of this snapshot that will be compared with that one, unless a
+ *	capture is being written
+ * @extend: keep the older of the two snapshots for comparison, so that the time
+ *	between the two grows
+ * @groups: the rules that will be applied, as bits of enum eadm_rule_group;
+ *	they determine the data to read. 0: EADM_GROUP_STATE. With
+ *	EADM_GROUP_SETUP alone, a single snapshot is enough, and a missing
+ *	device is a verdict, not an error.
  * @device: only this RDMA device, NULL for all
  */
 struct eadm_sample_opts {
@@ -198,7 +199,7 @@ struct eadm_sample_opts {
 /**
  * eadm_diagnosis_sample() - read a snapshot
  * @diagnosis: the diagnosis
- * @ctx: an open context without a dump; always the same one
+ * @ctx: an open context without a dump; the same one in every call
  * @opts: options, or NULL for all devices with @hw
  *
  * The diagnosis keeps two snapshots: this one and the one it is compared with.
@@ -221,7 +222,8 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
 
 /**
- * eadm_diagnosis_in_doubt() - whether a longer interval may change verdicts
+ * eadm_diagnosis_in_doubt() - check whether a longer interval may change
+ * verdicts
  * @diagnosis: the diagnosis, evaluated
  *
  * True if an object is reported as stuck because it did not change between the
@@ -270,7 +272,8 @@ struct eadm_evidence {
  * @object: name of the kind of object concerned
  * @has_id: @id holds the value of the object's key field
  * @id: the value
- * @pid: process that owns the object, 0 if it is unknown or there is none
+ * @pid: PID of the process that owns the object; 0 if unknown or if there is
+ *	none
  * @comm: command name of that process, or the kernel consumer in brackets; ""
  *	if unknown
  * @finding: a sentence about the problem, with numbers
@@ -327,7 +330,7 @@ int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
  * @object: name of the kind of object, such as "qp"
  * @has_id: @id holds the value of the object's key field
  * @id: the value
- * @pid: process that owns the object, as in &struct eadm_verdict
+ * @pid: PID of the process that owns the object, as in &struct eadm_verdict
  * @comm: command name of the process, as in &struct eadm_verdict
  * @finding: a sentence about the effect on the object
  */
@@ -349,7 +352,7 @@ struct eadm_consequence {
  * @index: from 0
  * @consequence: filled in; the strings are valid as long as those of a verdict
  *
- * These objects have no separate verdict.
+ * No separate verdict is reported about these objects.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @consequence->size is not set.
  * Since: 0.1
@@ -384,9 +387,9 @@ struct eadm_gap {
  * @index: from 0
  * @gap: filled in; the strings are valid as long as those of a verdict
  *
- * If there are no verdicts, nothing is wrong only if there are no gaps either.
- * A rule that is not applicable, such as a rule about event queues for a device
- * without event queues, is not a gap.
+ * The absence of verdicts means that nothing is wrong only if there are no
+ * gaps. A rule that is not applicable, such as a rule about event queues for a
+ * device without event queues, is not a gap.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @gap->size is not set.
  * Since: 0.1

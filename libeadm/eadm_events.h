@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: events. Part of eadm.h, which has the rules for all functions; it can
- * also be included alone.
+ * libeadm: events. Part of eadm.h, which states the rules for all functions;
+ * this header can also be included on its own.
  */
 #ifndef EADM_EVENTS_H
 #define EADM_EVENTS_H
@@ -25,9 +25,10 @@ struct eadm_events;
  * @ctx: an open context
  * @events: set to the stream; close it with eadm_events_close()
  *
- * If the context reads a capture, the stream contains the events that such a
- * stream recorded while the capture was open. Only one thread may use it at a
- * time, like everything that belongs to a context.
+ * If the context reads a capture, the stream contains the events that were
+ * recorded from an event stream while the capture was written. Like everything
+ * that belongs to a context, the stream may be used by only one thread at a
+ * time.
  *
  * Return: 0; -EOPNOTSUPP without the companion module or if the capture has no
  * events; other errors of the source.
@@ -47,8 +48,8 @@ int eadm_events_fd(const struct eadm_events *events);
 /**
  * eadm_events_next() - read the next event
  * @events: the stream
- * @record: set to the event, of the object "event"; valid until the next call
- *	on @events
+ * @record: set to the event, a row of the object "event"; valid until the next
+ *	call on @events
  *
  * Return: 1 with an event; 0 if there is none yet or, in a capture, no more; a
  * negative errno.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: families of adapters and their names. Part of eadm.h, which has the
- * rules for all functions; it can also be included alone.
+ * libeadm: families of adapters and their names. Part of eadm.h, which states
+ * the rules for all functions; this header can also be included on its own.
  *
  * A family is the set of adapters that one driver supports. If eadm has a
- * description of a family (eadm-FAMILY(7)), it can decode queues, contexts and
- * registers; of other families it only knows the names. Families need no
+ * description of a family (eadm-FAMILY(7)), it can decode the family's queues,
+ * contexts and registers; otherwise, it only knows names. Families need no
  * context: they are constant, owned by the library, and may be used by any
  * thread at any time.
  */
@@ -38,7 +38,7 @@ const struct eadm_family *eadm_family_next(const struct eadm_family *family);
 /**
  * eadm_family_find() - look up a family
  * @name: name of the family, or of a driver as in the field "driver" of "dev";
- *	NULL is never found
+ *	NULL matches no family
  *
  * Return: the family, or NULL with errno ENOENT.
  * Since: 0.1
@@ -85,22 +85,23 @@ const char *eadm_family_module(const struct eadm_family *family,
 const char *eadm_family_provider(const struct eadm_family *family);
 
 /**
- * eadm_family_has_companion() - whether eadm comes with a driver for the family
+ * eadm_family_has_companion() - check whether eadm comes with a driver for the
+ * family
  * @family: the family
  *
  * Such a driver makes the state of its devices available to the companion
- * module; a different driver of the same name does not.
+ * module; a different driver with the same name does not.
  *
  * Since: 0.1
  */
 bool eadm_family_has_companion(const struct eadm_family *family);
 
 /**
- * eadm_family_has_cm() - whether rdma_cm can establish connections over an
- * adapter
+ * eadm_family_has_cm() - check whether rdma_cm can establish connections over
+ * an adapter
  * @family: the family
  *
- * Return: false if it cannot; true also if this is unknown.
+ * Return: false if it cannot; true if it can or if this is unknown.
  * Since: 0.1
  */
 bool eadm_family_has_cm(const struct eadm_family *family);
@@ -123,8 +124,8 @@ int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
  * @family: the family
  * @queue: "sq", "rq", "cq", "eq", "cmd-sq" or "cmd-cq"
  *
- * Return: number of bits, which means that indices count modulo 2 to the power
- * of that number; 0 if it is unknown.
+ * Return: number of bits N, which means that indices count modulo 2^N; 0 if
+ * unknown.
  * Since: 0.1
  */
 unsigned int eadm_family_index_bits(const struct eadm_family *family,

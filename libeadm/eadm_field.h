@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: descriptions of objects and their fields. Part of eadm.h, which has
- * the rules for all functions; it can also be included alone.
+ * libeadm: descriptions of objects and their fields. Part of eadm.h, which
+ * states the rules for all functions; this header can also be included on its
+ * own.
  */
 #ifndef EADM_FIELD_H
 #define EADM_FIELD_H
@@ -38,8 +39,8 @@ const struct eadm_object *eadm_object_next(const struct eadm_object *object);
  * @EADM_CLASS_ROWS: read by a dump
  * @EADM_CLASS_EVENTS: reported as they happen, see eadm_events_open()
  * @EADM_CLASS_RAW: internal to the library, for captures
- * @EADM_CLASS_ENTRIES: decoded by a dump of one queue, which requires more
- *	&eadm_dump_opts
+ * @EADM_CLASS_ENTRIES: decoded by a dump of one queue, which requires further
+ *	members of &struct eadm_dump_opts
  * @EADM_CLASS_MACHINE: read by a dump from the machine's files
  */
 enum eadm_object_class {
@@ -59,7 +60,7 @@ enum eadm_object_class {
 enum eadm_object_class eadm_object_class(const struct eadm_object *object);
 
 /**
- * enum eadm_rows - number of rows of a device
+ * enum eadm_rows - number of rows per device
  * @EADM_ROWS_MANY: any number, such as QPs
  * @EADM_ROWS_FEW: one or a few, cheap enough to be read every few seconds
  * @EADM_ROWS_FIXED: few, and their number never changes
@@ -73,7 +74,7 @@ enum eadm_rows {
 };
 
 /**
- * eadm_object_rows() - number of rows of a device
+ * eadm_object_rows() - number of rows per device
  * @object: the description
  *
  * Since: 0.1
@@ -81,10 +82,11 @@ enum eadm_rows {
 enum eadm_rows eadm_object_rows(const struct eadm_object *object);
 
 /**
- * eadm_object_has_extras() - whether rows have values besides their fields
+ * eadm_object_has_extras() - check whether rows have values besides their
+ * fields
  * @object: the description
  *
- * These are counters that have only the driver's name and no common name: see
+ * Such values are counters that have only a driver-specific name: see
  * eadm_record_extra().
  *
  * Since: 0.1
@@ -92,7 +94,7 @@ enum eadm_rows eadm_object_rows(const struct eadm_object *object);
 bool eadm_object_has_extras(const struct eadm_object *object);
 
 /**
- * eadm_object_is_upright() - whether tables show each field as a line
+ * eadm_object_is_upright() - check whether tables show each field as a line
  * @object: the description
  *
  * This is used for objects with many fields and few rows; each row is then a
@@ -227,8 +229,8 @@ enum eadm_field_kind {
 };
 
 /**
- * enum eadm_field_show - whether a table shows a field
- * @EADM_SHOW_ALWAYS: yes
+ * enum eadm_field_show - when a table shows a field
+ * @EADM_SHOW_ALWAYS: always
  * @EADM_SHOW_WIDE: if there is room
  * @EADM_SHOW_NEVER: only if requested by name
  */
@@ -240,7 +242,7 @@ enum eadm_field_show {
 
 /**
  * enum eadm_field_perm - privilege required to see a field
- * @EADM_PERM_NONE: the same as for the object in RDMA netlink
+ * @EADM_PERM_NONE: the privilege that RDMA netlink requires for the object
  * @EADM_PERM_ADMIN: CAP_NET_ADMIN
  * @EADM_PERM_RAWIO: CAP_SYS_RAWIO, and the kernel must not be locked down
  */
@@ -251,12 +253,12 @@ enum eadm_field_perm {
 };
 
 /**
- * eadm_object_hw() - whether the adapter keeps a context of such objects
+ * eadm_object_hw() - check whether the adapter keeps contexts of such objects
  * @object: the description
  * @perm: set to the privilege required to read it; may be NULL
  *
- * Contexts that require no privilege are always read; others are read only with
- * &eadm_dump_opts.hw.
+ * Contexts that require no privilege are always read; all other contexts are
+ * read only with &eadm_dump_opts.hw.
  *
  * Since: 0.1
  */
@@ -296,7 +298,7 @@ const char *eadm_field_heading(const struct eadm_field *field);
 const char *eadm_field_help(const struct eadm_field *field);
 
 /**
- * eadm_field_unit() - base unit, such as "bytes"; "" if it has none
+ * eadm_field_unit() - base unit, such as "bytes"; "" if the field has none
  * @field: the description
  *
  * Since: 0.1
@@ -331,7 +333,7 @@ enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 
 /**
- * eadm_field_show() - whether a table shows a field
+ * eadm_field_show() - when a table shows a field
  * @field: the description
  *
  * Since: 0.1
@@ -347,7 +349,7 @@ enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 
 /**
- * eadm_field_is_hw() - whether a field comes from the adapter itself
+ * eadm_field_is_hw() - check whether a field comes from the adapter itself
  * @field: the description
  *
  * Such fields are present only if the dump was opened with &eadm_dump_opts.hw.
@@ -361,8 +363,8 @@ bool eadm_field_is_hw(const struct eadm_field *field);
  * @EADM_SETUP_NONE: not part of the setup, but state, identity or a count
  * @EADM_SETUP_NAME: identifies a row of a device; hosts with the same setup
  *	have the same values
- * @EADM_SETUP_SERVICE: determines what works
- * @EADM_SETUP_SPEED: determines how fast it works
+ * @EADM_SETUP_SERVICE: affects which functions work
+ * @EADM_SETUP_SPEED: affects only performance
  * @EADM_SETUP_VERSION: a version number
  */
 enum eadm_setup_kind {
@@ -377,9 +379,9 @@ enum eadm_setup_kind {
  * eadm_field_setup() - role of a field in the setup of a host
  * @field: the description
  *
- * Hosts of one kind have the same values in all fields except those of
- * &EADM_SETUP_NONE. An object with a field of any other kind describes the
- * setup.
+ * Hosts with the same setup have the same values in all fields except those of
+ * kind &EADM_SETUP_NONE. An object that has a field of any other kind describes
+ * the setup.
  *
  * Since: 0.1
  */
@@ -392,7 +394,7 @@ enum eadm_setup_kind eadm_field_setup(const struct eadm_field *field);
  * @EADM_METRIC_SUM: a gauge whose sum over objects is meaningful, as it is for
  *	every counter
  * @EADM_METRIC_LABEL: identifies a row of a device
- * @EADM_METRIC_INFO: a name or number to join on, which rarely changes
+ * @EADM_METRIC_INFO: a rarely changing name or number to join on
  */
 enum eadm_metric {
 	EADM_METRIC_NONE = 0,
@@ -411,7 +413,7 @@ enum eadm_metric {
 enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 
 /**
- * eadm_field_may_be_cut() - whether a narrow table may truncate a field's
+ * eadm_field_may_be_cut() - check whether a narrow table may truncate a field's
  * values
  * @field: the description
  *
@@ -420,7 +422,7 @@ enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 bool eadm_field_may_be_cut(const struct eadm_field *field);
 
 /**
- * eadm_field_is_hex() - whether a field is a number that is printed as 0x...
+ * eadm_field_is_hex() - check whether a field is a number printed as 0x...
  * @field: the description
  *
  * Since: 0.1
@@ -453,7 +455,8 @@ unsigned int eadm_field_bits(const struct eadm_field *field);
  * @field: the description
  * @value: the value; for flags, the mask of one flag
  *
- * Return: the name, or NULL if the field or the value has none.
+ * Return: the name, or NULL if the field has no names or the value is not
+ *	named.
  * Since: 0.1
  */
 const char *eadm_field_value_name(const struct eadm_field *field,

@@ -12,8 +12,8 @@ extern "C" {
 /**
  * struct eadm_note - data missing from a dump, and the reason
  * @size: sizeof(struct eadm_note), set by the caller
- * @error: negative errno if data that should exist could not be read; 0 if it
- *	merely does not exist
+ * @error: negative errno if data that should exist could not be read; 0 if the
+ *	data does not exist
  * @device: the device concerned, "" for all
  * @what: the missing data
  * @why: the reason

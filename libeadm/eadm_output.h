@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * libeadm: files that are written completely or not at all. Part of eadm.h,
- * which has the rules for all functions; it can also be included alone.
+ * which states the rules for all functions; this header can also be included on
+ * its own.
  */
 #ifndef EADM_OUTPUT_H
 #define EADM_OUTPUT_H
@@ -22,20 +23,21 @@ struct eadm_output;
 /**
  * eadm_output_open() - start writing a file
  * @ctx: a context; it need not be open
- * @path: file to create; it appears, with mode 0600, when eadm_output_close()
- *	succeeds, and replaces an older one; "-": standard output
+ * @path: file to create, with mode 0600; it replaces an existing file when
+ *	eadm_output_close() succeeds, and does not appear before; "-": standard
+ *	output
  * @output: set to the file; close it with eadm_output_close()
  *
  * Standard output, devices and pipes are written to immediately. A symbolic
  * link is kept, and the file that it points to is replaced.
  *
  * Pipes and devices must be owned by the caller or root. A link in a
- * world-writable folder must be owned by the caller, or by root if the folder
- * is, too. Opening a pipe waits up to 10 seconds for a reader.
+ * world-writable folder must be owned by the caller, or by root if root also
+ * owns the folder. Opening a pipe waits up to 10 seconds for a reader.
  *
  * Return: 0; -EISDIR for a folder; -EACCES for a link, pipe or device of
- * another user; -ENXIO for a pipe without a reader; the errno of creating the
- * file; -ENOMEM.
+ * another user; -ENXIO for a pipe without a reader; another negative errno if
+ * the file cannot be created; -ENOMEM.
  * Since: 0.1
  */
 int eadm_output_open(struct eadm_ctx *ctx, const char *path,
@@ -51,7 +53,7 @@ int eadm_output_open(struct eadm_ctx *ctx, const char *path,
 int eadm_output_fd(const struct eadm_output *output);
 
 /**
- * eadm_output_is_file() - whether it is a file rather than a stream
+ * eadm_output_is_file() - check whether the output is a file, not a stream
  * @output: the file
  *
  * Data written to a file can be read back and changed until the file is closed.
@@ -65,7 +67,7 @@ bool eadm_output_is_file(const struct eadm_output *output);
  * @output: the file; freed in any case
  * @keep: false to leave an existing file unchanged
  *
- * Return: 0, or the errno of syncing, closing or naming the file.
+ * Return: 0, or a negative errno if syncing, closing or naming the file fails.
  * Since: 0.1
  */
 int eadm_output_close(struct eadm_output *output, bool keep);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: redaction of names and addresses. Part of eadm.h, which has the rules
- * for all functions; it can also be included alone.
+ * libeadm: redaction of names and addresses. Part of eadm.h, which states the
+ * rules for all functions; this header can also be included on its own.
  */
 #ifndef EADM_REDACTOR_H
 #define EADM_REDACTOR_H
@@ -21,7 +21,7 @@ struct eadm_ctx;
 struct eadm_redactor;
 
 /**
- * struct eadm_redaction - number of replaced values
+ * struct eadm_redaction - numbers of replaced values
  * @size: sizeof(struct eadm_redaction), set by the caller
  * @ipv4: IPv4 addresses
  * @ipv6: IPv6 addresses and GIDs
@@ -47,7 +47,7 @@ struct eadm_redaction {
 /**
  * eadm_redactor_open() - create a redactor
  * @ctx: a context that outlives the redactor; it need not be open
- * @key: key from which the pseudonyms are derived, besides the originals
+ * @key: key from which, together with the originals, pseudonyms are derived
  * @len: length of the key, 16 to 64 bytes
  * @redactor: set to the redactor; close it with eadm_redactor_close()
  *
