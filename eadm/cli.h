@@ -230,7 +230,7 @@ struct cli {
 	uint64_t began;		/* ns; time of the first progress */
 	uint64_t told;		/* ns; time of the last progress; 0: never */
 	struct eadm_capture *save;	/* --save: being written, or NULL */
-	bool stdout_failed;	/* and this was reported */
+	bool stdout_failed;	/* writing to stdout failed, which was reported */
 	int status;
 };
 

@@ -83,7 +83,7 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
-/* Whether the rule has another, earlier finding about the same device. */
+/* Returns true if the rule has another, earlier finding about the same device. */
 static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 {
 	unsigned int i;
@@ -101,7 +101,7 @@ static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 
 /*
  * On a host with many devices, a line per device for each passed check would fill the
- * whole screen. False: show the check device by device.
+ * whole screen. Returns false if the check must be shown device by device.
  */
 static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const struct eadm_rule *rule)

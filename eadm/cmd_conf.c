@@ -129,7 +129,7 @@ static int find_highest(struct cli *cli, const char *device, uint64_t param,
 		       fail(cli, STATUS_UNSUPPORTED, device, "does not have this setting");
 }
 
-/* The device that was named, or the only existing one. */
+/* The named device, or the only existing device. */
 static char *the_device(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -203,7 +203,9 @@ static int change(struct cli *cli, const char *device, const char *name,
 
 static int set(struct cli *cli, const char *name, const char *text)
 {
-	/* The device's field of the same name has the names of the setting's values. */
+	/*
+	 * The device's field of the same name contains the names of the setting's values.
+	 */
 	const struct eadm_field *field =
 		eadm_object_find_field(eadm_object_find("dev"), name);
 	/* The driver knows the flags. */

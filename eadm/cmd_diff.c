@@ -175,7 +175,7 @@ static bool is_pointer(const struct eadm_field *field)
 	       !strcmp(eadm_field_unit(field), "entries");
 }
 
-/* A counter that decreased was reset, or belongs to another object. */
+/* A counter that decreased was reset, or belongs to a different object. */
 static enum rank rank_of(const struct eadm_field *field,
 			 const struct eadm_value *before, uint64_t growth)
 {
@@ -193,8 +193,8 @@ static enum rank rank_of(const struct eadm_field *field,
 }
 
 /*
- * Whether a row or field is unchanged, which is the usual case, checked before converting
- * to text.
+ * Returns true if a row or field is unchanged. This is the usual case, so it is checked
+ * before converting values to text.
  */
 static bool is_unchanged(const struct eadm_record *a, const struct eadm_record *b,
 			 const struct eadm_field *field)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Explains errors that programs print: their meaning, and which of their causes apply
- * here.
+ * Explains errors that programs print: their meaning, and which of their causes apply to
+ * this machine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -135,8 +135,8 @@ static bool has_devices(struct cli *cli)
 }
 
 /*
- * Without a device, the rules about the setup report that; no other rule has anything to
- * judge.
+ * If there is no device, the rules about the setup report this; no other rule has
+ * anything to judge.
  */
 static int examine(struct cli *cli, struct host *host)
 {

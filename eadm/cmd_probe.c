@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A separate program loads and unloads the probe, because only that requires libbpf. The
- * library reads it.
+ * A separate program loads and unloads the probe, because only these steps require
+ * libbpf. The library reads the probe's records.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -78,7 +78,7 @@ static int start_child(struct child *child, char *const *argv)
 	return 0;
 }
 
-/* On failure, it prints one line. */
+/* On failure, the program prints one line. */
 static int end_child(struct cli *cli, struct child *child, const char *verb)
 {
 	char why[512];

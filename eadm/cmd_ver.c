@@ -108,7 +108,7 @@ static int put_firmware(struct cli *cli)
 	return ret ? fail_lib(cli, ret, "devices") : STATUS_OK;
 }
 
-/* Only where they differ: the companion refuses such a driver. */
+/* Shown only if the interfaces differ, because the companion refuses such a driver. */
 static void put_interfaces(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("setup");

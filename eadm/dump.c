@@ -37,9 +37,9 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 /* ---- without a device ---------------------------------------------------------- */
 
 /*
- * Whether the @error of a pass means that there is no device and the view waits for one:
- * any device, or that of --device if it existed before. The table is then empty, with a
- * message. Any other result ends that state.
+ * Returns true if the @error of a pass means that there is no device, and the view waits
+ * for a device: any device, or that of --device if it existed before. The table is then
+ * empty, with a message. Any other result ends that state.
  */
 bool view_absent(struct view *view, int error)
 {

@@ -25,8 +25,8 @@ static bool shows_columns(const struct command *cmd)
 }
 
 /*
- * Whether it shows the fields of one object; other commands show none, or those of
- * several.
+ * Returns true if the command shows the fields of one object; other commands show none,
+ * or those of several objects.
  */
 static bool has_fields(const struct command *cmd)
 {

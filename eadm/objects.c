@@ -2,7 +2,7 @@
 /* Objects that a command can show. */
 #include "cli.h"
 
-/* Whether "eadm dump" can show it, for lists of choices. */
+/* Returns true if "eadm dump" can show the object, for lists of choices. */
 bool can_dump(const struct eadm_object *object)
 {
 	enum eadm_object_class sort = eadm_object_class(object);
@@ -11,7 +11,7 @@ bool can_dump(const struct eadm_object *object)
 	       sort == EADM_CLASS_MACHINE;
 }
 
-/* Whether "eadm stat" can show it. */
+/* Returns true if "eadm stat" can show the object. */
 bool can_count(const struct eadm_object *object)
 {
 	unsigned int i;

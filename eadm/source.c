@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The source of a command: this machine or a capture; and captures made of it. */
+/* The source of a command: this machine or a capture; and captures made from it. */
 #include "source.h"
 
 #include <errno.h>

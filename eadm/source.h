@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The source of a command: this machine or a capture; and captures made of it. */
+/* The source of a command: this machine or a capture; and captures made from it. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
 #include "cli.h"
 
 int open_source(struct cli *cli);	/* as given by --from, --at, --save ... */
-/* Refuses a device of --device over which rdma_cm makes no connections. */
+/* Refuses a device given by --device over which rdma_cm cannot establish connections. */
 int need_connections(struct cli *cli);
 int close_capture(struct cli *cli, struct eadm_capture *capture,
 		  const char *path);

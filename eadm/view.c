@@ -81,7 +81,7 @@ bool wait_until(uint64_t *when, uint64_t more)
 	return !interrupted;
 }
 
-/* The current time, or when the capture's snapshot began, in ns since 1970. */
+/* The current time, or the time when the capture's snapshot began, in ns since 1970. */
 uint64_t time_shown(struct cli *cli)
 {
 	uint64_t ns = 0;

@@ -38,7 +38,7 @@ static uint64_t clock_now(void)
 	return (uint64_t)now.tv_sec * NS + (uint64_t)now.tv_nsec;
 }
 
-/* Runs pending work. Returns when there is work without an external event. */
+/* Runs pending work. Returns the time of the next work that needs no external event. */
 static uint64_t run_all(struct server *server)
 {
 	uint64_t now = clock_now(), wake, next;
@@ -160,7 +160,7 @@ static int open_control(struct server *server, const struct options *options)
 	return -1;
 }
 
-/* Returns 0, or the error was printed. */
+/* Returns 0, or a failure whose error was printed. */
 static int sandboxed(const char *part, int err)
 {
 	if (err)

@@ -2,8 +2,8 @@
 /*
  * Starting programs or inspecting other processes ends the process; system calls that are
  * not listed fail as if the kernel did not support them, as libraries expect of older
- * kernels. Executable memory can no longer be mapped: providers of libibverbs are loaded
- * before.
+ * kernels. Executable memory can no longer be mapped, so the providers of libibverbs are
+ * loaded before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 
 /* ---- files */
 
-/* A missing folder is ignored here: the code that needs it reports the error. */
+/* A missing folder is ignored, because the code that needs it reports the error. */
 static int allow_below(int rules, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr below = { .allowed_access = access };

@@ -92,7 +92,7 @@ static void learn_processes(struct eadm_redactor *r)
 		closedir(proc);
 }
 
-/* Add the names of this machine and others in /etc/hosts. */
+/* Add the names of this machine and of the other machines in /etc/hosts. */
 static void learn_hosts(struct eadm_redactor *r)
 {
 	static const char blanks[] = " \t\r\n";

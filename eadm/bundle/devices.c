@@ -183,7 +183,7 @@ int collect_hw_counters(struct bundle *b, const void *arg)
 
 /* ---- PCI -------------------------------------------------------------------------- */
 
-/* The header and, as root, the capabilities: these contain no serial numbers. */
+/* The header and, as root, the capabilities, none of which contains serial numbers. */
 static void config_space(const char *dev)
 {
 	unsigned char config[256];

@@ -18,7 +18,7 @@ static bool means_nothing(int err)
 	       err == ENODEV || err == ENOTDIR || err == ENODATA;
 }
 
-/* A single line is printed after the name, multiple lines are printed below it. */
+/* A single line is printed after the name; multiple lines are printed below it. */
 static void print_value(const char *path, char *text, size_t len)
 {
 	while (len && (text[len - 1] == '\n' || text[len - 1] == ' '))

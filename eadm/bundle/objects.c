@@ -36,7 +36,8 @@ static void wait_ns(uint64_t ns)
 
 /*
  * Write all snapshots of a source, with the adapters' contexts in the first one. If
- * @lacks is not NULL, it is set if these could not be read, and the reasons are printed.
+ * @lacks is not NULL, it is set if the contexts could not be read, and the reasons are
+ * printed.
  */
 static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx,
 			   struct eadm_redactor *redactor, bool hw, bool *lacks)

@@ -184,7 +184,7 @@ static void judge(struct part *part, int status, const char *words)
 	}
 }
 
-/* It may have died while writing another message. */
+/* The child may have died while writing a further message. */
 static void judge_death(struct part *part, int status, const char *words)
 {
 	bool cut = WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ;
@@ -269,7 +269,7 @@ static bool worker_ask(struct bundle *b, const struct job *job)
 	       send(w->fd, job, sizeof(*job), MSG_NOSIGNAL) == sizeof(*job);
 }
 
-/* True if it has responded or died, false otherwise. */
+/* Returns true if the child has responded or died. */
 static bool answers_within(int fd, uint64_t ms)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
@@ -329,7 +329,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	}
 	part->outcome = OUTCOME_FAILED;
 	if (!worker_ask(b, &job)) {
-		/* It may have died during the previous job. */
+		/* The worker may have died during the previous job. */
 		bundle_worker_end(b);
 		if (!worker_ask(b, &job)) {
 			bundle_why(part, "%s", strerror(errno));

@@ -130,7 +130,7 @@ static struct member *find_member(struct reader *r, const char *name)
 	return NULL;
 }
 
-/* Whether a value, if present, has the type that eadm writes. */
+/* Returns true if a value, if present, has the type that eadm writes. */
 static bool has_type(struct json_object *part, const char *key,
 		     enum json_type type)
 {

@@ -235,7 +235,8 @@ static bool is_one_of(const char *word, const char *const *list)
 }
 
 /*
- * Whether a number is an errno: it is negative, or preceded by a word that implies one.
+ * Returns true if a number is an errno: it is negative, or preceded by a word that
+ * implies one.
  */
 static bool is_errno(const struct split *words, unsigned int at,
 		     unsigned int call_end)
@@ -292,7 +293,7 @@ static unsigned int errno_of(const struct search *search, const struct hit *call
 	return 0;
 }
 
-/* Whether the text says that a call failed. */
+/* Returns true if the text states that a call failed. */
 static bool says_failed(const struct split *words, const struct hit *call)
 {
 	static const char *const failed[] = {

@@ -9,10 +9,10 @@
  * Before its first success, a scraper cannot be distinguished from an attacker, and
  * attackers could make a first-come queue arbitrarily long. So the newest attempt is
  * checked first: a client that fails does not receive an immediate response (client.c),
- * so it cannot come back as the newest one. A pair that is sent a second time before it
- * was checked, as scrapers do but guesses do not, takes precedence over all others. Users
- * take turns, and all unknown names count as one user, so that guesses for one name do
- * not delay other users.
+ * so it cannot come back as the newest one. A pair that is sent again before it was
+ * checked, as by a scraper but not by an attacker who guesses, takes precedence over all
+ * other pairs. Users take turns, and all unknown names count as one user, so that guesses
+ * for one name do not delay other users.
  */
 #include <crypt.h>
 #include <gnutls/crypto.h>
@@ -83,7 +83,7 @@ static bool compute(const char *hash, const char *password, bool *ok)
 	return true;
 }
 
-/* ---- cached results; called with the lock --------------------------------- */
+/* ---- cached results; called with the lock held --------------------------------- */
 
 static unsigned char *place(unsigned char (*table)[AUTH_DIGEST], size_t n,
 			    const unsigned char *digest)
@@ -103,7 +103,7 @@ static void keep(struct auth *auth, const unsigned char *digest, bool ok)
 		    place(auth->wrong, WRONG, digest), digest, AUTH_DIGEST);
 }
 
-/* Whether the pair was sent before. */
+/* Returns true if the pair was sent before. */
 static bool is_seen(struct auth *auth, const unsigned char *digest)
 {
 	uint64_t begin, *at;
@@ -208,7 +208,7 @@ bool peer_has_left(int fd)
 	return poll(&peer, 1, 0) > 0;
 }
 
-/* Whether @a must be checked before @b, which is newer. */
+/* Returns true if @a must be checked before @b, which is newer. */
 static bool is_before(const struct auth *auth, const struct attempt *a,
 		      const struct attempt *b)
 {
@@ -251,8 +251,8 @@ static struct attempt *take_answered(struct auth *auth,
 }
 
 /*
- * Called with the lock, which is released during the computation: the attempt may be
- * withdrawn in the meantime.
+ * Called with the lock held. It is released during the computation, when the attempt may
+ * be withdrawn.
  */
 static void look_at(struct auth *auth, struct attempt *attempt)
 {
@@ -275,7 +275,9 @@ static void look_at(struct auth *auth, struct attempt *attempt)
 	while ((attempt = taken)) {
 		taken = attempt->prev;
 		auth_forget(attempt);
-		/* Last access: the attempt may be reused immediately. */
+		/*
+		 * This is the last access, because the attempt may be reused immediately.
+		 */
 		attempt->done(attempt, ok);
 	}
 	pthread_mutex_lock(&auth->lock);

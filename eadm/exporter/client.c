@@ -6,7 +6,7 @@
  * receiving metrics. Above a limit, the oldest connection is closed, unauthenticated ones
  * first, but never the newest one.
  *
- * All functions are called with http->lock.
+ * All functions are called with http->lock held.
  */
 #include <linux/sockios.h>
 #include <stdlib.h>
@@ -89,8 +89,8 @@ static void shut(struct client *client)
 }
 
 /*
- * False: its response is about to be sent. Clients that wait for metrics are woken by the
- * scraper.
+ * Returns false if the client's response is about to be sent. Clients that wait for
+ * metrics are woken by the scraper.
  */
 bool client_end(struct client *client)
 {
@@ -106,7 +106,7 @@ bool client_end(struct client *client)
 	return true;
 }
 
-/* Whether @a must be closed before @b. */
+/* Returns true if @a must be closed before @b. */
 static bool is_before(const struct client *a, const struct client *b)
 {
 	if (a->left != b->left)
@@ -117,9 +117,9 @@ static bool is_before(const struct client *a, const struct client *b)
 }
 
 /*
- * Whether the client has not had time yet to send its request or read its response, or
- * the server has not processed it yet. Without this, a client that reconnects as soon as
- * it is closed would block all others.
+ * Returns true if the client has not had enough time to send its request or read its
+ * response, or if the server has not processed its request yet. Without this check, a
+ * client that reconnects as soon as it is closed would block all other clients.
  */
 static bool is_spared(const struct client *client, uint64_t now)
 {
@@ -162,7 +162,7 @@ static bool give_way(struct client *client)
 		return client_end(client);
 	if (!auth_take_back(client->server->http->auth, &client->attempt))
 		return false;
-	/* If it were closed, it would reconnect as the newest one. */
+	/* If the client were closed, it would reconnect as the newest one. */
 	client->status = MHD_HTTP_UNAUTHORIZED;
 	client_enter(client, CLIENT_HELD);
 	return true;

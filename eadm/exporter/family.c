@@ -19,8 +19,9 @@ static bool is_recorded(const struct eadm_object *object)
 }
 
 /*
- * Whether an object is exported by default: the flight recorder, and objects of which a
- * device has one or a few and which require no privilege. Labels distinguish the rows.
+ * Returns true if an object is exported by default. These are the flight recorder, and
+ * objects that require no privilege and of which a device has one or a few. Labels
+ * distinguish the rows.
  */
 static bool is_usual(const struct eadm_object *object)
 {
@@ -33,7 +34,7 @@ static bool is_usual(const struct eadm_object *object)
 	       is_recorded(object);
 }
 
-/* Whether reading queries the adapter even if not requested, so it may hang. */
+/* Returns true if reading the object always queries the adapter, so it may hang. */
 static bool may_hang(const struct eadm_object *object)
 {
 	enum eadm_field_perm perm;
@@ -47,8 +48,8 @@ bool model_has_collector(const char *name)
 }
 
 /*
- * Rows about the environment of devices' queues, not from drivers, with counters or
- * descriptions.
+ * Returns true for rows about the environment of devices' queues that do not come from
+ * drivers, and that have counters or descriptions.
  */
 static bool surrounds(const struct eadm_object *object)
 {
@@ -76,7 +77,7 @@ static bool is_offered(const struct eadm_object *object)
 		eadm_object_rows(object) == EADM_ROWS_MANY);
 }
 
-/* Whether there can be separate series for each object of this kind. */
+/* Returns true if there can be separate series for each object of this kind. */
 bool model_offers(const char *object)
 {
 	const struct eadm_object *found = eadm_object_find(object);
@@ -304,7 +305,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	return ret;
 }
 
-/* Whether the sum over objects is meaningful. */
+/* Returns true if the sum over objects is meaningful. */
 static bool adds_up(const struct eadm_field *field)
 {
 	return eadm_field_kind(field) == EADM_KIND_COUNTER ||
@@ -355,7 +356,9 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 	return ret ? ret : list_fields(c);
 }
 
-/* The diagnosis has no object itself, but examines the objects of others. */
+/*
+ * The diagnosis has no object of its own, but examines the objects of other collectors.
+ */
 static int add_diagnosis(struct model *model)
 {
 	struct collector *c = add_collector(model);

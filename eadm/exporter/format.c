@@ -46,7 +46,7 @@ static double weight(const char *part, size_t len)
 	return q >= 0 && q <= 1 ? q : 0;
 }
 
-/* The format of one part of an Accept header; FORMATS: no supported one. */
+/* The format of one part of an Accept header; FORMATS if it is not supported. */
 static enum format format_of(const char *part, size_t len)
 {
 	static const char *const names[FORMATS] = {

@@ -4,9 +4,9 @@
  * them to libmicrohttpd's daemon, whose thread does all work that does not block;
  * connections that wait for a password check or for metrics sleep.
  *
- * We own the listening sockets, not the daemon: a new configuration gets a new daemon,
- * which is started before the old one is stopped, so that a failure to start has no
- * effect.
+ * This file, not the daemon, owns the listening sockets, because a new configuration gets
+ * a new daemon, which is started before the old one is stopped. So a failure to start has
+ * no effect.
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -21,7 +21,7 @@
 #include "http.h"
 
 #define DEFAULT_TIMEOUT (10 * SECOND)
-/* Seconds that a connection has for a request, and between two. */
+/* Seconds that a connection has for a request, and between two requests. */
 #define CONNECTION_SECONDS 60
 /* Memory for a request with its headers. */
 #define CONNECTION_MEMORY 6144
@@ -119,8 +119,8 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
  */
 
 /*
- * Called with the lock: whether to delay a refusal. This slows down clients that try
- * passwords, and limits the work they cause.
+ * Called with the lock held; returns true if a refusal must be delayed. This slows down
+ * clients that try passwords, and limits the work they cause.
  */
 static bool is_to_be_held(struct server *server)
 {
@@ -366,7 +366,7 @@ static enum MHD_Result route(struct client *client, const char *url,
 	return say_plain(client, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-/* A request that has not waited yet, or that of a known client. */
+/* Continue with a request that has not waited yet, or with that of a known client. */
 static enum MHD_Result go_on(struct client *client, const char *url,
 			     const char *method)
 {
@@ -615,7 +615,7 @@ int http_start(struct http *http, struct web_config *config,
 	return 0;
 }
 
-/* Wait for a change, with the lock; false: @end was reached. */
+/* Wait for a change, with the lock held; false: @end was reached. */
 static bool wait_until(struct http *http, uint64_t end)
 {
 	struct timespec at = { end / SECOND, end % SECOND };
@@ -624,7 +624,7 @@ static bool wait_until(struct http *http, uint64_t end)
 	       ETIMEDOUT;
 }
 
-/* Except held clients: waking all of them at once would cause a flood. */
+/* Held clients are excluded, because waking all of them at once would cause a flood. */
 static void end_clients(struct server *server, bool all)
 {
 	struct http *http = server->http;
@@ -638,7 +638,7 @@ static void end_clients(struct server *server, bool all)
 	}
 }
 
-/* Called with the lock: whether all clients except held ones have ended. */
+/* Called with the lock held; returns true if all clients except held ones have ended. */
 static bool is_left(const struct server *server)
 {
 	const struct http *http = server->http;
@@ -728,7 +728,10 @@ static void is_coming(struct server *server, int n)
 	pthread_mutex_unlock(&server->http->lock);
 }
 
-/* Called with http->taking; the daemon's thread processes it some time later. */
+/*
+ * Called with http->taking held; the daemon's thread processes the connection some time
+ * later.
+ */
 static void hand_over(struct server *server, int fd,
 		      const struct sockaddr_storage *addr, socklen_t len)
 {

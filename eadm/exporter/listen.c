@@ -60,7 +60,7 @@ static int cannot(struct cli *cli, const char *address)
 		    address, "%s", strerror(err));
 }
 
-/* Whether the path is a stale socket that no process listens on. */
+/* Returns true if the path is a stale socket that no process listens on. */
 static bool is_stale(const struct sockaddr_un *sun)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * "eadm exporter --once" and "--textfile": the current metrics. They need no server, so
- * eadm itself provides them: loading the libraries of a server takes longer.
+ * eadm itself provides them, because loading the libraries of a server takes longer.
  */
 #include <errno.h>
 #include <malloc.h>

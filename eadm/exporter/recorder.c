@@ -39,7 +39,7 @@ void recorder_reset(struct recorder *recorder)
 
 /*
  * Called before a dump: the number of the first record that may be new; false if all
- * records are.
+ * records may be new.
  */
 bool recorder_begin(struct recorder *recorder, uint64_t *from)
 {

@@ -164,7 +164,7 @@ struct reloader *reloader_start(struct cli *cli, struct http *http)
 
 /* ---- for other threads; these functions never wait for reading ------------------ */
 
-/* With the lock. */
+/* Called with the lock held. */
 static bool is_late(const struct reloader *r)
 {
 	uint64_t since = r->since ? r->since : r->asked;

@@ -46,7 +46,7 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit),
 	/* the network */
 	SCMP_SYS(socket), SCMP_SYS(bind), SCMP_SYS(getsockname),
-	/* to programs on this machine that are adapters */
+	/* to programs on this machine that emulate adapters */
 	SCMP_SYS(connect),
 	SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
 	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),

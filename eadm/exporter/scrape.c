@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A scrape: one thread reads device after device and responds at the end, so that in the
- * usual case there is only one thread switch: with a thread per device, a scrape of 8
- * devices takes 25 % more CPU, one of 32 devices 78 %. A watch supervises it: if the
- * thread is stuck with a device, another thread continues with the rest, so that a
- * hanging device only loses its own metrics, and clients whose time is up receive a
- * response. A device that keeps hanging is not waited for again until it has responded.
- * The watch sleeps until a timer expires, which is usually stopped before.
+ * usual case there is only one thread switch. With a thread per device, a scrape of 8
+ * devices takes 25 % more CPU time, one of 32 devices 78 %. A watch supervises the
+ * thread: if the thread is stuck with a device, a different thread continues with the
+ * rest, so that a hanging device only loses its own metrics, and clients whose time is up
+ * receive a response. A device that keeps hanging is not waited for again until it has
+ * responded. The watch sleeps until a timer expires; usually, the timer is stopped
+ * before.
  *
  * Lock: scraper.lock protects all members below except those marked as owned by the
  * reading thread.
@@ -77,7 +78,7 @@ struct scraper {
 	unsigned int listed;		/* scrape that last read the list */
 	uint64_t listed_names;		/* hash of names in sysfs then */
 	DIR *folder;			/* folder of devices in sysfs, or NULL */
-	bool failed;			/* some part of the last scrape */
+	bool failed;			/* some part of the last scrape failed */
 	struct target *lister, *targets;
 	unsigned int n_targets;
 	unsigned int n_threads, n_idle;	/* reading threads */
@@ -220,7 +221,7 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	eadm_keep_answers(t->ctx, false);
 }
 
-/* Whether all requested targets are done; called with the lock. */
+/* Returns true if all requested targets are done; called with the lock held. */
 static bool all_done(const struct scraper *s)
 {
 	const struct target *t;
@@ -234,7 +235,7 @@ static bool all_done(const struct scraper *s)
 	return true;
 }
 
-/* A target to be read that no thread is reading; called with the lock. */
+/* A target to be read that no thread is reading; called with the lock held. */
 static struct target *next_target(const struct scraper *s)
 {
 	struct target *t;
@@ -289,7 +290,7 @@ static struct target *target_new(struct scraper *s, const char *device)
 	return t;
 }
 
-/* ---- list of devices; called with the lock -------------------------------------- */
+/* ---- list of devices; called with the lock held ---------------------------------- */
 
 static bool is_listed(const struct scraper *s, const char *device)
 {
@@ -315,7 +316,7 @@ static void ask(struct scraper *s, struct target *t)
 	t->asked = s->scrape;
 }
 
-/* New devices are asked immediately; returns whether there are any. */
+/* New devices are read immediately; returns true if there are any. */
 static bool add_targets(struct scraper *s)
 {
 	struct target *t, **end;
@@ -426,7 +427,7 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_sort(samples);
 }
 
-/* Whether data is missing; reading the list again may help next time. */
+/* Returns true if data is missing; reading the list again may help next time. */
 static bool has_failed(const struct scraper *s)
 {
 	const struct target *t;
@@ -498,7 +499,10 @@ static void answer(struct scraper *s, bool all)
 	}
 }
 
-/* ---- a scrape; with the lock ------------------------------------------------------------ */
+/*
+ * ---- a scrape; called with the lock held
+ * ------------------------------------------------
+ */
 
 /* Set the time of the next check by the watch; 0: not until it is called. */
 static void set_timer(struct scraper *s, uint64_t when)
@@ -514,7 +518,7 @@ static void call_watch(struct scraper *s)
 	set_timer(s, 1);
 }
 
-/* Set it to the time when a client's time is up, or a thread may be stuck. */
+/* Set the timer to the time when a client's time is up, or a thread may be stuck. */
 static void watch_again(struct scraper *s)
 {
 	const struct request *request;
@@ -766,8 +770,8 @@ int scraper_start(struct scraper *s)
 }
 
 /*
- * Request metrics. The response comes from another thread, in time; false: there will be
- * none, because the scraper is being stopped.
+ * Request metrics. The response comes from a different thread, in time. Returns false if
+ * there will be none, because the scraper is being stopped.
  */
 bool scraper_ask(struct scraper *s, struct request *request)
 {

@@ -23,8 +23,8 @@ static int write_all(int fd, const struct buffer *text)
 }
 
 /*
- * Make it readable for node_exporter, which runs as another user, unless the caller has
- * restricted an older file.
+ * Make the file readable for node_exporter, which runs as a different user, unless the
+ * caller has restricted an older file.
  */
 static int set_mode(int fd, const char *path)
 {

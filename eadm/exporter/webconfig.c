@@ -78,7 +78,7 @@ static bool is_null(const yaml_node_t *node)
 
 /*
  * Opening a pipe or a device can block or have side effects, so its type is checked
- * before, and again after, in case the name now refers to another file.
+ * before, and again after, in case the name now refers to a different file.
  */
 static int open_file(const char *path)
 {

@@ -128,7 +128,7 @@ static bool may_have_peer(const struct blind *blind,
 		 is_named(record, blind->type, internal));
 }
 
-/* Whether a row could have shown the missing field. */
+/* Returns true if a row could have shown the missing field. */
 static bool could_show(const struct blind *blind, enum blind_option option,
 		       const struct eadm_record *record)
 {

@@ -288,8 +288,8 @@ static size_t total_width(const struct grid *grid)
 }
 
 /*
- * Move columns that do not fit below, each time after the first columns, which identify
- * the row.
+ * Move columns that do not fit to parts below, each of which begins with the first
+ * columns, which identify the row.
  */
 static void fold(struct grid *grid, size_t room)
 {

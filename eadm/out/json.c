@@ -152,8 +152,8 @@ size_t utf8_len(const unsigned char *p)
 }
 
 /*
- * Whether a UTF-8 character of @n bytes is invisible or changes how other characters are
- * shown: ISO 8859 controls, direction marks, joiners, zero-width spaces.
+ * Returns true if a UTF-8 character of @n bytes is invisible or changes how other
+ * characters are shown: ISO 8859 controls, direction marks, joiners, zero-width spaces.
  */
 bool utf8_is_hidden(const unsigned char *p, size_t n)
 {
@@ -192,7 +192,7 @@ static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 /* Put the escape sequence of one character; returns its end. */
 static char *escape(char *p, unsigned char c)
 {
-	/* Names from the kernel may contain any bytes, JSON must not. */
+	/* Names from the kernel may contain any bytes, but JSON must not. */
 	if (c >= 0x80)
 		memcpy(p, "\\ufffd", 6);
 	else if (c == '"' || c == '\\')

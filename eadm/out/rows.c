@@ -105,7 +105,7 @@ static int compare(const void *a, const void *b, void *data)
 
 void rows_sort(struct rows *rows, const struct sort *sort)
 {
-	/* qsort_r() does not accept NULL, not even for no elements. */
+	/* qsort_r() does not accept NULL, even with zero elements. */
 	if (rows->n)
 		qsort_r(rows->row, rows->n, sizeof(*rows->row), compare,
 			(void *)sort);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flight records in Chrome's trace event format, supported by ui.perfetto.dev and others:
- * a process for each device, with as many threads as it has concurrent commands.
+ * Flight records in Chrome's trace event format, supported by ui.perfetto.dev and other
+ * viewers: a process for each device, with as many threads as it has concurrent commands.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -245,7 +245,7 @@ static bool is_stream(const struct table *table)
 	return table->lines && !table->passes && !table->rates_only;
 }
 
-/* Whether more rows may follow than those that determine the widths. */
+/* Returns true if more rows may follow than those that determine the widths. */
 static bool is_long(const struct table_writer *tw)
 {
 	return is_stream(tw->table) || tw->n_lines == CHUNK;
@@ -376,7 +376,7 @@ static const char *other_value(const struct line *line, const char *name)
 	return NULL;
 }
 
-/* Whether a row before @n has a value with that name. */
+/* Returns true if a row before @n has a value with that name. */
 static bool was_shown(const struct table_writer *tw, unsigned int n,
 		      const char *name)
 {
@@ -575,7 +575,7 @@ static void heading_names(const struct table *table, char *head, size_t size)
 	}
 }
 
-/* Whether some rate of a row is above zero. */
+/* Returns true if some rate of a row is above zero. */
 static bool is_moving(const struct table_writer *tw, unsigned int line)
 {
 	const char *text;
@@ -787,7 +787,10 @@ static void push(struct table_writer *tw)
 	interrupted = SIGPIPE;
 }
 
-/* Whether the previous pass had the same note, which is recorded for the next pass. */
+/*
+ * Returns true if the previous pass had the same note, which is recorded for the next
+ * pass.
+ */
 static bool was_noted(struct table_writer *tw, const struct eadm_note *n)
 {
 	char line[800];

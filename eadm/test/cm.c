@@ -32,7 +32,7 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	    uint32_t depth)
 {
 	struct ibv_qp_init_attr attr = {
-		/* One more for a write or read. */
+		/* One more request, for a write or read. */
 		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
@@ -45,7 +45,10 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->shared = size;
 	link->can_read = true;
 	link->can_write = true;
-	/* Without completion queues in @attr, it creates them, each with a channel. */
+	/*
+	 * Without completion queues in @attr, librdmacm creates them, each with a
+	 * channel.
+	 */
 	if (cm.rdma_create_qp(id, NULL, &attr))
 		return link_fail(link, "queue pair: %s", strerror(errno));
 	link->pd = id->pd;

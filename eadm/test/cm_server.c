@@ -59,7 +59,7 @@ static int accept_link(struct link *link)
 	};
 
 	/*
-	 * Done before the client may send: messages that arrived before arming raise no
+	 * Done before the client may send: messages that arrive before arming raise no
 	 * event.
 	 */
 	if (ibv_req_notify_cq(link->recv_cq, 0))

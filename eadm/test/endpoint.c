@@ -87,7 +87,7 @@ static int create_qp(struct link *link, uint32_t depth)
 	struct endpoint *e = link->endpoint;
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = link->send_cq, .recv_cq = link->recv_cq,
-		/* One more for a write or read. */
+		/* One more request, for a write or read. */
 		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.sq_sig_all = 1,

@@ -53,7 +53,7 @@ struct exchange {
 enum exchange_result {
 	EXCHANGE_OK,
 	EXCHANGE_MORE,		/* bytes are missing */
-	EXCHANGE_ALIEN,		/* another protocol */
+	EXCHANGE_ALIEN,		/* a different protocol */
 	EXCHANGE_OTHER_VERSION,
 	EXCHANGE_INVALID,
 };

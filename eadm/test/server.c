@@ -64,8 +64,8 @@ void server_path(struct server *s, const struct path *path)
 
 /*
  * Send back received messages in order. The receive is posted again first: the client
- * sends its next message as soon as it has the response, and must not find a receiver
- * that is not ready, for which its adapter waits up to 655 ms.
+ * sends its next message as soon as it has the response, and if no receive is posted by
+ * then, the client's adapter waits up to 655 ms.
  */
 static int send_back(struct link *link)
 {

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Whether there is a usable adapter; a connection may use a different one. */
+/* Check that there is a usable adapter; a connection may use a different one. */
 int tcp_start(struct test *test)
 {
 	static const struct sockaddr_storage any;

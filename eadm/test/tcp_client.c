@@ -114,7 +114,7 @@ static int take_answer(struct client *c, struct exchange *there,
 	return 0;
 }
 
-/* Whether the server's offer matches the request. */
+/* Check whether the server's offer matches the request. */
 static int check_answer(struct client *c, const struct exchange *here,
 			const struct exchange *there)
 {

@@ -45,7 +45,7 @@ static void note_refused(const struct server *s,
 	     address_text(peer, text, sizeof(text)), why);
 }
 
-/* Drop a peer that is not a client yet: that is not a failed connection. */
+/* Drop a peer that is not a client yet, which does not count as a failed connection. */
 static void turn_away(struct server *s, struct link *link, const char *why)
 {
 	note_refused(s, &link->peer, why);
@@ -113,7 +113,7 @@ static int choose(struct server *s, struct link *link)
 	return 0;
 }
 
-/* Why the two adapters cannot be connected; 0: they can. */
+/* Returns the reason why the two adapters cannot be connected; 0 if they can. */
 static enum exchange_reason mismatch(const struct adapter *adapter,
 				     const struct exchange *hello)
 {
@@ -239,7 +239,7 @@ void tcp_on_peer(struct server *s, struct link *link)
 		server_drop(s, link);
 }
 
-/* Drop peers that took too long; returns the time until the next one has. */
+/* Drop peers that took too long; returns the time until the next peer must be dropped. */
 int tcp_wait_ms(struct server *s)
 {
 	uint64_t now = monotonic_ns(), next = UINT64_MAX;

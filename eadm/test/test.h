@@ -125,7 +125,7 @@ struct setup {
 	int (*start)(struct test *test);	/* returns a status */
 	void (*stop)(struct test *test);
 	/* Common to client and server. */
-	int (*ended)(struct link *link);	/* its fd is readable: why? -1 */
+	int (*ended)(struct link *link);	/* called when its fd is readable */
 	void (*release)(struct link *link);
 	/* For the client; end() is called in any case. */
 	int (*begin)(struct client *c, uint32_t size, uint32_t depth);
@@ -152,7 +152,7 @@ int test_server(struct test *test);
 struct result {
 	const char *test;
 	const char *why;		/* NULL: success */
-	bool skipped;			/* why not */
+	bool skipped;			/* @why is the reason for skipping */
 	uint64_t count, size;		/* 0: absent */
 	uint64_t *times;		/* @count times in ns; sorted here */
 	size_t n_times;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latency of commands, and connections. On this machine it comes from the stream of
- * flight records, which is idle if there are none; in a capture, from its records.
+ * Latencies of commands, and connections. On this machine, they come from the stream of
+ * flight records, which is idle if there are no commands; in a capture, from its records.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -378,8 +378,8 @@ static bool is_due(const struct top *top, uint64_t now)
 }
 
 /*
- * A refresh without a device, for which top waits: any device, or that of --device if it
- * existed before.
+ * Returns true for a refresh without a device if top waits for a device: any device, or
+ * that of --device if it existed before.
  */
 static bool is_absent(const struct top *top, int error)
 {
@@ -407,7 +407,7 @@ static int scan(struct top *top, uint64_t start, bool has_device)
 	return ret || top_arrange(top) ? ret : -ENOMEM;
 }
 
-/* Processes that could use a device are shown without it. */
+/* Processes that could use a device are shown even without a device. */
 static int no_device(struct top *top, uint64_t start)
 {
 	forget_devs(top);

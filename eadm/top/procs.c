@@ -303,7 +303,7 @@ static void set_rates(struct top_proc *proc, const struct top_proc *old)
 	}
 }
 
-/* Whether data is moving: 1, 0, or -1 if unknown. */
+/* Returns 1 if data is moving, 0 if not, -1 if unknown. */
 static int moves(double a, double b, double least)
 {
 	if ((a > 0 ? a : 0) + (b > 0 ? b : 0) >= least)

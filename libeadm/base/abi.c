@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Growth of the structs of the public interface between versions. */
+/* Compatibility of the structs of the public interface between versions. */
 #include <errno.h>
 #include <string.h>
 

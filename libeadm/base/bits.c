@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bits.h"
 
-/* False if there are no such bits, or not all of their word was read. */
+/* Returns false if the bits do not exist, or if their word was not read completely. */
 bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
 		    size_t len, uint64_t *value)
 {
@@ -19,7 +19,7 @@ bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
 	return true;
 }
 
-/* Without classes, the number is already that of eadm.yaml. */
+/* Without classes, the adapter's number is already the one in eadm.yaml. */
 bool eadm_classes_find(const struct eadm_classes *classes, uint64_t *value)
 {
 	uint64_t flags = 0;

@@ -16,7 +16,7 @@ struct eadm_bits {
 	uint8_t size;		/* bytes of the word; 0: no such bits */
 	uint8_t order;		/* enum eadm_order */
 	uint8_t shift;
-	uint8_t bits;		/* 0: all of them */
+	uint8_t bits;		/* 0: all bits of the word */
 };
 
 /* An adapter's number and the corresponding one in eadm.yaml. */

@@ -24,7 +24,7 @@ struct eadm_devices {
 	uint32_t events;	/* number of the multicast group; 0: none */
 	bool held;		/* see eadm_scan() */
 	bool kept;		/* the snapshot being captured contains the list */
-	bool partial;		/* RDMA netlink was not queried: there are no other devices */
+	bool partial;		/* RDMA netlink was not queried, because it has no other devices */
 };
 
 /*
@@ -64,7 +64,7 @@ struct eadm_ctx {
 		int ended;
 		uint64_t time;
 	} verbs;
-	/* Generic netlink families that were found; see eadm_ask_family(). */
+	/* Generic netlink families found so far; see eadm_ask_family(). */
 	struct {
 		const char *name;
 		uint16_t id;

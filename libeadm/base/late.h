@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Announces a library that is opened on demand to packagers, in the format of the
- * "dlopen metadata for ELF files" specification. The tool announces its own.
+ * Announces to packagers a library that is opened on demand, in the format of the "dlopen
+ * metadata for ELF files" specification. The tool announces its own.
  */
 #ifndef EADM_LATE_H
 #define EADM_LATE_H

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Writing files: a file appears under its name completely or not at all. Only regular
- * files are replaced, and only by a completed file.
+ * Writing files: a file under its final name is always complete. Only regular files are
+ * replaced, and only by a completed file.
  *
- * The name may be in a folder where other users can create files. The path is looked up
- * component by component, each through a descriptor, so that a checked component cannot
- * be replaced. The kernel's own protection (fs.protected_symlinks, fs.protected_fifos)
- * may be off, and does not cover folders without the sticky bit.
+ * The name may be in a folder where other users can create files. The path is therefore
+ * looked up component by component, each through a descriptor, so that a checked
+ * component cannot be replaced. The kernel's own protection (fs.protected_symlinks,
+ * fs.protected_fifos) may be off, and does not cover folders without the sticky bit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@
 
 #define MAX_LINKS 40
 #define MAX_NAMES 100
-/* A pipe's reader may be starting at the same time: wait this long for it. */
+/* The reader of a pipe may still be starting: retry at this interval, this many times. */
 #define READER_STEP_NS 10000000
 #define READER_STEPS 1000
 
@@ -141,7 +141,7 @@ static int follow_proc(struct place *p, const char *target)
 	return 0;
 }
 
-/* A dangling link is an error, because it would not refer to the written file. */
+/* A dangling link is an error: the link would not lead to the written file. */
 static int find(struct place *p, const char *path)
 {
 	char target[PATH_MAX];
@@ -223,7 +223,7 @@ static int open_file(struct eadm_output *out, struct place *p)
 	return open_named_temp(out);
 }
 
-/* The descriptor of the caller that /dev/stdout and similar names refer to, or -1. */
+/* The caller's descriptor that /dev/stdout and similar names refer to, or -1. */
 static int inherited(const struct stat *st)
 {
 	static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };

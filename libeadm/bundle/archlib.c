@@ -16,7 +16,9 @@ EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "bundles for support");
 
 static bool load(struct eadm_archive *lib)
 {
-	/* Lazily: it brings along dozens of libraries, of which bundles need three. */
+	/*
+	 * Bind lazily: it brings along dozens of libraries, of which bundles need three.
+	 */
 	lib->archive = dlopen(ARCHIVE, RTLD_LAZY | RTLD_LOCAL);
 	if (!lib->archive)
 		return false;

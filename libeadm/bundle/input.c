@@ -15,7 +15,7 @@
 
 static const unsigned char zstd_magic[] = { 0x28, 0xb5, 0x2f, 0xfd };
 
-/* Whether the available bytes can be the beginning of a capture or a bundle. */
+/* Returns true if the available bytes can be the beginning of a capture or a bundle. */
 static bool may_be_capture(const unsigned char *head, size_t len)
 {
 	static const unsigned char section[] = { 0x0a, 0x0d, 0x0d, 0x0a };
@@ -42,9 +42,9 @@ static int keep(int fd, const unsigned char *data, size_t len)
 }
 
 /*
- * Keep input in memory that cannot be read twice. A pipe or a device may be endless:
- * input that is neither a capture nor a bundle is refused after its first bytes, and
- * all other input is limited.
+ * Keep in memory any input that cannot be read twice. A pipe or a device may be endless:
+ * input that is neither a capture nor a bundle is refused after its first bytes, and all
+ * other input is limited.
  */
 static int spool(int in)
 {

@@ -471,7 +471,7 @@ static bool address(struct eadm_redactor *r, const char *text, size_t len,
 	return true;
 }
 
-/* Whether the word before @at introduces a version. */
+/* Returns true if the word before @at introduces a version. */
 static bool is_version(const char *text, size_t at)
 {
 	static const char *const words[] = { "v", "ver", "version", "fw",

@@ -70,7 +70,10 @@ static const struct eadm_field *field_of(const struct fields *fields,
 	return place < 0 ? NULL : &object->fields[place];
 }
 
-/* Whether the owner is a process. Kernel consumers such as "[nvme_rdma]" have no PID. */
+/*
+ * Returns true if the owner is a process. Kernel consumers such as "[nvme_rdma]" have no
+ * PID.
+ */
 static bool has_pid(const struct fields *fields, struct eadm_attrs attrs)
 {
 	const struct eadm_field *field;

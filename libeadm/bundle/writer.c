@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Writing bundles, which appear under their name completely or not at all. */
+/* Writing bundles: a file under its final name is always complete. */
 #include "archlib.h"
 #include "base/bytes.h"
 

@@ -148,7 +148,7 @@ struct lap_scan {
 	unsigned int odd, even;	/* number of entries with the wrong phase, and with the right one */
 };
 
-/* Whether this entry has the right phase, but an earlier one did not. */
+/* Returns true if this entry has the right phase, but an earlier one did not. */
 static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 		 struct diag_part *part)
 {
@@ -241,7 +241,8 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 }
 
 /*
- * CQs may be destroyed in the meantime; if none can be read, all have the same reason.
+ * CQs may be destroyed in the meantime; if none can be read, the reason is the same for
+ * all.
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first)
 {

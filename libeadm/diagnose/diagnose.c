@@ -430,7 +430,7 @@ EADM_API int eadm_diagnosis_note(const struct eadm_diagnosis *d,
 		return eadm_abi_give(note, &full, sizeof(full));
 	}
 	index -= d->n_remarks;
-	/* That there was only one snapshot is reported once for all devices. */
+	/* The lack of a second snapshot is reported once for all devices. */
 	if (d->skipped[0] && !index--) {
 		full.error = -ENODATA;
 		full.device = "";

@@ -133,7 +133,7 @@ static unsigned int slot_of(const struct diag_fields *f,
 	return f->n;
 }
 
-/* A family's own states of an object, which rules cite but do not judge. */
+/* A family's own states of an object, which rules add as evidence but do not judge. */
 static void add_family_states(struct diag_fields *f)
 {
 	const struct eadm_field *field;

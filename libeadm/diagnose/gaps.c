@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which rules could not be applied, and why: the absence of findings is only meaningful
- * together with the extent of the examination. A rule about objects that a device
- * cannot have, or has none of at the moment, is not a gap.
+ * Determines which rules could not be applied, and why: the absence of findings is only
+ * meaningful together with the extent of the examination. A rule about objects that a
+ * device does not support, or has none of at the moment, is not a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ const char *eadm_diag_lack_remedy(enum diag_lack lack)
 }
 
 /*
- * Whether the reason is a fault: the other reasons are states that a healthy machine
- * may be in, such as a stock driver or a user without privileges.
+ * Returns true if the reason is a fault: the other reasons are states that a healthy
+ * machine may be in, such as a stock driver or a user without privileges.
  */
 bool eadm_diag_lack_is_fault(enum diag_lack lack)
 {
@@ -79,7 +79,7 @@ bool eadm_diag_lack_is_fault(enum diag_lack lack)
 	       lack == DIAG_LACK_NODE;
 }
 
-/* Whether rows of a kind, or their absence, can be seen at all. */
+/* Returns true if rows of a kind, or their absence, can be seen at all. */
 static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 {
 	switch (kind) {
@@ -94,7 +94,9 @@ static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 	}
 }
 
-/* Whether a row of the device has fields that substitute for the driver's state. */
+/*
+ * Returns true if a row of the device has fields that substitute for the driver's state.
+ */
 static bool has_instead(const struct diag_snapshot *m,
 			const struct eadm_rule *rule, uint64_t dev)
 {

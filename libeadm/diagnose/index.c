@@ -307,7 +307,7 @@ const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 	return eadm_diag_next(&match);
 }
 
-/* Whether two QPs are the two ends of a connection. */
+/* Returns true if two QPs are the two ends of a connection. */
 static bool are_ends(const struct diag_row *a, const struct diag_row *b)
 {
 	bool has_ports = diag_has(a, QP_LOCAL_PORT);

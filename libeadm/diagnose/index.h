@@ -31,8 +31,9 @@ enum diag_key {
 };
 
 /*
- * Hash of both ends of a connection: addresses, and ports or else QP numbers. Hashed as
- * seen by a QP, or by its peer, which is the QP with the same hash; false if unknown.
+ * Sets *hash to a hash of both ends of a connection: their addresses, and their ports or
+ * else QP numbers. The ends are in the order seen by @qp or, if @by_peer, by its peer,
+ * which is the QP whose own hash is the same. Returns false if they are unknown.
  */
 bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash);
 

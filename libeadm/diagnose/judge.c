@@ -238,7 +238,7 @@ void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 	d->n_remarks++;
 }
 
-/* Whether a verdict is about an object or lists it as a consequence. */
+/* Returns true if a verdict is about an object or lists it as a consequence. */
 static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
 		     enum diag_kind kind, const struct diag_row *row)
 {
@@ -250,13 +250,13 @@ static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
 	return m;
 }
 
-/* A mere notice does not break anything, except that it can make the other end wait. */
+/* A notice does not break anything, but it can make the other end wait. */
 static bool may_be_cause(const struct verdict *v)
 {
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
 }
 
-/* The first verdict on the cause; @rule NULL: of any rule. */
+/* The first verdict about the cause; @rule NULL: by any rule. */
 static struct verdict *verdict_on(struct eadm_diagnosis *d, const char *rule,
 				  enum diag_kind kind,
 				  const struct diag_row *cause)

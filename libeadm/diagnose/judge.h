@@ -59,7 +59,7 @@ struct judge {
 	struct verdict *verdict;	/* the verdict being written */
 };
 
-/* Before rules are applied. */
+/* Called before rules are applied. */
 void eadm_judge_prepare(struct eadm_diagnosis *d);
 const char *eadm_judge_keep(struct judge *j, const char *text);
 

@@ -59,7 +59,7 @@ const struct eadm_family *eadm_judge_family(struct judge *j,
 	return eadm_family_find(eadm_judge_driver(j, dev));
 }
 
-/* Whether rdma_cm is used for connections of at least one device; true without devices. */
+/* Returns true if rdma_cm can connect at least one device, or if there is no device. */
 bool eadm_judge_uses_cm(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];

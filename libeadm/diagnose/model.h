@@ -369,7 +369,7 @@ enum diag_input {
 
 #define DIAG_NEEDS(input) (1u << (input))
 
-/* Why a device lacks an input. */
+/* Reason why a device lacks an input. */
 enum diag_lack {
 	DIAG_LACK_NONE,
 	DIAG_LACK_FAMILY,	/* not supported by the family */
@@ -494,7 +494,10 @@ const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
 struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 			      enum diag_kind kind, uint64_t dev);
 
-/* Whether the device is a program, whose objects belong to a guest. */
+/*
+ * Returns true if the device is emulated by a program, so that its objects belong to a
+ * guest.
+ */
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
 
 /*
@@ -518,7 +521,7 @@ static inline bool diag_has(const struct diag_row *row, unsigned int field)
 	return row && row->has >> field & 1;
 }
 
-/* Returns 0 if the value is unknown: if that matters, use diag_has(). */
+/* Returns 0 if the value is unknown; diag_has() makes the distinction. */
 static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
 {
 	return diag_has(row, field) ? row->value[field].u : 0;

@@ -65,7 +65,7 @@ static bool fails_to_make(const struct diag_row *row)
 	}
 }
 
-/* Whether some rule examines the call. */
+/* Returns true if some rule examines the call. */
 static bool wants_call(struct reader *r, const struct diag_row *row)
 {
 	/* A driver's command, whose verb is recorded as well. */

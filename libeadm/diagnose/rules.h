@@ -28,7 +28,7 @@ struct eadm_rule {
 	bool two;		/* compares two snapshots */
 	bool stuck;		/* reports objects without change between snapshots */
 	bool last;		/* no later rule matters for this device */
-	bool program;		/* only for adapters that are programs */
+	bool program;		/* only for adapters emulated by programs */
 	unsigned int needs;	/* inputs besides rows: DIAG_NEEDS() of each */
 	/*
 	 * Fields of its rows, terminated by -1: if one of them is present, the driver's
@@ -92,7 +92,7 @@ const struct diag_snapshot *eadm_judge_now(const struct judge *j);
 const struct diag_snapshot *eadm_judge_then(const struct judge *j);
 
 /*
- * Number of snapshots dropped between the two, and in how many of them a QP was idle.
+ * Number of snapshots dropped between the two; number of those in which a QP was idle.
  */
 unsigned int eadm_judge_between(const struct judge *j);
 unsigned int eadm_judge_idled(const struct judge *j,
@@ -100,12 +100,12 @@ unsigned int eadm_judge_idled(const struct judge *j,
 /* A longer interval may reveal a fault: see eadm_diagnosis_in_doubt(). */
 void eadm_judge_doubt(struct judge *j);
 
-/* Faults counted longer ago than this are history. */
+/* Faults counted earlier than this are ignored. */
 #define LATELY_NS	(30 * SECOND)
 
 /*
- * Whether a fault counter grew between the snapshots or shortly before. @ago is set to
- * the time since then, 0 if unknown.
+ * Returns true if a fault counter grew between the snapshots or shortly before. @ago is
+ * set to the time since then, 0 if unknown.
  */
 static inline bool diag_lately(const struct diag_row *now,
 			       const struct diag_row *then, unsigned int field,
@@ -117,7 +117,7 @@ static inline bool diag_lately(const struct diag_row *now,
 		*ago < LATELY_NS);
 }
 
-/* Whether any QP of this CQ has completed anything on either queue. */
+/* Returns true if any QP of this CQ has completed anything on either queue. */
 bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 
 /* ---- verdicts ------------------------------------------------------------------ */
@@ -125,16 +125,16 @@ bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
 		 ...) EADM_PRINTF(3, 4);
 /*
- * For rules about the setup, and ignored unless those apply: report that a check passed
- * or is not possible, and the remedy in the latter case.
+ * For rules about the setup, and ignored unless such rules are applied: report that a
+ * check passed or is not possible, and the remedy in the latter case.
  */
 void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
 	       ...) EADM_PRINTF(3, 4);
 void eadm_unseen(struct judge *j, const struct diag_row *row,
 		 const char *remedy, const char *fmt, ...) EADM_PRINTF(4, 5);
 /*
- * The same for a device whose driver should show @what; false if that does not apply to
- * the device.
+ * The same for a device whose driver should show @what; returns false if this does not
+ * apply to the device.
  */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what);
@@ -155,8 +155,9 @@ void eadm_judge_cause(struct judge *j, const char *cause);
 void eadm_judge_next(struct judge *j, const char *next);
 
 /*
- * Called after a report: why memory could not be registered @times times since the
- * earlier snapshot: the process's limit, the kernel or the adapter.
+ * Called after a report: states the reason why memory could not be registered @times
+ * times since the earlier snapshot, which is the process's limit, the kernel or the
+ * adapter.
  */
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then, uint64_t times);

@@ -6,7 +6,7 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* Older records of the flight recorder are history. */
+/* Older records of the flight recorder are ignored. */
 #define RECENT_NS	(600 * SECOND)
 
 static void look_dead(struct judge *j, const struct diag_row *now,

@@ -138,7 +138,7 @@ static const signed char cqe_facts[] = {
 	CQE_OP, CQE_OP_RAW, CQE_QUEUE, CQE_STATUS, CQE_WQE_INDEX, CQE_QPN, CQE_BYTES, -1,
 };
 
-/* Whether the completion at an ever-growing index belongs to the current lap. */
+/* Returns true if the completion at an ever-growing index belongs to the current lap. */
 static bool is_valid(const struct diag_row *cqe, const struct diag_row *cq)
 {
 	uint64_t pi = diag_u64(cq, CQ_HW_PI), depth = diag_u64(cq, CQ_DEPTH);
@@ -220,7 +220,7 @@ static uint64_t news_age(const struct news *news, const struct diag_row *cqe)
 	return (news->next - 1 - cqe->id) & (news->depth - 1);
 }
 
-/* The next completion of these. */
+/* The next of these completions. */
 static const struct diag_row *next_new(struct news *news)
 {
 	const struct diag_row *cqe;
@@ -264,8 +264,8 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * An entry that the adapter has written, but whose owner bit tells a consumer the
- * opposite. No entry was written between the snapshots, so all entries in the first
+ * An entry that the adapter has written, but whose owner bit indicates the opposite to a
+ * consumer. No entry was written between the snapshots, so all entries in the first
  * snapshot belong to the lap that their index implies.
  */
 static void look_behind(struct judge *j, const struct diag_row *now,
@@ -453,9 +453,9 @@ static bool uses(const struct diag_row *qp, const struct diag_row *cq)
 }
 
 /*
- * If the adapter does not report how many entries it has written: a completion that
- * arrived between the snapshots, of a QP that uses the CQ in neither. All QPs of the CQ
- * must be known.
+ * If the adapter does not report how many entries it has written: report a completion
+ * that arrived between the snapshots and belongs to a QP that uses the CQ in neither of
+ * them. All QPs of the CQ must be known.
  */
 static void look_stray_news(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)

@@ -98,7 +98,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
 	const struct eadm_family *family = eadm_judge_family(j, now);
-	/* The interface has no name here while it is in another network namespace. */
+	/* An interface in a different network namespace has no name in this one. */
 	const char *netdev = *diag_text(now, DEV_NETDEV) ?
 				     diag_text(now, DEV_NETDEV) :
 				     "the network interface";
@@ -124,7 +124,9 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_DEV, now, DEV_NETDEV);
 }
 
-/* Whether all objects of a kind are counted: RDMA netlink may list only some QPs. */
+/*
+ * Returns true if all objects of a kind are counted: RDMA netlink may list only some QPs.
+ */
 static bool counts_all(struct judge *j, const struct diag_row *dev,
 		       unsigned int used)
 {
@@ -255,8 +257,9 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 #define LEAST_RNR 10
 
 /*
- * Both ends count, the sender the responses that it receives, the receiver those that
- * it sends: if both are ends of the same device, each response is in both counters.
+ * Both ends count: the sender counts the responses that it receives, and the receiver
+ * those that it sends. If both ends are on the same device, each response is in both
+ * counters.
  */
 static void look_rnr(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
@@ -358,7 +361,7 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	dev = eadm_diag_find(eadm_judge_now(j), DIAG_DEV, now->dev, now->dev);
-	/* Processes of a guest have no PID here. */
+	/* Processes of a guest have no PID on this machine. */
 	if (diag_u64(dev, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM ||
 	    !eadm_judge_now(j)->owners_known || diag_has(now, CTX_PID) ||
 	    !diag_has(now, CTX_AGE))

@@ -9,7 +9,7 @@
 /* Completions written since the consumer last reported its index. */
 static uint32_t cq_news(const struct diag_row *cq)
 {
-	/* A CQ that was never armed has not reported an index: it is 0. */
+	/* A CQ that was never armed has not reported an index, which therefore is 0. */
 	return diag_has(cq, CQ_HW_PI) ?
 		       diag_distance(diag_u64(cq, CQ_HW_PI),
 				     diag_u64(cq, CQ_CI),
@@ -26,8 +26,8 @@ static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
 }
 
 /*
- * Armed, with completions, but without an event. If only solicited completions raise an
- * event, it is unknown whether an event is due.
+ * The CQ is armed and has completions, but there is no event. If only solicited
+ * completions raise an event, it is unknown whether an event is due.
  */
 static bool misses_event(const struct diag_row *now, const struct diag_row *then)
 {
@@ -43,7 +43,7 @@ static const signed char eq_facts[] = {
 	EQ_EVENTS, EQ_LAST_EVENT_AGE, EQ_HW_SUPPRESSED, -1,
 };
 
-/* Whether a CQ is waiting for an event of this queue that does not arrive. */
+/* Returns true if a CQ is waiting for an event of this queue that does not arrive. */
 static bool is_waited_for(struct judge *j, const struct diag_row *eq)
 {
 	struct diag_match cqs = eadm_diag_match(eadm_judge_now(j), DIAG_CQS_OF_EQ,
@@ -176,8 +176,8 @@ static void look_adapter_events(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * On a completion EQ, each interrupt has an event, except for a few at the ends of the
- * interval.
+ * On a completion EQ, each interrupt comes with an event, except for a few at the ends of
+ * the interval.
  */
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
@@ -198,7 +198,10 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_EQ, now, then, EQ_EVENTS);
 }
 
-/* Found by the driver's periodic check, or by an issuer that waits for a command. */
+/*
+ * Events without an interrupt are found by the driver's periodic check, or while waiting
+ * for a command.
+ */
 static void look_missed(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {

@@ -10,7 +10,7 @@
 #include "judge.h"
 #include "eadm_nl.h"
 
-/* Older failures are history, left to eadm events --past. */
+/* Older failures are left to eadm events --past. */
 #define RECENT_NS	(600 * SECOND)
 /* Objects lost with the adapter are recorded right after its own failure. */
 #define ALONG_NS	(30 * SECOND)
@@ -27,8 +27,8 @@ static bool is_recent(const struct diag_row *failure)
 }
 
 /*
- * Time when an object or a failure began. An age refers to the time when its row was
- * read: failures are read after the objects, on a busy machine so much later that the
+ * Time when an object or a failure began. An age is relative to the time when its row was
+ * read. Failures are read after the objects; on a busy machine, so much later that the
  * failure of a young object would seem older than the object.
  */
 static uint64_t beginning(const struct diag_row *row, int age)
@@ -36,7 +36,10 @@ static uint64_t beginning(const struct diag_row *row, int age)
 	return row->time - diag_u64(row, age);
 }
 
-/* Whether the object itself still exists, not a later object with its number. */
+/*
+ * Returns true if the object itself still exists, rather than a later object with its
+ * number.
+ */
 static bool is_there(struct judge *j, const struct diag_row *f)
 {
 	bool qp = diag_u64(f, FAIL_KIND) == EADM_FAILURE_KIND_QP;

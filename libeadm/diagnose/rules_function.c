@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about adapters as seen on the bus: with or without a driver, in this network
- * namespace or in another one.
+ * Rules about adapters as seen on the bus: with or without a driver, in this or a
+ * different network namespace.
  */
 #include <stdio.h>
 #include <string.h>
@@ -40,12 +40,12 @@ static bool is_unbound(const struct diag_row *function)
 
 struct places {
 	unsigned int here, elsewhere, unbound;
-	char addresses[128];	/* addresses of functions elsewhere */
+	char addresses[128];	/* addresses of functions in other namespaces */
 };
 
 /*
- * A driver registers the device when it is bound: if no device is visible, it is in
- * another network namespace, unless all namespaces share the devices.
+ * A driver registers the device when it is bound. If no device is visible, it is in a
+ * different network namespace, unless all namespaces share the devices.
  */
 static void find_places(struct judge *j, struct places *places)
 {

@@ -17,8 +17,8 @@ bool eadm_judge_has_roce(const struct diag_row *setup)
 /* ---- the network interface -------------------------------------------------------- */
 
 /*
- * The interface of a GID for which RDMA netlink shows none: it is in another network
- * namespace. "" if there is none, or it is unknown.
+ * The interface of a GID for which RDMA netlink shows no interface, because it is in a
+ * different network namespace. "" if there is none, or if it is unknown.
  */
 static const char *interface_elsewhere(struct judge *j,
 				       const struct diag_row *dev)
@@ -58,8 +58,8 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	/*
-	 * As in a container that sees the adapters of its host; older kernels name the
-	 * interface only with RoCE.
+	 * This happens in a container that sees the adapters of its host; older kernels
+	 * name the interface only with RoCE.
 	 */
 	if (*elsewhere)
 		eadm_accuse(j, now, "its network interface %s is in another network namespace",

@@ -72,8 +72,8 @@ static void look_cgroup(struct judge *j, const struct diag_row *now,
 /* ---- pinned memory ----------------------------------------------------------------- */
 
 /*
- * The first context of a process represents all of them: NULL for the others, and if
- * unknown.
+ * The first context of a process represents all its contexts. Returns NULL for the
+ * others, and if the owner is unknown.
  */
 static const struct diag_owner *owner_by_first(struct judge *j, const struct diag_row *ctx)
 {

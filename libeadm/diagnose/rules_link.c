@@ -65,7 +65,10 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* RTR needs the address of a neighbour: a QP without it remains in its state. */
+/*
+ * The transition to RTR requires the neighbour's address: without it, the QP stays in
+ * INIT.
+ */
 static bool stays_in_init(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,

@@ -84,7 +84,7 @@ static void look_subnet(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (!*netdev || !diag_has(setup, SETUP_SUBNET))
 		return;
-	/* Without an IPv4 address, it is in no subnet. */
+	/* Without an IPv4 address, the interface is not in any subnet. */
 	if (!*others && diag_has(setup, SETUP_IPV4) &&
 	    !diag_u64(setup, SETUP_IPV4))
 		return;

@@ -63,7 +63,7 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 	uint64_t silent = silent_for(j, now, then);
 	char age[32], usual[32];
 
-	/* The adapter never sent any (older firmware), or was just started. */
+	/* The adapter never sent a keep-alive (older firmware), or was just started. */
 	if (!period || diag_u64(now, CNT_KEEP_ALIVES) < ALIVE_MISSED ||
 	    now->id != 1)
 		return;
@@ -138,14 +138,14 @@ static bool is_connected(const struct diag_row *qp)
 	       (type == EADM_QP_TYPE_RC || type == EADM_QP_TYPE_XRC_INI);
 }
 
-/* Whether a QP waits for acknowledgements. */
+/* Returns true if a QP waits for acknowledgements. */
 static bool is_waiting(struct judge *j, const struct diag_row *qp)
 {
 	(void)j;
 	return is_connected(qp) && diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
 }
 
-/* Whether a QP has failed since the earlier snapshot, or may have. */
+/* Returns true if a QP has failed since the earlier snapshot, or may have. */
 static bool has_failed(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
@@ -236,7 +236,10 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	if (!times && is_unanswered(now, then)) {
-		/* One retransmission may be an accident: a longer interval shows. */
+		/*
+		 * A single retransmission may be accidental: a longer interval shows
+		 * whether it is.
+		 */
 		if (repetitions(now, then) < 2)
 			eadm_judge_doubt(j);
 		else
@@ -259,7 +262,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	cite_traffic(j, now, then);
 }
 
-/* Whether each QP that failed has a peer on this machine with a verdict. */
+/* Returns true if each QP that failed has a peer on this machine with a verdict. */
 static bool peers_explain(struct judge *j, const struct diag_row *now)
 {
 	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, now->dev);
@@ -359,7 +362,7 @@ static void cite_qps(struct judge *j, uint64_t dev)
 	}
 }
 
-/* A loss of one packet in a hundred is not an accident. */
+/* A loss of one packet in a hundred is not accidental. */
 static void look_retransmissions(struct judge *j, const struct diag_row *now,
 				 const struct diag_row *then)
 {

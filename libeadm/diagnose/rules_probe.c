@@ -12,7 +12,7 @@
 #include "eadm_nl.h"
 #include "rules.h"
 
-/* Older records are history. */
+/* Older records are ignored. */
 #define RECENT_NS	(600 * SECOND)
 /* A call that destroys an object and has not returned for this long hangs. */
 #define HANG_NS		(2 * SECOND)

@@ -106,7 +106,7 @@ static bool knocks(const struct end *e, const struct end *peer)
 		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS));
 }
 
-/* The adapter knows of no posted receive, and used none in the meantime. */
+/* The adapter sees no posted receive, and used none in the meantime. */
 static bool has_no_receive(const struct end *e)
 {
 	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
@@ -115,7 +115,7 @@ static bool has_no_receive(const struct end *e)
 	       diag_same(e->now, e->then, QP_HW_RQ_CI);
 }
 
-/* Receives were posted that the adapter does not know of. */
+/* The adapter has not seen all posted receives. */
 static bool rq_is_unheard(const struct diag_row *qp)
 {
 	return diag_apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
@@ -125,7 +125,7 @@ static bool rq_is_unheard(const struct diag_row *qp)
  * ---- causes that affect several QPs -------------------------------------------------
  */
 
-/* Counters of its device, which has one port so far. */
+/* Counters of its device, which currently has one port. */
 static const struct diag_row *counters_of(const struct diag_snapshot *m,
 					  const struct diag_row *qp)
 {
@@ -168,7 +168,7 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 			    counters_of(m, at), qp, "%s", text);
 }
 
-/* Whether one of its CQs was reported because the owner makes no progress. */
+/* Returns true if one of its CQs was reported because the owner makes no progress. */
 static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			unsigned int field, const char *text)
 {
@@ -187,7 +187,7 @@ static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 			    qp, "%s", text);
 }
 
-/* Whether the other end or either device was reported. */
+/* Returns true if the other end or either device was reported. */
 static bool others_explain(struct judge *j, const struct diag_row *qp,
 			   const struct diag_row *peer, const char *text)
 {
@@ -197,8 +197,8 @@ static bool others_explain(struct judge *j, const struct diag_row *qp,
 }
 
 /*
- * The counters show whether packets are dropped at the port or by a limit: if they
- * cannot be read, the adapter at either end may have a cause that remains unseen.
+ * If the counters cannot be read, it is unknown whether packets are dropped at the port
+ * or by a limit: the adapter at either end may have a cause that remains unseen.
  */
 static bool drops_are_unknown(struct judge *j, const struct diag_row *qp)
 {
@@ -228,7 +228,9 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	uint32_t n = diag_apart(now, QP_SQ_PI, QP_HW_SQ_PI);
 	char age[32];
 
-	/* While busy, the adapter may check for more requests only when done. */
+	/*
+	 * A busy adapter may check for more requests only after finishing earlier ones.
+	 */
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
 	    !n || !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
@@ -391,7 +393,8 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * An end that gave up has retransmitted; an end that has not was notified by its peer.
+ * An end that gave up has retransmitted; an end that has not retransmitted was notified
+ * by its peer.
  */
 static bool gave_up(const struct diag_row *qp)
 {
@@ -493,8 +496,8 @@ static bool receives_late(const struct end *e)
 }
 
 /*
- * Whether the QP almost always has requests to send. A QP that posts one request after
- * the other is idle now and then, but not in two samples of four.
+ * Returns true if the QP almost always has requests to send. A QP that posts one request
+ * after the other is idle now and then, but not in two samples of four.
  */
 static bool always_sends(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
@@ -619,7 +622,7 @@ static const char *name_of(const char *name, uint64_t value, char *buf,
 	return buf;
 }
 
-/* Whether a request of this QP reports the failure in its completion. */
+/* Returns true if a request of this QP reports the failure in its completion. */
 static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 {
 	struct diag_match cqes = eadm_diag_match(eadm_judge_now(j), DIAG_CQES_OF_QP,
@@ -637,9 +640,9 @@ static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 }
 
 /*
- * Whether @a failed and @b was stopped because of that: both ends report the same
- * cause. The end whose request failed has a completion with the error; the other end
- * got an access or receive error, or was simply notified later.
+ * Returns true if @a failed and @b was stopped because of that: both ends report the same
+ * cause. The end whose request failed has a completion with the error; the other end got
+ * an access or receive error, or was simply notified later.
  */
 static bool failed_first(struct judge *j, const struct diag_row *a,
 			 const struct diag_row *b)
@@ -741,7 +744,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 		    (int64_t)diag_u64(now, QP_HW_ERROR) == -ENODEV;
 
 	(void)then;
-	/* There was an event that was raised by the driver, not by the adapter. */
+	/* The event was raised by the driver, not by the adapter. */
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;

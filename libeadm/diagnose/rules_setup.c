@@ -15,7 +15,7 @@
 
 /* Less locked memory than this makes ordinary applications fail. */
 #define MEMLOCK_MIN	(64ULL << 20)
-/* Every path must support this much: IPv6 requires it. */
+/* IPv6 requires every path to support at least this MTU. */
 #define MTU_MIN		1280
 
 /* A library on top of verbs through which applications use one of the devices. */
@@ -34,8 +34,8 @@ static const char *middleware(struct judge *j)
 }
 
 /*
- * Whether the driver should show its state but does not: such a check must not count as
- * passed.
+ * Returns true if the driver should show its state but does not: such a check must not
+ * count as passed.
  */
 static bool is_hidden(const struct diag_row *dev)
 {
@@ -107,7 +107,7 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 		snprintf(buf, size, " (%s)", origin);
 }
 
-/* The companion refuses a driver that shares other structs with it. */
+/* The companion refuses a driver that was built with a different interface. */
 static bool is_other_build(struct judge *j, const struct diag_row *dev)
 {
 	const struct diag_row *setup = eadm_judge_setup(j, dev);
@@ -158,7 +158,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 	return true;
 }
 
-/* Whether eadm has a driver for one of the devices; true without devices. */
+/* Returns true if eadm has a driver for one of the devices, or if there is no device. */
 static bool has_use_for_companion(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
@@ -281,7 +281,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 		accuse_builds(j, dev);
 		return;
 	}
-	/* There is a family: is_hidden() requires one. */
+	/* The family is known, because is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!eadm_judge_module(j, "eadm"))
 		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be read",

@@ -5,7 +5,7 @@
 
 #include "rules.h"
 
-/* False if the source does not have the field, which is noted. */
+/* Returns false, and records this, if the source does not have the field. */
 bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
 		      unsigned int field);
 /* The positive number of a field with a negative errno. */
@@ -16,7 +16,10 @@ const struct diag_row *eadm_judge_setup(struct judge *j,
 const struct diag_row *eadm_judge_module(struct judge *j, const char *name);
 const char *eadm_judge_driver(struct judge *j, const struct diag_row *dev);
 bool eadm_judge_uses_cm(struct judge *j);
-/* Whether the GIDs are IP addresses, of which the one in the row can be used here. */
+/*
+ * Returns true if the GIDs are IP addresses and the GID in the row can be used in this
+ * network namespace.
+ */
 bool eadm_judge_has_roce(const struct diag_row *setup);
 void eadm_look_gid(struct judge *j, const struct diag_row *now,
 		   const struct diag_row *then);

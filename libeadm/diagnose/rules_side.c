@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about adapters that are programs: on one side there is a guest, whose driver
- * and applications may be at fault, and on the other a backend, which may fail.
+ * Rules about adapters emulated by programs. On one side is a guest, whose driver and
+ * applications may be at fault; on the other side is a backend, which may fail.
  */
 #include <inttypes.h>
 #include <string.h>

@@ -9,7 +9,9 @@
 /* Control connections transfer fewer bytes per second than this. */
 #define BUSY		(1ULL << 20)
 
-/* Whether this machine has an adapter; rows of programs describe other machines. */
+/*
+ * Returns true if this machine has an adapter; rows of programs describe other machines.
+ */
 static bool has_adapter(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];

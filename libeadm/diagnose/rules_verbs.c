@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about user space: libibverbs, its providers, and the files by which processes
- * use devices. The files of the caller are judged.
+ * Rules about user space: libibverbs, its providers, and the files through which
+ * processes use devices. The files that the caller sees are checked.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -128,8 +128,8 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 /* ---- providers ----------------------------------------------------------------- */
 
 /*
- * Only devices whose file exists are listed: another rule covers the others. Adapters
- * that are programs have no setup.
+ * Only devices whose file exists are listed: a different rule covers devices without a
+ * file. Adapters emulated by programs have no setup.
  */
 static bool has_file(struct judge *j, const struct diag_row *dev)
 {

@@ -50,7 +50,7 @@ enum eadm_index {
 	EADM_INDEX_PHASE,	/* a bit in each entry changes with every lap */
 };
 
-/* Longest entry of any family, with all its places. */
+/* Maximum size of an entry of any family, including all its places. */
 #define EADM_ENTRY_MAX 1024
 
 /* Format of the entries in a kind of queue. */
@@ -113,7 +113,9 @@ struct eadm_family {
 	const char *provider;
 	const char *interrupts;		/* prefix of their names, or NULL */
 	const char *middleware;		/* library on top of verbs, or NULL */
-	/* Folder with a socket for each program that is such an adapter, or NULL. */
+	/*
+	 * Folder with a socket for each program that emulates such an adapter, or NULL.
+	 */
 	const char *sockets;
 	uint32_t verbs_driver;		/* RDMA_DRIVER_*; 0: not needed */
 	bool companion;			/* eadm's driver supports the companion */
@@ -142,7 +144,7 @@ const struct eadm_context *
 eadm_family_context(const struct eadm_family *family, uint32_t kind);
 const struct eadm_register *
 eadm_family_register(const struct eadm_family *family, uint32_t offset);
-/* Whether adapters have a network interface; true also if it is unknown. */
+/* Returns true if adapters have a network interface, or if this is unknown. */
 bool eadm_family_has_netdev(const struct eadm_family *family);
 /* Library through which applications use an adapter; NULL: verbs, or unknown. */
 const char *eadm_family_middleware(const struct eadm_family *family);

@@ -115,8 +115,8 @@ eadm_family_index_bits(const struct eadm_family *family, const char *queue)
 }
 
 /*
- * NULL for unknown entries and for those whose size differs from the description: such
- * entries must not be shown.
+ * Returns NULL for unknown entries and for those whose size differs from the description,
+ * which must not be shown.
  */
 const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 					     uint32_t kind, uint32_t id,
@@ -138,8 +138,8 @@ const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 }
 
 /*
- * Whether this CQ belongs to the command queue. Not every family has that CQ among its
- * CQs.
+ * Returns true if CQ @id belongs to the command queue. Some families do not number it
+ * among their CQs.
  */
 bool eadm_family_is_command_cq(const struct eadm_family *family, uint32_t id)
 {

@@ -323,7 +323,7 @@ static int text_hex(const unsigned char *p, size_t n, size_t group, char sep,
 	return at;
 }
 
-/* Every row has two addresses, so avoid printf. */
+/* Every row has two addresses: printf() would take too long. */
 static int text_ipv4(const unsigned char *p, char *buf, size_t size)
 {
 	char ip[INET_ADDRSTRLEN], *t = ip;

@@ -125,7 +125,7 @@ static PyObject *value_of(const struct record *r, const struct eadm_field *field
 	return text_of(r, field);
 }
 
-/* The field with a key; NULL with KeyError if there is none or it has no value. */
+/* The field with a key; NULL with KeyError if it does not exist or has no value. */
 static const struct eadm_field *field_of(const struct record *r, PyObject *key)
 {
 	const struct eadm_field *field = NULL;

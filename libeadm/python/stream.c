@@ -24,7 +24,9 @@ struct stream {
 
 static PyTypeObject *trace_type, *events_type;
 
-/* ---- the two ---------------------------------------------------------------------------- */
+/*
+ * ---- the two kinds --------------------------------------------------------------------
+ */
 
 static int trace_fd(const void *stream)
 {

@@ -25,7 +25,7 @@ PyObject *py_fail(const struct eadm_ctx *ctx, int error)
 	return NULL;
 }
 
-/* Names in kernel messages may not be valid UTF-8. */
+/* Names in kernel messages might not be valid UTF-8. */
 PyObject *py_text(const char *text)
 {
 	if (!text)

@@ -78,7 +78,10 @@ int eadm_companion_find(struct eadm_ctx *ctx)
 	return ret;
 }
 
-/* Why the companion does not show a device, according to the device list as read. */
+/*
+ * Returns the reason why the companion does not show a device, according to the device
+ * list.
+ */
 const char *eadm_companion_why(const struct eadm_ctx *ctx)
 {
 	switch (ctx->devices.family_err) {

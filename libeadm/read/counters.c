@@ -32,7 +32,7 @@ uint16_t eadm_counter_attr(const char *name)
 	return canonical ? canonical->attr : 0;
 }
 
-/* Remember which fields a record has, for counters that only fill in missing ones. */
+/* Remember which fields a record has, for counters that only fill in missing fields. */
 void eadm_counters_mark(const struct eadm_record *rec,
 			struct eadm_counters_had *had)
 {

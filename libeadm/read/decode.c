@@ -35,7 +35,7 @@ struct decoder {
 
 /*
  * Index of the field of an attribute in a message, or in a family's nest, whose first
- * attribute has slot @base + 1; -1 if it has none.
+ * attribute has slot @base + 1; -1 if the attribute has no field.
  */
 static inline int place_of(const struct eadm_object *object,
 			   const struct nlattr *attr, unsigned int base,
@@ -47,8 +47,8 @@ static inline int place_of(const struct eadm_object *object,
 }
 
 /*
- * Whether the attribute is a number that can be used as it is, which is true of nearly
- * all. Decoding spends most of its time here.
+ * Returns true if the attribute is a number that can be used unchanged, as nearly all
+ * can. Decoding spends most of its time here.
  */
 static inline bool is_plain(const struct eadm_object *object,
 			    const struct nlattr *attr, unsigned int base,

@@ -63,8 +63,8 @@ static int list_companion(struct eadm_ctx *ctx)
 }
 
 /*
- * Without the companion, there may still be programs that are adapters and respond like
- * the companion.
+ * Without the companion, there may still be programs that emulate adapters and respond
+ * like the companion.
  */
 static void list_programs(struct eadm_ctx *ctx)
 {
@@ -97,9 +97,8 @@ static void load_rdma(struct eadm_ctx *ctx)
 }
 
 /*
- * Succeeds if at least one of the two ways works; the error of the other one is
- * remembered. RDMA netlink is not queried if it would only show the companion's
- * devices.
+ * Succeeds if at least one of the two sources works; the error of the other one is
+ * stored. RDMA netlink is not queried if it would only show the companion's devices.
  */
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
@@ -137,7 +136,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	return devices->rdma_err;
 }
 
-/* For data that only RDMA netlink has about a device, such as its ports. */
+/* For data about a device that only RDMA netlink provides, such as its ports. */
 int eadm_devices_complete(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;

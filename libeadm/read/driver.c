@@ -18,7 +18,7 @@ struct answer {
 	struct eadm_record rec;
 };
 
-/* The device's row about the machine, with one field and what belongs to it. */
+/* The device's row about the machine, with one field and the fields that belong to it. */
 static bool ask_for(struct eadm_ctx *ctx, struct answer *answer,
 		    unsigned int object, const struct eadm_device *dev,
 		    unsigned int attr)
@@ -52,7 +52,7 @@ static void end(struct answer *answer)
 	eadm_record_release(&answer->rec);
 }
 
-/* Whether user space can open the device. */
+/* Returns true if user space can open the device. */
 static bool has_node(struct eadm_ctx *ctx, const struct eadm_device *dev)
 {
 	struct answer answer;
@@ -89,7 +89,7 @@ static const char *module_of(struct eadm_ctx *ctx,
 	return NULL;
 }
 
-/* Whether sysfs shows a different driver for the device. */
+/* Returns true if sysfs shows a different driver for the device. */
 static bool is_of_other(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			const char *module)
 {
@@ -102,7 +102,7 @@ static bool is_of_other(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return other;
 }
 
-/* Whether the module has no other device. */
+/* Returns true if the module has no other device. */
 static bool is_only_one(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			const char *module, uint32_t id)
 {
@@ -170,7 +170,10 @@ static uint64_t number_of(const struct answer *answer, unsigned int attr)
 		       UINT64_MAX;
 }
 
-/* Whether driver and companion are loaded, but were built with different interfaces. */
+/*
+ * Returns true if driver and companion are loaded, but were built with different
+ * interfaces.
+ */
 static bool is_other_build(struct eadm_ctx *ctx, const struct eadm_device *dev)
 {
 	uint64_t driver = UINT64_MAX, companion = UINT64_MAX;

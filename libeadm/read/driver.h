@@ -8,11 +8,16 @@
 
 void eadm_driver_put(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		     struct eadm_record *rec);
-/* Whether eadm has a driver that would make the device visible to the companion. */
+/*
+ * Returns true if eadm has a driver that would make the device visible to the companion.
+ */
 bool eadm_driver_has_companion(struct eadm_ctx *ctx,
 			       const struct eadm_device *dev);
 
-/* Why the companion does not show @dev, or, if NULL, one of the listed devices. */
+/*
+ * Returns the reason why the companion does not show @dev or, if NULL, one of the listed
+ * devices.
+ */
 const char *eadm_driver_why(struct eadm_ctx *ctx, const struct eadm_device *dev);
 
 /*

@@ -61,8 +61,8 @@ static int start_machine(struct eadm_dump *dump)
 }
 
 /*
- * Whether each device that the companion shows has a row, so that the device list need
- * not be requested first. A device without ports has no counters in RDMA netlink
+ * Returns true if each device that the companion shows has a row, so that the device list
+ * need not be requested first. A device without ports has no counters in RDMA netlink
  * either.
  */
 static bool shows_each_device(const struct eadm_dump *dump)

@@ -22,8 +22,8 @@ static const struct eadm_format *format_of(const struct eadm_ring *ring)
 }
 
 /*
- * Whether the index rule reported by the driver, if any, is that of the format. With a
- * different rule, each index would denote a different place.
+ * Returns true if the index rule reported by the driver, if any, is that of the format.
+ * With a different rule, each index would denote a different place.
  */
 bool eadm_entry_fits(const struct eadm_ring *ring)
 {
@@ -67,7 +67,7 @@ static bool has_index(const struct eadm_format *format)
 	return format->places > 1 && !format->slots;
 }
 
-/* Whether entry boundaries can only be found in the whole ring. */
+/* Returns true if the whole ring must be read to find where entries begin. */
 bool eadm_entry_needs_index(const struct eadm_ring *ring)
 {
 	const struct eadm_format *format = format_of(ring);
@@ -181,7 +181,7 @@ static unsigned int header_at(const struct eadm_ring *ring,
 	return places;
 }
 
-/* Whether the entry at @at was written over the end of the one at @i. */
+/* Returns true if the entry at @at was written over the end of the one at @i. */
 static bool is_newer(const struct eadm_ring *ring,
 		     const struct eadm_format *format, uint32_t at, uint32_t i,
 		     unsigned int places)

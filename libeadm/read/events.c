@@ -40,7 +40,7 @@ static int listen_to_probe(struct eadm_events *events)
 }
 
 /*
- * Whether programs that are adapters are among the devices, with or without the
+ * Returns true if the devices include programs that emulate adapters, with or without the
  * companion.
  */
 static bool has_programs(const struct eadm_ctx *ctx)

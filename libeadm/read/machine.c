@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine, which every source can provide. A missing row is not
- * an error: the context's error message is left as it is.
+ * Rows about the machine, which every source can provide. A missing row is not an error:
+ * it leaves the context's error message unchanged.
  */
 #include <errno.h>
 #include <stdio.h>

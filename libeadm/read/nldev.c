@@ -59,8 +59,8 @@ int eadm_nldev_ask(struct eadm_ctx *ctx, const struct eadm_query *query,
 }
 
 /*
- * Whether the kernel copies pinned pages for a forked process: 1, 0, or a negative
- * errno. Leaves the context's error message unchanged.
+ * Returns 1 if the kernel copies pinned pages for a forked process, 0 if not, or a
+ * negative errno. Leaves the context's error message unchanged.
  */
 int eadm_nldev_copy_on_fork(struct eadm_ctx *ctx)
 {

@@ -240,7 +240,7 @@ static bool is_named(const struct eadm_record *rec, const char *name)
 	return text && !strcmp(text, name);
 }
 
-/* The number of the newest device of this name that the probe has rows of. */
+/* The number of the newest device with this name for which the probe has rows. */
 static int find_in_probe(struct eadm_dump *dump, const char *name)
 {
 	struct eadm_query query =
@@ -263,8 +263,8 @@ static int find_in_probe(struct eadm_dump *dump, const char *name)
 }
 
 /*
- * The probe keeps its records of devices that have been removed. In any case, the error
- * message remains that there is no such device.
+ * The probe keeps records of devices that have been removed. In any case, the error
+ * message still states that there is no such device.
  */
 int eadm_plan_gone(struct eadm_dump *dump, const char *name)
 {

@@ -59,7 +59,7 @@ static int kind_of(const struct eadm_object *object,
 	}
 }
 
-/* Whether the combination of options is valid. */
+/* Checks whether the combination of options is valid. */
 int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 		       const struct eadm_dump_opts *opts,
 		       const struct eadm_entry_opts *entries)
@@ -105,7 +105,7 @@ static int take_ring(struct eadm_reply *reply, const struct eadm_record *rec,
 {
 	uint32_t error = 0, user = 0, memory = EADM_RING_MEMORY_HOST;
 
-	/* The entries of such a ring may have no known size. */
+	/* The entries of such a ring may be of unknown size. */
 	get(rec, EADM_A_RAW_MEMORY, &memory);
 	if (memory == EADM_RING_MEMORY_DEVICE)
 		return eadm_fail(reply->ctx, -EOPNOTSUPP,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Converts RDMA netlink to the same records, for devices that the companion does not
- * show: the RDMA core's data about devices of any vendor.
+ * Converts RDMA netlink messages to the same records, for devices that the companion does
+ * not show. The messages contain the RDMA core's data about devices of any vendor.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -564,9 +564,9 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 }
 
 /*
- * Whether the driver has counters for the port, which the RDMA core knows without
- * querying the adapter: 0 if so, -EINVAL if not, another negative errno if unknown.
- * Leaves the context's error message unchanged.
+ * Returns 0 if the driver has counters for the port, -EINVAL if not, another negative
+ * errno if unknown. The RDMA core knows this without querying the adapter. Leaves the
+ * context's error message unchanged.
  */
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       uint32_t port, struct eadm_record *rec)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rows about the machine and its setup, most of which the source provides as they are.
- * A field is absent if the source does not have it; an empty string or 0 means that the
+ * Rows about the machine and its setup, most of which come unchanged from the source. A
+ * field is absent if the source does not have it; an empty string or 0 means that the
  * described thing does not exist.
  */
 #include <errno.h>
@@ -404,7 +404,7 @@ static int put_setup(struct eadm_ctx *ctx, struct eadm_setup *setup,
 	const char *netdev = text_of(base, "netdev");
 	int ret;
 
-	/* A program that is an adapter needs no setup on the machine. */
+	/* A program that emulates an adapter needs no setup on the machine. */
 	if (is_program(base))
 		return 0;
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32,

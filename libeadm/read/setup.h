@@ -13,13 +13,13 @@ struct eadm_setup {
 	unsigned int index, number;	/* numbers of the next query and the next row */
 	/*
 	 * For modules: requested attributes, 0: all; and whether only the module at
-	 * @index is wanted.
+	 * @index is requested.
 	 */
 	uint64_t fields;
 	bool one;
 	/*
-	 * For processes: the process to show, or in ascending order those already
-	 * shown.
+	 * For processes: the process to show, or the processes already shown, in
+	 * ascending order.
 	 */
 	uint32_t pid, *shown;
 	size_t n_shown, max_shown;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The SRQ of a QP: RDMA netlink lists the QPs of an SRQ, and not the SRQ of a QP. */
+/*
+ * Finds the SRQ of a QP: RDMA netlink lists the QPs of an SRQ, but not the SRQ of a QP.
+ */
 #include <rdma/rdma_netlink.h>
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
 
 struct eadm_srq_qps;
 
-/* Which QPs of a device receive from which SRQ. */
+/* Maps each QP of a device to the SRQ that it receives from. */
 struct eadm_srqs {
 	struct eadm_srq_qps *qps;	/* sorted by QP number */
 	size_t n, max;

@@ -227,7 +227,7 @@ static int companion_failed(struct eadm_dump *dump, const struct step *step,
 	return step_failed(dump, step, error);
 }
 
-/* Plan steps for the devices that no row was about. */
+/* Plan steps for the devices without a row. */
 static int plan_others(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_device *dev;
@@ -292,7 +292,10 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 			      ctx->errmsg);
 }
 
-/* Older kernels and captures have no SRQs: the rows of QPs go without theirs. */
+/*
+ * Older kernels and captures have no SRQs: the rows of QPs are then returned without
+ * them.
+ */
 static int load_srqs(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_errmsg before;
@@ -306,7 +309,7 @@ static int load_srqs(struct eadm_dump *dump, const struct step *step)
 	return 0;
 }
 
-/* What RDMA netlink has about QPs in rows of other objects. */
+/* Load data about QPs that RDMA netlink only has in rows of other objects. */
 static int load_of_qps(struct eadm_dump *dump, const struct step *step)
 {
 	int ret;
@@ -392,7 +395,7 @@ static int rdma_failed(struct eadm_dump *dump, const struct step *step,
 	if (eadm_rdma_per_port(dump->object) &&
 	    (error == -EINVAL || error == -EOPNOTSUPP))
 		return no_counters(dump, step);
-	/* Kernels before that command: 5.10. */
+	/* Older kernels, such as 5.10, lack that command. */
 	if (error == -EINVAL &&
 	    dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_SRQ])
 		error = eadm_fail(dump->ctx, -EOPNOTSUPP,
@@ -475,7 +478,10 @@ static int open_local(struct eadm_dump *dump, const struct step *step)
 	return eadm_reply_open(dump->ctx, &query, &dump->reply);
 }
 
-/* The companion shows the row's device: its rows are used instead of the probe's. */
+/*
+ * Returns true if the companion shows the row's device; its rows then replace the
+ * probe's.
+ */
 static bool is_shown(const struct eadm_dump *dump, const struct eadm_record *rec)
 {
 	const struct eadm_device *dev;

@@ -42,9 +42,10 @@ static bool is_known(const struct eadm_devices *devices, const char *name)
 }
 
 /*
- * Whether the known devices, of which there must be at least one, are all RDMA devices.
- * sysfs may show a different network namespace than ours. But a device belongs to one
- * namespace or to all, so namespaces that share a device see the same devices.
+ * Returns true if there are no RDMA devices besides the known ones, of which there must
+ * be at least one. sysfs may show a different network namespace than ours. But a device
+ * belongs to one namespace or to all, so namespaces that share a device see the same
+ * devices.
  */
 bool eadm_sysfs_shows_no_other(struct eadm_ctx *ctx)
 {

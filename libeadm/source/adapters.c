@@ -43,7 +43,7 @@ void eadm_local_device(struct eadm_answer *answer,
 	at = eadm_answer_row(answer, dev);
 	if (eadm_local_wants(query, EADM_A_DEV_DRIVER))
 		put_driver(answer, dev->name);
-	/* One check for all limits: reading them requires opening the device. */
+	/* One check suffices, because reading any limit requires opening the device. */
 	if (eadm_local_wants(query, EADM_A_DEV_MAX_QP))
 		eadm_local_limits(answer, dev);
 	if (netdev && eadm_local_wants(query, EADM_A_DEV_ADDRESSES))
@@ -114,7 +114,7 @@ void eadm_local_counters(struct eadm_answer *answer,
 
 /* ---- setup ----------------------------------------------------------------------- */
 
-/* Opening the file holds the driver: done only if requested. */
+/* An open file prevents the driver from being unloaded: done only if requested. */
 static void put_uverbs(struct eadm_answer *answer, const char *device,
 		       bool open)
 {
@@ -159,7 +159,7 @@ static bool is_global(const struct sockaddr *addr)
 }
 
 /*
- * rdma_cm uses an address of a VLAN as one of the interface below, with every protocol.
+ * With every protocol, rdma_cm treats an address of a VLAN as one of the interface below.
  */
 static bool is_vlan_of(const struct eadm_ctx *ctx, const char *name,
 		       const char *netdev)
@@ -191,7 +191,7 @@ static void put_vlan(struct eadm_answer *answer, const struct ifaddrs *all,
 }
 
 /*
- * Put whether the interface has addresses of either family, and other interfaces in its
+ * Put whether the interface has an IPv4 or IPv6 address, and the other interfaces in its
  * subnet.
  */
 static void put_addresses(struct eadm_answer *answer, const char *netdev,
@@ -222,7 +222,7 @@ static void put_bond(struct eadm_answer *answer, const char *netdev)
 {
 	char state[16], bond[IFNAMSIZ] = "";
 
-	/* Members of other interfaces, such as a bridge, have no such state. */
+	/* Members of other kinds of interfaces, such as a bridge, have no such state. */
 	if (!eadm_root_line(answer->ctx, state, sizeof(state),
 			    "/sys/class/net/%.64s/bonding_slave/state", netdev))
 		*state = '\0';
@@ -248,7 +248,7 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev,
 	put_bond(answer, netdev);
 }
 
-/* A hexadecimal number; kernels without an auxiliary bus have eadm's. */
+/* A hexadecimal number; on kernels without an auxiliary bus, that of eadm's own bus. */
 static bool put_interface(struct eadm_answer *answer, uint16_t attr,
 			  const char *below)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Responses generated here from data that does not come from a netlink socket. They are
- * messages of the same kind, so that a capture stores them like all others.
+ * Responses that the library generates from data that does not come from a netlink
+ * socket. They are netlink messages, too, so that a capture stores them like all other
+ * responses.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -37,7 +38,7 @@ size_t eadm_answer_row(struct eadm_answer *answer,
 	return at;
 }
 
-/* One message at a time: all messages together may not fit into one packet. */
+/* One message at a time: all messages together might not fit into one packet. */
 static int made_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
 	struct made *s = (struct made *)stream;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Responses generated here, in messages like those of netlink. */
+/* Responses that the library generates, in the form of netlink messages. */
 #ifndef EADM_ANSWER_H
 #define EADM_ANSWER_H
 

@@ -36,7 +36,7 @@ bool eadm_ask(int bus, struct nlmsghdr *nlh, mnl_cb_t take, void *data)
 
 	if (!sock)
 		return false;
-	/* Without it, routing netlink ignores the row selection of a dump. */
+	/* Without this option, routing netlink ignores the row selection of a dump. */
 	mnl_socket_setsockopt(sock, NETLINK_GET_STRICT_CHK, &strict,
 			      sizeof(strict));
 	nlh->nlmsg_seq = 1;
@@ -86,7 +86,7 @@ static int take_family(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-/* Searches all families: a request for an absent family would run modprobe. */
+/* Searches all families, because a request for an absent family would run modprobe. */
 static uint16_t find_family(const char *name)
 {
 	char buf[MNL_NLMSG_HDRLEN + 64];
@@ -97,7 +97,7 @@ static uint16_t find_family(const char *name)
 	return eadm_ask(NETLINK_GENERIC, nlh, take_family, &family) ? family.id : 0;
 }
 
-/* Families built into the kernel keep their numbers. @name: a string constant. */
+/* Families built into the kernel keep their IDs. @name: a string constant. */
 bool eadm_ask_family(struct eadm_ctx *ctx, const char *name, uint16_t *id)
 {
 	size_t i;

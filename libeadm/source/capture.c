@@ -126,7 +126,7 @@ static void put_section(struct eadm_capture *c, const char *kernel)
 	put32(c, PCAPNG_MAGIC);
 	put16(c, 1);
 	put16(c, 0);
-	put32(c, UINT32_MAX);	/* length of the section: not known */
+	put32(c, UINT32_MAX);	/* length of the section: unknown */
 	put32(c, UINT32_MAX);
 	put_option(c, PCAPNG_SHB_OS, os, os_len);
 	put_option(c, PCAPNG_SHB_USERAPPL, app, strlen(app));
@@ -187,7 +187,7 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* The state of another snapshot begins here. */
+/* A new snapshot begins here. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
 

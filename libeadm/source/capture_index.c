@@ -63,7 +63,7 @@ static int begin_snapshot(struct eadm_capture_index *index, unsigned int number)
 	return 0;
 }
 
-/* Keep the attributes as they are in the message; a broken one matches nothing. */
+/* Keep the attributes as they are in the message; a malformed request matches nothing. */
 static void add_args(struct eadm_capture_index *index, struct eadm_recorded *req,
 		     struct eadm_attrs attrs)
 {

@@ -83,7 +83,7 @@ static void put_limit(struct walk *w, uint64_t max, uint64_t used,
 	eadm_local_put_u64(w->answer, used_attr, used == UINT64_MAX ? 0 : used);
 }
 
-/* Whether the reader is in the group or below it. */
+/* Returns true if this process is in the group or in a group below it. */
 static bool is_own(const struct walk *w)
 {
 	size_t len = strlen(w->path);

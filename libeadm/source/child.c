@@ -17,7 +17,7 @@
 
 /* Listing devices takes milliseconds. */
 #define LIMIT_MS 10000
-/* A child that is ending may still wait for a device, uninterruptibly. */
+/* A child that is ending may still be in an uninterruptible wait for a device. */
 #define REAP_MS 1000
 
 static int64_t now_ms(void)
@@ -31,7 +31,10 @@ static int64_t now_ms(void)
 /* Never returns; exit handlers of the caller must not run in this process. */
 static void be_child(void (*work)(const void *arg), const void *arg, int out)
 {
-	/* A crash is a result: it should produce neither a core file nor a report. */
+	/*
+	 * A crash is an expected result: it should produce neither a core file nor a
+	 * report.
+	 */
 	prctl(PR_SET_DUMPABLE, 0);
 	setlocale(LC_ALL, "C");
 	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0) {

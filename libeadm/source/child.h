@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs foreign library code in a separate process: its output does not appear in the
- * caller's output, and a crash is only a result.
+ * Runs foreign library code in a separate process: its output is kept out of the caller's
+ * output, and its crash does not affect the caller.
  */
 #ifndef EADM_CHILD_H
 #define EADM_CHILD_H

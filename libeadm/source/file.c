@@ -112,8 +112,8 @@ static int matches(const struct eadm_capture_index *index,
 
 /*
  * The best response in this snapshot. If the same request was made several times, each
- * lookup returns the next response in recorded order; after the last response, the last
- * one again.
+ * lookup returns the next response in recorded order; once the last response is reached,
+ * it is returned every time.
  */
 static struct eadm_recorded *find_request(struct file_source *file,
 					 const struct eadm_query *query,
@@ -171,7 +171,7 @@ static int file_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		nlh = (const void *)item.data;
 		if (nlh->nlmsg_seq != stream->seq)
 			continue;
-		/* A request with the same number belongs to another program. */
+		/* A request with the same number belongs to a different program. */
 		if (nlh->nlmsg_flags & NLM_F_REQUEST &&
 		    nlh->nlmsg_type >= NLMSG_MIN_TYPE)
 			continue;

@@ -118,7 +118,7 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Functions of one vendor: a machine may have hundreds of others. */
+/* Functions of one vendor only: a machine may have hundreds of other functions. */
 void eadm_local_functions(struct eadm_answer *answer,
 			  const struct eadm_query *query)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Determines which GIDs of a port can be used in this network namespace. The kernel
- * shows the GIDs of all namespaces, and only the name of an interface, which may also
- * exist in another namespace.
+ * Determines which GIDs of a port can be used in this network namespace. The kernel shows
+ * the GIDs of all namespaces, and identifies an interface only by its name, which may
+ * also exist in a different namespace.
  */
 #include <ifaddrs.h>
 #include <linux/if_packet.h>
@@ -45,8 +45,8 @@ static bool has_mac(const struct in6_addr *gid, const struct sockaddr_ll *ll,
 }
 
 /*
- * Whether the GID is derived from this address; with a peer, it is derived from the
- * peer's.
+ * Returns true if the GID is derived from this address or, on a point-to-point interface,
+ * from the peer's address.
  */
 static bool is_made_of(const struct in6_addr *gid, const struct ifaddrs *one,
 		       bool roce)
@@ -85,7 +85,7 @@ static void find_netdev(struct eadm_gid *gid, bool roce,
 		answers |= one->ifa_addr->sa_family != AF_PACKET &&
 			   !(one->ifa_flags & EADM_IFA_DUPLICATE);
 	}
-	/* Only with RoCE, the kernel itself derives GIDs from addresses. */
+	/* Only with RoCE does the kernel itself derive GIDs from addresses. */
 	if (own)
 		gid->namespace = EADM_NAMESPACE_THIS;
 	else if (!here || roce)

@@ -61,7 +61,7 @@ static void judge(const struct eadm_ctx *ctx, struct eadm_gids *gids)
 		freeifaddrs(all);
 }
 
-/* False if the entry has none. */
+/* Returns false if the entry has no GID. */
 static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		       const char *text, struct eadm_gid *gid)
 {
@@ -73,8 +73,8 @@ static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
 }
 
 /*
- * EADM_GID_USE_* of one entry of port 1, as if it were the only entry; negative: it has
- * no GID.
+ * EADM_GID_USE_* of one entry of port 1, as if it were the only entry; negative if the
+ * entry has no GID.
  */
 int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 {
@@ -179,7 +179,7 @@ void eadm_local_gid_words(struct eadm_answer *answer,
 	free(gids.gid);
 }
 
-/* Put the setup of port 1. */
+/* Put the GID setup of port 1. */
 void eadm_local_chosen_gid(struct eadm_answer *answer,
 			   const struct eadm_device *dev)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Responses that are kept while eadm_keep_answers() is on. After a slow request, the
- * state may have changed, so all responses kept before are discarded.
+ * Responses that are kept while eadm_keep_answers() is on. During a slow request, the
+ * state may change, so all responses kept so far are discarded.
  */
 #include <linux/netlink.h>
 #include <stdlib.h>

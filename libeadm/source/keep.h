@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Responses that are kept for the next time that the same request is made. */
+/* Responses that are kept for reuse when the same request is made again. */
 #ifndef EADM_KEEP_H
 #define EADM_KEEP_H
 

@@ -43,7 +43,7 @@ static bool is_of_family(const struct eadm_query *query)
 	return query->proto == NETLINK_GENERIC && query->type != GENL_ID_CTRL;
 }
 
-/* A request about one device that belongs to a program. */
+/* Returns true for a request about one device that belongs to a program. */
 static bool is_of_program(const struct eadm_query *query)
 {
 	return is_of_family(query) && query->n_args &&
@@ -129,7 +129,9 @@ static int listen_to_events(struct live *live, const struct eadm_query *query,
 		*stream = first;
 		return ret;
 	}
-	/* All messages get one number, because in a capture they form one response. */
+	/*
+	 * All messages get the same number, because in a capture they form one response.
+	 */
 	return eadm_news_listen(live->found, query,
 				first ? first->seq : eadm_nl_seq(live->nl),
 				first, stream);

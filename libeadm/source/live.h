@@ -7,7 +7,7 @@
 #include "source.h"
 
 /*
- * @folders: folders with sockets of programs that are adapters, which are shown as
+ * @folders: folders with sockets of programs that emulate adapters, which are shown as
  * well; a NULL-terminated array that must outlive the source. NULL: do not look for
  * programs.
  */

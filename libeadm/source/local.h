@@ -11,7 +11,7 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 
 /*
  * Helpers of the readers below. A request that names fields (as attributes without
- * content) requests only these.
+ * content) requests only these fields.
  */
 const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
 					       const struct eadm_query *query);
@@ -33,8 +33,8 @@ struct ifaddrs;
 void eadm_local_interface(const struct ifaddrs *one, char name[16]);
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
 /*
- * Not a flag of interfaces: another host has the address, so the kernel does not use
- * it.
+ * A flag of the address, not of the interface: another host has the address, so the
+ * kernel does not use it.
  */
 #define EADM_IFA_DUPLICATE	(1U << 31)
 /* Addresses of all interfaces in this network namespace; NULL: unknown. */

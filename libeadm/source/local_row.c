@@ -38,7 +38,7 @@ const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 	return NULL;
 }
 
-/* A name for use as part of a path; NULL if there is none or it is unsafe. */
+/* A name for use as part of a path; NULL if it is missing or unsafe. */
 const char *eadm_local_name(const struct eadm_query *query, uint16_t attr)
 {
 	const struct eadm_arg *arg = eadm_local_arg(query, attr);
@@ -102,9 +102,9 @@ static bool is_of_another(const struct eadm_ctx *ctx, int fd, const char *name,
 }
 
 /*
- * Whether a file below /dev/infiniband can be opened: 0, or a negative errno. Only
- * opening it, and not its mode, reveals that there is no such device. @class: class of
- * the device in sysfs
+ * Puts 0 if a file below /dev/infiniband can be opened, otherwise a negative errno. Only
+ * opening the file, and not its mode, reveals that there is no such device. @class: class
+ * of the device in sysfs
  */
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name, const char *class)
@@ -152,7 +152,7 @@ void eadm_local_sort_words(char *buf)
 	       (word = strsep(&rest, " ")))
 		words[n++] = word;
 	qsort(words, n, sizeof(*words), by_letters);
-	/* A longer list is not sorted. */
+	/* A list that exceeds the array is not sorted. */
 	for (i = 0; !rest && i < n; i++)
 		buf += sprintf(buf, "%s%s", i ? " " : "", words[i]);
 	free(copy);
@@ -172,7 +172,9 @@ bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev)
 	return !strcmp(name, netdev);
 }
 
-/* Whether a line of the kernel's list of IPv6 addresses describes this address. */
+/*
+ * Returns true if a line of the kernel's list of IPv6 addresses describes this address.
+ */
 static bool is_line_of(const struct ifaddrs *one, const char *line,
 		       unsigned int *flags)
 {

@@ -50,7 +50,7 @@ static void put_host_pids(struct eadm_answer *answer)
 				     !strcmp(to, "pid:[4026531836]"));
 }
 
-/* Huge pages of the default size only. */
+/* Only huge pages of the default size are counted. */
 static void put_huge_pages(struct eadm_answer *answer)
 {
 	int fd = eadm_root_open(answer->ctx, O_RDONLY, "/proc/meminfo");
@@ -157,7 +157,7 @@ static void put_machine(struct eadm_answer *answer,
 	}
 }
 
-/* The uptime belongs to each snapshot, the other parts to all snapshots. */
+/* Each snapshot has its own uptime; the other parts apply to all snapshots. */
 void eadm_local_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {

@@ -15,11 +15,11 @@
 
 /*
  * The kernel sends dumps in packets of up to 32 KiB if the receiver offers that much
- * space, and allocates and clears that much for each packet, even for one that only
- * marks the end; so only long dumps offer it. No other response has packets longer than
- * the small size, which is two pages minus the kernel's overhead. The kernel remembers
- * the largest receive size of each socket: after a long dump, a socket cannot be used
- * for small packets.
+ * space, and allocates and clears that much for each packet, even for one that only marks
+ * the end. So only long dumps offer it. No other response has packets longer than the
+ * small size, which is two pages minus the kernel's overhead. The kernel remembers the
+ * largest receive size of each socket: after a long dump, a socket cannot be used for
+ * small packets.
  */
 #define PACKET_SIZE 65536
 #define SMALL_PACKET (8192 - 320)
@@ -152,7 +152,7 @@ static int send_request(struct nl_stream *s)
 
 /* ---- responses ------------------------------------------------------------- */
 
-/* Examine the headers of a packet: is the response complete, was it inconsistent? */
+/* Examine the headers of a packet to see if the response is complete and consistent. */
 static void scan(struct nl_stream *s, const void *data, size_t len)
 {
 	const struct nlmsghdr *nlh = data;
@@ -351,7 +351,7 @@ int eadm_nl_query(struct eadm_nl *nl, const struct eadm_query *query,
 
 /* ---- groups ---------------------------------------------------------------- */
 
-/* Whether the message is one of the requested messages. */
+/* Returns true if the message is one of the requested messages. */
 static bool is_news(const struct news_stream *s, const struct nlmsghdr *nlh,
 		    size_t len)
 {

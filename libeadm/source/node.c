@@ -170,8 +170,8 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 }
 
 /*
- * The whole range is read before any of it is passed on: the indices are those from
- * before reading, and only the entries before them show which bytes are payload.
+ * The whole range is read before any of it is passed on, because the indices date from
+ * before the read, and only the preceding entries show which bytes are payload.
  */
 static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 		     const struct eadm_node_query *q, eadm_scrub_fn scrub)

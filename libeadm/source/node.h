@@ -31,8 +31,9 @@ struct eadm_node_part {
 };
 
 /*
- * Removes all payload from entries. That requires knowledge of their formats, which is
- * in a layer above the sources. If a negative errno is returned, no entry is shown.
+ * Removes all payload from entries. This requires knowledge of their formats, which
+ * belongs to a layer above the sources. If a negative errno is returned, no entry is
+ * shown.
  */
 typedef int (*eadm_scrub_fn)(struct eadm_ctx *ctx,
 			     const struct eadm_node_part *part);

@@ -68,7 +68,8 @@ static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 		return b->p + (pos - b->at);
 	}
 	/*
-	 * At most the size of the file: lengths may be wrong, and most files are small.
+	 * Read at most to the end of the file: lengths may be wrong, and most files are
+	 * small.
 	 */
 	left = p->end > pos ? p->end - pos : 0;
 	size = want > p->window ? want : p->window;

@@ -11,11 +11,11 @@
 #define PCAPNG_IDB	1U
 #define PCAPNG_SPB	3U
 #define PCAPNG_EPB	6U
-/* A block for local use: another snapshot begins; its sequence number follows. */
+/* A block for local use: a new snapshot begins; its sequence number follows. */
 #define PCAPNG_SNAPSHOT	0x8ead0003U
 /*
- * Blocks of old captures, whose numbers had different meanings, or which lack machine
- * rows.
+ * Blocks of old captures, in which numbers had different meanings or rows about the
+ * machine were missing.
  */
 #define PCAPNG_OLD	0x8ead0001U
 #define PCAPNG_OLD_TOO	0x8ead0002U

@@ -54,7 +54,7 @@ static char state_of(const char *stat)
 	return state == 'Z' && threads > 1 ? 'S' : state;
 }
 
-/* The path in the unified hierarchy, otherwise that in systemd's hierarchy. */
+/* The path in the unified hierarchy or, without one, in systemd's hierarchy. */
 static void group_of(const char *lines, char *path, size_t size)
 {
 	static const char *const heads[] = { "0::", ":name=systemd:" };
@@ -233,8 +233,7 @@ static bool number_after(const char *lines, const char *name, int base,
 }
 
 /*
- * Registration is limited by the amount of pinned memory, and not at all with
- * CAP_IPC_LOCK.
+ * The amount of pinned memory limits registration, unless the process has CAP_IPC_LOCK.
  */
 static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 			 const char *status)
@@ -255,7 +254,7 @@ static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 	       !from && !to && count == UINT32_MAX;
 }
 
-/* Counting the files requires permission. */
+/* Omitted if /proc/PID/fd cannot be read. */
 static void put_open_files(struct eadm_answer *answer, const char *number,
 			   const char *limits)
 {
@@ -313,7 +312,8 @@ static void put_limits(struct eadm_answer *answer, const char *number)
 }
 
 /*
- * Whether the limit of locked memory does not apply to registrations by this process.
+ * Puts true if the limit of locked memory does not apply to registrations by this
+ * process.
  */
 void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr)
 {

@@ -33,7 +33,7 @@ static void find_by_architecture(const struct eadm_ctx *ctx,
 	size_t i, n = EADM_ARRAY_SIZE(places);
 	char to[16];
 
-	/* /lib usually is /usr/lib. */
+	/* /lib is usually a link to /usr/lib. */
 	if (eadm_root_link(ctx, to, sizeof(to), "/lib"))
 		n--;
 	for (i = 0; i < n; i++)
@@ -209,7 +209,7 @@ static int try_library(const char *path, const char *name, char *faults,
 	return -1;
 }
 
-/* Whether there is a library of the same provider with a different number. */
+/* Returns true if there is a library of the same provider with a different ABI number. */
 static bool other_abi(const struct eadm_ctx *ctx, const char *name, char *file,
 		      size_t size)
 {
@@ -228,8 +228,8 @@ static bool other_abi(const struct eadm_ctx *ctx, const char *name, char *file,
 }
 
 /*
- * @library is the name printed by libibverbs. libibverbs tries its own folder before
- * the usual ones of the loader, but prints only why the library is not in the latter.
+ * @library is the name printed by libibverbs. libibverbs tries its own folder before the
+ * loader's usual folders, but prints only why loading from the latter failed.
  */
 static void explain(const struct eadm_ctx *ctx, const char *library,
 		    const char *printed, char *faults, size_t size)

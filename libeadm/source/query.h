@@ -25,8 +25,8 @@ enum eadm_arg_type {
 };
 
 /*
- * One attribute of a request. A narrow attribute only leaves rows out, so the response
- * to the request without it is suitable, too: readers filter anyway.
+ * One attribute of a request. A narrow attribute only leaves rows out, so the response to
+ * the same request without it is also suitable: readers filter anyway.
  */
 struct eadm_arg {
 	uint16_t attr;
@@ -79,10 +79,13 @@ void eadm_reply_close(struct eadm_reply *reply);
 int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
 void eadm_source_mark(struct eadm_ctx *ctx);
-/* Whether data is read into a capture, whose readers may want all of it. */
+/*
+ * Returns true if the data that is read is captured: readers of the capture may want all
+ * of it.
+ */
 bool eadm_source_records(const struct eadm_ctx *ctx);
 
-/* Texts for users if the companion module is missing or silent. */
+/* Messages for users if the companion module is not loaded or does not respond. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
 #define EADM_COMPANION_SILENT	"the companion module eadm.ko does not respond"
 

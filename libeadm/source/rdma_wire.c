@@ -5,8 +5,8 @@
 #include "rdma_wire.h"
 
 /*
- * Whether an RDMA netlink attribute contains others; only covers attributes that the
- * library reads.
+ * Returns true if an RDMA netlink attribute contains other attributes; only covers
+ * attributes that the library reads.
  */
 bool eadm_rdma_is_nest(unsigned int type)
 {

@@ -75,8 +75,8 @@ static bool ask(struct found *found)
 }
 
 /*
- * Looks in the caller's network namespace, as for its interfaces: an interface in
- * another namespace has no addresses here.
+ * Looks in the caller's network namespace: an interface in a different namespace has no
+ * addresses there.
  */
 void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 {
@@ -90,7 +90,7 @@ void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 
 /* ---- neighbours ------------------------------------------------------------------ */
 
-/* Entries may stay indefinitely; in seconds. */
+/* Older entries are ignored, because they may stay indefinitely; in seconds. */
 #define RECENT 600
 
 struct neighbour {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Settings in the environment of a process that name devices, GIDs or network
- * interfaces, none of which exists. Lists that are patterns are not judged, and only
- * the environment with which the program was started can be seen.
+ * Settings in the environment of a process that name devices, GIDs or network interfaces,
+ * none of which exists. Lists that contain patterns are not checked, and only the
+ * environment with which the program was started can be seen.
  */
 #include <fcntl.h>
 #include <net/if.h>
@@ -73,8 +73,8 @@ static bool has_interface(const char *item, size_t len, bool prefix)
 }
 
 /*
- * Whether a device has a GID of this network namespace at that index; true if there is
- * no RoCE device.
+ * Returns true if a RoCE device has a GID of this network namespace at index @value, or
+ * if there is no RoCE device.
  */
 static bool has_gid(struct eadm_ctx *ctx, const char *value)
 {

@@ -63,7 +63,7 @@ struct eadm_source_ops {
 struct eadm_source {
 	const struct eadm_source_ops *ops;
 	struct eadm_ctx *ctx;
-	bool keeps;		/* stores responses: known data is requested again */
+	bool keeps;		/* stores responses, so known data is requested again */
 	bool records;		/* the data that is read is captured */
 };
 

@@ -32,7 +32,7 @@ static uint32_t address_of(const struct sockaddr *addr)
 	return ntohl(((const struct sockaddr_in *)addr)->sin_addr.s_addr);
 }
 
-/* Whether an interface has a carrier and is in a subnet with other hosts. */
+/* Returns true if an interface has a carrier and is in a subnet with other hosts. */
 static bool is_in_subnet(const struct ifaddrs *one)
 {
 	const unsigned int flags = IFF_UP | IFF_RUNNING;
@@ -60,8 +60,8 @@ static bool is_above(const struct eadm_ctx *ctx, const char *upper,
 }
 
 /*
- * Whether one is above the other, or both are above the same interface: packets take
- * the same route.
+ * Returns true if one interface is above the other, or both are above the same interface:
+ * packets take the same route.
  */
 static bool is_related(const struct eadm_ctx *ctx, const char *a, const char *b)
 {

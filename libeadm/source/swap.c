@@ -183,7 +183,7 @@ static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
 	}
 }
 
-/* Whether a packet has the other byte order, judging by its length. */
+/* Returns true if a packet has the other byte order, judging by its length. */
 bool eadm_swap_needed(const void *data, size_t len)
 {
 	uint32_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recording: a source around another source that writes down requests and responses. No
- * other code depends on whether a capture is being made.
+ * Recording: a source around another source, which writes requests and responses to a
+ * capture. No other code depends on whether a capture is being made.
  */
 #include <errno.h>
 #include <linux/genetlink.h>

@@ -135,7 +135,7 @@ static void add_copy(const char *line, struct user *user)
 			    strcspn(path, " \n"));
 }
 
-/* Whether it is a part of libibverbs; notes libraries that use it. */
+/* Returns true if the line is part of libibverbs; notes libraries that use libibverbs. */
 static bool look_at_map(const char *line, struct user *user)
 {
 	static const struct {
@@ -178,7 +178,7 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 			close(fd);
 		return fd < 0 && errno == EACCES ? -EACCES : 0;
 	}
-	/* The kernel makes a page at a time, and stdio would read 1 KiB of it. */
+	/* The kernel generates a page at a time, of which stdio would read only 1 KiB. */
 	setvbuf(file, buf, _IOFBF, sizeof(buf));
 	while (getline(&line, &size, file) > 0) {
 		if (look_at_map(line, user)) {
@@ -192,8 +192,8 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 }
 
 /*
- * Whether the device of an open file was removed: the device is unknown, or its file
- * has been created again. Otherwise the file may have been deleted by hand.
+ * Returns true if the device of an open file was removed: the device is unknown, or its
+ * file has been created again. Otherwise the file may have been deleted by hand.
  */
 static bool is_removed(const struct eadm_ctx *ctx, int dir, const char *entry,
 		       const char *target)

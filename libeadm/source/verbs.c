@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * libibverbs: whether it is installed, its providers, the devices that it lists, and
- * the device limits that it reports. Most programs never request them, and the library
- * must also work on machines without libibverbs.
+ * libibverbs: its presence, its providers, the devices that it lists, and the device
+ * limits that it reports. Most programs never request this data, and the library must
+ * also work on machines without libibverbs.
  *
- * libibverbs prints warnings about providers, and a damaged provider ends the process:
- * so a child lists the devices first.
+ * libibverbs prints warnings about providers, and a damaged provider ends the process.
+ * Therefore, a child process lists the devices first.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -153,7 +153,7 @@ static bool query_limits(const char *name, struct limits *limits)
 
 /* ---- in a child: lines for the caller begin with "+" -------------------------- */
 
-/* Devices that librdmacm opens are those that its users can find. */
+/* Users of librdmacm can find exactly those devices that librdmacm opens. */
 static void list_connectable(const struct verbs *verbs)
 {
 	void *lib = dlopen(LIBRDMACM, RTLD_NOW);
@@ -250,7 +250,7 @@ static bool has_line(const char *said, const char *head)
 	return next_line(said, head, rest, sizeof(rest));
 }
 
-/* Whether libibverbs can be used in this process without a warning. */
+/* Returns true if libibverbs can be used in this process without a warning. */
 static bool is_quiet(const char *said, int ended)
 {
 	const char *at;
@@ -264,7 +264,7 @@ static bool is_quiet(const char *said, int ended)
 	return !ended && has_line(said, "+listed");
 }
 
-/* NULL: below a different root, there is nothing to load. */
+/* Returns NULL if the root is a different one, from which nothing can be loaded. */
 static const char *list_of(struct eadm_ctx *ctx, bool recent, int *ended)
 {
 	if (ctx->root)

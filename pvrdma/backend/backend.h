@@ -25,7 +25,7 @@
 /* Maximum pages of a memory region registered by a work request. */
 #define BACKEND_MAX_FAST_REG 128
 
-/* A function of the server: its part of the backend. */
+/* The backend's part of a function of the server. */
 struct backend_port;
 
 struct backend_pd;
@@ -79,9 +79,9 @@ struct backend_qp_attr {
 #define BACKEND_WR_FAST_REG ((enum ibv_wr_opcode)0x20)
 
 /*
- * A work request. Each request gets a completion, even unsignalled ones, whose
- * completions may come together with that of the next signalled request: the client
- * decides which ones the guest sees.
+ * A work request. Each request gets a completion, even if it is unsignalled; its
+ * completion may then come together with that of the next signalled request. The client
+ * decides which completions the guest sees.
  */
 struct backend_send {
 	/* Without "next"; wr_id is the client's, and even. UD: without "ah". */
@@ -157,8 +157,8 @@ struct backend_ops {
 	/* Readable if run() has work to do; -1: there is no descriptor. */
 	int (*fd)(const struct backend *backend);
 	/*
-	 * Continues pending work, for a bounded time. Returns when to be called again, in
-	 * ns of CLOCK_MONOTONIC (@now: immediately); or BACKEND_IDLE.
+	 * Continues pending work, for a bounded time. Returns the time of the next call,
+	 * in ns of CLOCK_MONOTONIC (@now: immediately); or BACKEND_IDLE.
 	 */
 	uint64_t (*run)(struct backend *backend, uint64_t now);
 	void (*limits)(struct backend *backend, struct ibv_device_attr *attr);
@@ -190,7 +190,7 @@ struct backend_ops {
 	void (*cq_destroy)(struct backend_cq *cq);
 	int (*srq_create)(struct backend_pd *pd, const struct ibv_srq_attr *attr,
 			  void *client, struct backend_srq **srq);
-	/* Becomes 0 when the event has been raised. */
+	/* The limit becomes 0 when the event has been raised. */
 	int (*srq_limit)(struct backend_srq *srq, uint32_t limit);
 	int (*srq_query)(struct backend_srq *srq, uint32_t *limit);
 	int (*srq_recv)(struct backend_srq *srq, const struct ibv_recv_wr *wr);
@@ -201,7 +201,7 @@ struct backend_ops {
 	/*
 	 * The client has checked transitions. On a change to RESET, and on destruction,
 	 * work requests are dropped without completions. May return -EINPROGRESS; until
-	 * that is done, another call returns -EBUSY unless it changes to ERR.
+	 * that change is done, a further call returns -EBUSY unless it changes to ERR.
 	 */
 	int (*qp_modify)(struct backend_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			 void *request);
@@ -229,19 +229,19 @@ struct backend_ops {
 struct backend_soft_config {
 	/* Where other programs may connect; NULL: not at all. */
 	const char *listen;
-	/* Addresses to connect to, with retries until it succeeds. */
+	/* Addresses to connect to, with retries until this succeeds. */
 	const char *join[BACKEND_MAX_LINKS];
 	unsigned int n_join;
 	/* Logs changes of links, one line without a newline; or NULL. */
 	void (*log)(const char *address, const char *line);
 };
 
-/* Whether it is a valid address. */
+/* Returns true if @address is a valid address. */
 bool backend_soft_address(const char *address);
 
 /*
- * Connects functions of this process, and those of linked programs. @config: NULL for no
- * links.
+ * Connects the functions of this process with each other and with those of linked
+ * programs. @config: NULL for no links.
  */
 int backend_soft_open(const struct backend_soft_config *config, struct backend **backend);
 

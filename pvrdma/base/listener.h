@@ -30,8 +30,8 @@ int listener_spare(int listener);
 /*
  * Returns the next connection of a non-blocking listening socket, or -errno: -EAGAIN if
  * there is none. If no descriptor is left, the connection is closed with the help of
- * @spare, with -ECONNABORTED: otherwise the socket would stay readable, and its client
- * would wait.
+ * @spare, and -ECONNABORTED is returned; otherwise, the socket would stay readable, and
+ * its client would wait.
  */
 int listener_accept(int listener, int *spare);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Objects by number. A freed number is reused as late as possible: requests still in
- * flight for an object must not reach the next object with its number.
+ * Objects by number. A freed number is reused as late as possible, because requests still
+ * in flight for an object must not reach the next object with its number.
  */
 #ifndef BASE_TABLE_H
 #define BASE_TABLE_H

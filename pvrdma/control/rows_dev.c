@@ -86,7 +86,10 @@ static void fill_shared_region(const struct model *m, struct eadm_snap_dev_pvrdm
 	SNAP_SET(own, uar_addr, m->uar_pfn << PVRDMA_PAGE_SHIFT);
 }
 
-/* Fields of any program that is an adapter: its backend, and the state of the guest. */
+/*
+ * Fields of any program that emulates an adapter: its backend, and the state of the
+ * guest.
+ */
 static void fill_sides(const struct model *m, struct eadm_snap_dev *snap)
 {
 	const struct journal *j = m->journal;
@@ -200,7 +203,7 @@ static void fill_command_counters(const struct journal *j, struct eadm_snap_coun
 	SNAP_SET(snap, ctx_deallocs, j->done[PVRDMA_CMD_DESTROY_UC]);
 }
 
-/* All counters are known here, even those for which other adapters have to be queried. */
+/* All counters are known, even those for which other adapters have to be queried. */
 bool row_counters(const struct device *dev, const struct row_request *req, uint64_t *pos,
 		  void *to, void *own)
 {

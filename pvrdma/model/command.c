@@ -272,7 +272,7 @@ static void answer_late(struct model *m, const void *response, size_t size, uint
 	m->late.until = until;
 }
 
-/* When the permitted rate allows the response to the last command; 0: now. */
+/* Time at which the permitted rate allows the response to the last command; 0: now. */
 static uint64_t held_until(const struct model *m)
 {
 	return m->paid_until > BURST_NS ? m->paid_until - BURST_NS : 0;

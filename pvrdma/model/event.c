@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The rings of the device: asynchronous events, and notifications of CQs. Their sizes are
- * not powers of two, but the driver computes as if they were: only the first page of
+ * not powers of two, but the driver computes as if they were, so only the first page of
  * elements is ever used (hw 5.5).
  */
 #include <errno.h>

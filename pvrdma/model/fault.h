@@ -54,9 +54,9 @@ struct fault_knob {
 extern const struct fault_knob fault_knobs[FAULT_COUNT];
 
 void fault_init(struct fault faults[FAULT_COUNT]);
-/* Whether the caller has to inject the fault; @arg may be NULL. */
+/* Returns true if the caller has to inject the fault; @arg may be NULL. */
 bool fault_hit(struct model *m, enum fault_id id, int64_t target, uint64_t *arg);
-/* Whether a knob that represents a state is on. */
+/* Returns true if a knob that represents a state is on. */
 bool fault_on(const struct model *m, enum fault_id id);
 
 /* ---- knob.c */

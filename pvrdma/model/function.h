@@ -280,7 +280,7 @@ void pages_unmap(struct pages *pages);
  */
 int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
 	       uint64_t *addresses);
-/* Whether guest memory in use overlaps this range. */
+/* Returns true if guest memory in use overlaps this range. */
 bool pages_within(const struct model *m, uint64_t address, uint64_t size);
 
 /* ---- ring.c */
@@ -295,7 +295,7 @@ int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
 int64_t ring_pending(const struct ring *ring);
 void *ring_next(const struct ring *ring);
 void ring_consume(struct ring *ring);
-/* For a ring that the device writes: whether there is room at @prod. */
+/* For a ring that the device writes: checks whether there is room at @prod. */
 int ring_room(const struct ring *ring, uint32_t prod);
 void *ring_at(const struct ring *ring, uint32_t index);
 uint32_t ring_after(const struct ring *ring, uint32_t index);
@@ -317,7 +317,10 @@ bool command_continue(struct model *m);
 /* Abandons the response. */
 void command_abandon(struct model *m);
 void command_done(void *ctx, void *request, int err);
-/* Sends a delayed response that is due. Returns when to be called again, or BACKEND_IDLE. */
+/*
+ * Sends a delayed response that is due. Returns the time of the next call, or
+ * BACKEND_IDLE.
+ */
 uint64_t command_late(struct model *m, uint64_t now);
 /* Drops a delayed response. */
 void command_reset(struct model *m);
@@ -333,7 +336,7 @@ int pd_destroy(struct model *m, uint32_t handle);
 /* -EINPROGRESS: the caller must call mr_continue(), unless the backend continues. */
 int mr_create(struct model *m, const struct pvrdma_cmd_create_mr *cmd, struct mr **created);
 int mr_continue(struct model *m, struct mr *mr);
-/* The backend has created the MR (0), or failed: then the MR is destroyed. */
+/* The backend has created the MR (0), or failed, in which case the MR is destroyed. */
 int mr_finish(struct model *m, struct mr *mr, int err);
 /* Abandons an MR that is not finished. */
 void mr_abandon(struct model *m, struct mr *mr);

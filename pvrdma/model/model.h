@@ -57,7 +57,7 @@ int model_fd(const struct model *model);
 int model_dispatch(struct model *model);
 /*
  * Does the work that was not possible from within the backend: to be called after its
- * run(). Returns when to be called again, like run().
+ * run(). Returns the time of the next call, like run().
  */
 uint64_t model_run(struct model *model, uint64_t now);
 

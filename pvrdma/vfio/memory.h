@@ -36,7 +36,7 @@ void memory_clear(struct memory *memory);
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);
-/* Whether exactly this region was mapped. */
+/* Returns true if exactly this region was mapped. */
 bool memory_has(const struct memory *memory, uint64_t address, uint64_t size);
 void memory_unmap(struct memory *memory, uint64_t address);
 /* Region number @index; false: there is none. */

@@ -196,7 +196,7 @@ static int do_reset(struct vfio *vfio, size_t size)
 	return 0;
 }
 
-/* Mainly migration: the VMM then refuses to migrate the guest. */
+/* These messages mainly concern migration: the VMM then refuses to migrate the guest. */
 static int do_unsupported(struct vfio *vfio, size_t size)
 {
 	(void)vfio;

@@ -14,7 +14,7 @@
  *
  * A client that violates the protocol loses its session, but does not end the process:
  * the log operation receives the reason, and the next client may connect. One client is
- * served at a time; others wait in the listen queue.
+ * served at a time; further clients wait in the listen queue.
  */
 #ifndef EADM_VFIO_H
 #define EADM_VFIO_H
@@ -196,7 +196,7 @@ int vfio_interrupt(struct vfio *vfio, unsigned int vector);
 
 /*
  * Asks the VMM to remove the device from the guest in an orderly way. -ENOTCONN: the VMM
- * does not support that.
+ * does not support this.
  */
 int vfio_unplug(struct vfio *vfio);
 

@@ -78,7 +78,7 @@ static int ask(struct peer_follow *f)
 	return eadm_link_query(f->link, &f->query, f->stream.seq, &f->answer);
 }
 
-/* The program existed before: its socket may be gone by now. */
+/* The program was there before: its socket may be gone by now. */
 static int ended(const struct peer_follow *f, int err)
 {
 	if (err != -ECONNRESET && err != -ECONNREFUSED && err != -ENOENT)
@@ -95,8 +95,9 @@ static void end_answer(struct peer_follow *f)
 }
 
 /*
- * The next record of the response, NULL at its end, or an error. The program has at
- * most one command in progress, the last: it is returned once it has ended.
+ * The next record of the response, NULL at its end, or an error. The program has at most
+ * one command in progress, which is the last record: it is returned once the command has
+ * ended.
  */
 static int next_record(struct peer_follow *f, const struct nlmsghdr **record)
 {

@@ -6,8 +6,8 @@
 #include "link.h"
 
 /*
- * Follow records of the device that @query names: those that end from now on or, if
- * @query has a start number, all available records from that number on.
+ * Follow the device that @query names: the records of commands that end from now on or,
+ * if @query has a start number, all available records from that number on.
  */
 int eadm_peer_follow(struct eadm_ctx *ctx, struct eadm_link *link,
 		     const struct eadm_query *query, uint32_t seq,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Programs that are adapters, found by their control sockets. A program that hangs or
- * has ended is left out and must not prevent the others from being shown.
+ * Programs that emulate adapters, found by their control sockets. A program that hangs or
+ * has ended is left out and must not prevent other programs from being shown.
  */
 #include <errno.h>
 #include <linux/genetlink.h>
@@ -128,7 +128,7 @@ struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i
  * ---- queries of all programs ------------------------------------------------------
  */
 
-/* The program's error is only logged: the response as a whole continues. */
+/* The program's error is only logged, and the response as a whole continues. */
 static void left_out(const struct eadm_found *found)
 {
 	eadm_log(found->ctx, EADM_LOG_WARNING, "left out: %s", found->ctx->errmsg);

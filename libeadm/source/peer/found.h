@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Programs on this machine that are adapters, in addition to the kernel's own devices.
+ * Programs on this machine that emulate adapters, in addition to the kernel's own
+ * devices.
  */
 #ifndef EADM_PEER_FOUND_H
 #define EADM_PEER_FOUND_H
@@ -21,11 +22,11 @@ unsigned int eadm_found_look(struct eadm_found *found);
 struct eadm_ctx *eadm_found_ctx(const struct eadm_found *found);
 /* One of the programs found; valid until the next call of eadm_found_look(). */
 struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i);
-/* Whether the index belongs to a program's device. */
+/* Returns true if the index belongs to a program's device. */
 bool eadm_found_has(uint32_t dev_index);
 /*
- * The responses of all programs as one, after that of @first, which may be NULL and is
- * ended in any case. A program that fails is left out.
+ * Returns the responses of all programs as one, after that of @first, which may be NULL
+ * and is ended in any case. A program that fails is left out.
  */
 int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *query,
 			 uint32_t seq, struct eadm_stream *first,
@@ -36,7 +37,7 @@ int eadm_found_query(struct eadm_found *found, const struct eadm_query *query,
 int eadm_found_raw(struct eadm_found *found, const struct eadm_query *query,
 		   uint32_t seq, eadm_scrub_fn scrub,
 		   struct eadm_stream **stream) EADM_MUST_CHECK;
-/* Completed commands of that device; see follow.h. */
+/* Follow completed commands of that device; see follow.h. */
 int eadm_found_follow(struct eadm_found *found, const struct eadm_query *query,
 		      uint32_t seq, struct eadm_stream **stream) EADM_MUST_CHECK;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests and responses over the control socket of a program that is an adapter. */
+/*
+ * Requests and responses over the control socket of a program that emulates an adapter.
+ */
 #include <errno.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
@@ -59,7 +61,7 @@ static int open_socket(struct eadm_link *link)
 	strcpy(address.sun_path, link->path);
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	/*
-	 * The socket waits while other connections are accepted first, but not forever.
+	 * The timeout limits the wait while the program accepts other connections first.
 	 */
 	if (fd >= 0 &&
 	    !setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) &&
@@ -68,7 +70,7 @@ static int open_socket(struct eadm_link *link)
 	err = errno == EAGAIN ? ETIMEDOUT : errno;
 	if (fd >= 0)
 		close(fd);
-	/* A different kind of socket, or not a socket. */
+	/* This is a different kind of socket, or not a socket. */
 	if (err == EPROTOTYPE || err == ENOTSOCK)
 		return eadm_fail(link->ctx, -EBADMSG,
 				 "%s: not the control socket of an adapter",
@@ -199,8 +201,8 @@ static int ask(struct link_stream *s)
 }
 
 /*
- * Examine packets: are they messages of the response, is it complete, was it
- * inconsistent?
+ * Examine packets to see if they are messages of the response, and if the response is
+ * complete and consistent.
  */
 static int scan(struct link_stream *s, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program that is an adapter and responds like the companion. */
+/* A program that emulates an adapter and responds like the companion. */
 #ifndef EADM_PEER_LINK_H
 #define EADM_PEER_LINK_H
 

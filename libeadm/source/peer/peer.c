@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The source that is one program: the program's data, plus this machine's files for
- * rows about the machine, which is the same machine.
+ * A source that reads from one program. Rows about the machine come from this machine's
+ * files, because the program runs on this machine.
  */
 #include <errno.h>
 #include <linux/netlink.h>

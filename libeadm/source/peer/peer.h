@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The source that is one program, reached through its control socket. */
+/* A source that reads from one program through its control socket. */
 #ifndef EADM_PEER_H
 #define EADM_PEER_H
 

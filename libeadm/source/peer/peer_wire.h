@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The protocol on the control socket of a program that is an adapter.
+ * The protocol on the control socket of a program that emulates an adapter.
  *
  * The socket is of type SOCK_SEQPACKET. Packets are netlink messages like those of a
- * generic netlink socket: requests of the family "eadm" (spec/eadm.yaml), whose type
- * may be any from 16 on, CTRL_CMD_GETFAMILY, and responses, which have the request's
- * type and number. EADM_CMD_EVENT_NTF as a request subscribes to events, which are
- * messages of a response without an end. In addition, there are the requests below. One
- * request is processed at a time.
+ * generic netlink socket: requests of the family "eadm" (spec/eadm.yaml), whose type may
+ * be any number from 16 on; requests CTRL_CMD_GETFAMILY; and responses, which have the
+ * type and number of the request. EADM_CMD_EVENT_NTF as a request subscribes to events,
+ * which are messages of a response without an end. Additional requests are defined below.
+ * One request is processed at a time.
  */
 #ifndef EADM_PEER_WIRE_H
 #define EADM_PEER_WIRE_H
 
 /* Commands of messages with a generic netlink header. */
-#define EADM_PEER_FAULT_GET	240	/* all knobs, of a device or of all */
+#define EADM_PEER_FAULT_GET	240	/* all knobs, of one device or all devices */
 #define EADM_PEER_FAULT_SET	241
 #define EADM_PEER_RING		242	/* as EADM_IOC_RING: PEER_STRUCT, then PEER_DATA */
 #define EADM_PEER_REGS		243	/* as EADM_IOC_REGS: PEER_DATA */

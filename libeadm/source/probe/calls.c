@@ -49,7 +49,7 @@ static void put_arguments(struct eadm_answer *answer,
 				    EADM_A_CMD_PEER_PORT, &rec->peer);
 }
 
-/* A driver's command has the adapter's number, not that of a verb. */
+/* A driver's command is identified by the number that the adapter uses, not by that of a verb. */
 static void put_op(struct eadm_answer *answer, const struct eadm_probe_rec *rec)
 {
 	const struct eadm_probe_command *command =
@@ -103,7 +103,10 @@ void eadm_probe_put_call(const struct eadm_probe_view *view,
 	eadm_message_end(&answer->out, at);
 }
 
-/* Whether its thread was killed during the call, or the kernel skipped the return. */
+/*
+ * Returns true if the thread was killed during the call, or the kernel skipped the
+ * return.
+ */
 static bool is_stale(const struct eadm_probe_view *view,
 		     const struct eadm_probe_rec *rec)
 {

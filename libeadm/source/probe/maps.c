@@ -64,14 +64,14 @@ static int read_array(int fd, uint32_t first, uint32_t count, void *values)
 	attr.batch.count = count;
 	ret = bpf(BPF_MAP_LOOKUP_BATCH, &attr);
 	free(keys);
-	/* The last element of the map was among them. */
+	/* The last element of the map was among those read. */
 	if (ret == -ENOENT)
 		ret = 0;
 	return !ret && attr.batch.count != count ? -EPROTO : ret;
 }
 
 /*
- * Any user may create the folder there: its contents are trusted only if root owns it.
+ * Any user may create the folder, so its contents are trusted only if root owns it.
  */
 static bool is_of_root(const struct eadm_ctx *ctx)
 {

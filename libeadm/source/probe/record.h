@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Data that the probe's kernel programs store in their maps for readers. Both come from
- * the same build: a reader refuses maps with a different EADM_PROBE_ABI. The maps
- * contain no kernel addresses, keys, memory addresses or payload.
+ * Data that the probe's kernel programs store in their maps for readers. Programs and
+ * readers come from the same build: a reader refuses maps with a different
+ * EADM_PROBE_ABI. The maps contain no kernel addresses, keys, memory addresses or
+ * payload.
  */
 #ifndef EADM_PROBE_RECORD_H
 #define EADM_PROBE_RECORD_H

@@ -168,7 +168,7 @@ void eadm_probe_put_owner(const struct eadm_probe_view *view,
 		eadm_message_put_string(&answer->out, comm, text);
 }
 
-/* A removed device is still shown by its former name. */
+/* A removed device is still shown under its former name. */
 size_t eadm_probe_row(const struct eadm_probe_view *view,
 		      struct eadm_answer *answer,
 		      const struct eadm_probe_rec *rec)

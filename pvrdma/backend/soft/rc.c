@@ -14,7 +14,7 @@ static struct soft_qp *find_peer(const struct soft_qp *qp, struct soft_port *por
 	return peer && soft_has_gid(qp->port, &peer->attr.ah_attr.grh.dgid) ? peer : NULL;
 }
 
-/* Whether the request may begin; if not, the error has been reported. */
+/* Returns true if the request may begin; otherwise, the error has been reported. */
 static bool begin(struct soft_qp *qp, const struct soft_list *local, struct soft_qp *peer,
 		  const struct soft_request *request)
 {

@@ -11,8 +11,8 @@
 /* ---- requester */
 
 /*
- * Woken without a response: it only counts as a timeout if the other program sends
- * nothing at all.
+ * Called if the QP was woken without a response, which only counts as a timeout if the
+ * other program sends nothing at all.
  */
 static bool still_waiting(struct soft_qp *qp)
 {

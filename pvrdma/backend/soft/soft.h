@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A software adapter: the functions of one process reach each other through memory, those
- * of other processes over links. Ports find each other by GID. A request is executed by
- * the sender's side, in steps of bounded size, and looks up its responder in each step:
- * QPs never point to each other.
+ * of different processes over links. Ports find each other by GID. A request is executed
+ * by the sender's side, in steps of bounded size. Each step looks up the responder again,
+ * because QPs never point to each other.
  */
 #ifndef SOFT_H
 #define SOFT_H
@@ -146,8 +146,8 @@ struct soft_request {
 };
 
 /*
- * A responder's result is the status of the requester's completion, or this value: no
- * receive.
+ * A responder's result is the status of the requester's completion, or this value if
+ * there is no receive.
  */
 #define SOFT_NOT_READY (-1)
 
@@ -176,7 +176,7 @@ struct soft_qp {
 	uint64_t waits;
 	/*
 	 * Requester, to another program: the link on which it waits for a response, or on
-	 * which the QP is blocked; token of the request; time since when it waits.
+	 * which the QP is blocked; token of the request; time when the wait began.
 	 */
 	struct soft_link *asked;
 	uint64_t token, asked_at;
@@ -214,8 +214,8 @@ int soft_mr_create(struct backend_pd *pd, const struct backend_mr_attr *attr, vo
 		   struct backend_mr **mr, uint32_t *lkey, uint32_t *rkey);
 void soft_mr_destroy(struct backend_mr *mr);
 /*
- * Whether the whole range may be accessed in this way; @access: IBV_ACCESS_*, 0: local
- * read.
+ * Returns true if the whole range may be accessed in this way; @access: IBV_ACCESS_*, 0:
+ * local read.
  */
 bool soft_mr_check(struct backend_pd *pd, uint32_t key, uint64_t addr, uint64_t length,
 		   unsigned int access);
@@ -295,8 +295,8 @@ struct soft_qp *soft_responder(struct soft_port *port, uint32_t qpn, uint32_t re
 /* Called when a request has arrived. */
 void soft_establish(struct soft_qp *peer);
 /*
- * Returns 0: the request may begin, and a receive was taken if it needs one. Otherwise
- * the error, whose effects on the responder have been applied.
+ * Returns 0 if the request may begin, and a receive was taken if it needs one. Otherwise,
+ * returns the error, whose effects on the responder have been applied.
  */
 int soft_respond_begin(struct soft_qp *peer, const struct soft_request *request);
 /* Checks the memory of the request, without taking a receive. */
@@ -343,7 +343,7 @@ void soft_ud_arrive(struct soft_port *port, struct soft_datagram *datagram);
 /* ---- links.c: other programs */
 int soft_links_open(struct soft *soft, const struct backend_soft_config *config);
 void soft_links_close(struct soft *soft);
-/* Handles received messages. Returns when to be called again. */
+/* Handles received messages. Returns the time of the next call. */
 uint64_t soft_links_run(struct soft *soft);
 /* Sends pending data. */
 void soft_links_flush(struct soft *soft);
@@ -354,7 +354,7 @@ void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there
 /* ---- link.c */
 /* The link to the program that has the GID; or NULL. */
 struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
-/* Whether port @number of the other program has the GID. */
+/* Returns true if port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
 		       const union ibv_gid *gid);
 /* Reserves a slot for a request. False: the maximum is already pending. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The protocol of links between programs: a stream of messages, each with a header.
- * Values are little-endian, opcodes and statuses are those of libibverbs.
+ * Values are little-endian; opcodes and statuses are those of libibverbs.
  */
 #ifndef SOFT_WIRE_H
 #define SOFT_WIRE_H

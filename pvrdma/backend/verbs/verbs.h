@@ -58,7 +58,7 @@ struct verbs {
 	int gid;
 	/* Polls all of the following; @wake is for workers. */
 	int epoll, wake;
-	/* The device is gone and is not called any more. */
+	/* The device is gone and is no longer called. */
 	bool dead;
 	uint64_t now;
 	LIST_HEAD(, verbs_port) ports;

@@ -161,7 +161,7 @@ static bool reported(struct verbs_qp *qp, const struct backend_send *send)
 
 /*
  * A request that must fail is posted in a form that the device will refuse, so that it
- * fails when its turn comes. Datagrams need not be posted for that.
+ * fails when its turn comes. Datagrams need not be posted for this purpose.
  */
 static int post(struct verbs_qp *qp, const struct backend_send *send, struct verbs_ah *ah)
 {

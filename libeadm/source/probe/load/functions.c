@@ -16,7 +16,7 @@
 static const struct known {
 	const char *symbol, *module;
 	unsigned int number;	/* EADM_PROBE_N_FUNCTIONS: makes no record */
-	unsigned int n_args;	/* 0: whatever the types say */
+	unsigned int n_args;	/* 0: the number in the type information */
 } known[] = {
 	EADM_PROBE_CALLS(ROW)
 	EADM_PROBE_EVENTS(ROW)

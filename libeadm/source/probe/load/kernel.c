@@ -35,7 +35,7 @@ bool kernel_has_fetch(void)
 	return fd >= 0;
 }
 
-/* Kprobes that are links, and thus can be pinned: Linux 5.15. */
+/* Kprobes attached by links, which can be pinned: Linux 5.15. */
 bool kernel_keeps_kprobes(void)
 {
 	const struct bpf_insn insns[] = {
@@ -57,7 +57,7 @@ bool kernel_keeps_kprobes(void)
 	return link == -EBADF;
 }
 
-/* Whether any module has types: Linux 5.11, if it is configured so. */
+/* Returns true if any module has types: Linux 5.11, if configured. */
 bool kernel_types_modules(void)
 {
 	DIR *dir = opendir("/sys/kernel/btf");

@@ -256,7 +256,7 @@ static int pin_map(const struct probe *p, struct bpf_map *map)
 	return ret ? ret : give(p, path, 0640);
 }
 
-/* For programs at the end of calls: their count of skipped runs is in no map. */
+/* For programs at the ends of calls, whose count of skipped runs is not in any map. */
 static int pin_program(const struct probe *p, struct bpf_program *prog)
 {
 	char path[sizeof(EADM_PROBE_DIR) + 128];
@@ -289,7 +289,10 @@ static int attach(struct probe *p, struct bpf_program *prog)
 	return bpf_link__pin(link, path);
 }
 
-/* Attach call ends first: a call whose start is seen must be seen to return. */
+/*
+ * Attach to the ends of calls first, so that each call that is seen to start is seen to
+ * return.
+ */
 static int attach_all(struct probe *p)
 {
 	struct bpf_program *prog;
@@ -367,7 +370,7 @@ static int put(struct probe *p)
 	return ret ? fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret)) : 0;
 }
 
-/* ---- the whole --------------------------------------------------------------- */
+/* ---- commands --------------------------------------------------------------- */
 
 static int set_sizes(struct probe *p, uint64_t bytes)
 {

@@ -15,7 +15,7 @@ struct functions {
 };
 
 int functions_find(struct functions *there, bool typed);
-/* Whether the function belongs to a driver and runs a command. */
+/* Returns true if the function belongs to a driver and runs a command. */
 bool functions_is_command(const char *symbol);
 bool functions_has(const struct functions *there, const char *symbol);
 void functions_free(struct functions *there);

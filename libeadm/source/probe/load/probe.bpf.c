@@ -59,7 +59,9 @@ static __always_inline struct eadm_probe_rec *call_of(__u32 op)
 		of_found_device(rec, PEEK(OWNER_OF(res, type), device));	\
 } while (0)
 
-/* Stores the number that an object gets in RDMA netlink in the call that creates it. */
+/*
+ * Stores the number that a new object gets in RDMA netlink in the call that creates it.
+ */
 static __always_inline int numbered(struct rdma_restrack_entry *res)
 {
 	__u32 id = GET(res, id);
@@ -344,8 +346,8 @@ static __always_inline void of_file(struct eadm_probe_rec *rec,
 }
 
 /*
- * The request is still in the process's memory. If kernel memory may not be read,
- * libbpf substitutes another helper for user memory, which is then forbidden, too.
+ * The request is still in the process's memory. If kernel memory may not be read, libbpf
+ * uses a different helper, which reads user memory and is then forbidden, too.
  */
 static __always_inline bool read_request(struct uverbs_attr_bundle *attrs,
 					 void *request, __u32 size)

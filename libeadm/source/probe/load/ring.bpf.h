@@ -40,7 +40,10 @@
 
 /* Typed pointers can be followed without a helper. */
 #define FOLLOW(p, member) ((p)->member)
-/* Hides from the compiler that it consists of bytes: it would load each byte. */
+/*
+ * Hides from the compiler that the value consists of bytes, each of which it would load
+ * separately.
+ */
 #define FOLLOW_AS(type, p) ({						\
 	const type *p_ = (const type *)(p);				\
 									\
@@ -219,7 +222,7 @@ static __always_inline struct task_struct *this_task(void)
 #endif
 }
 
-/* Defines a function that takes from a task what is known of a caller. */
+/* Defines a function that copies from a task the known data about a caller. */
 #define OF_TASK(name, GET, GET_U64)					\
 static __always_inline void name(struct eadm_probe_rec *rec,		\
 				 struct task_struct *task)		\
@@ -386,9 +389,10 @@ static __always_inline void set_number(struct eadm_probe_rec *slot, __u64 number
 #endif
 
 /*
- * All but the number. The compiler would copy each byte of a call's record, as it cannot see that
- * the maps' values are aligned. An event's record, on the stack, it need not even store: there
- * the verifier would refuse a part of a pointer, which ib_dispatch_event() takes for a number.
+ * Copies all but the number. For a call's record, the compiler would copy each byte, as
+ * it cannot see that the maps' values are aligned. An event's record, on the stack, need
+ * not even be stored; there, the verifier would refuse a part of a pointer, which
+ * ib_dispatch_event() takes for a number.
  */
 static __always_inline void copy_record(struct eadm_probe_rec *to,
 					const struct eadm_probe_rec *from,
