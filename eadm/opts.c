@@ -307,7 +307,10 @@ bool parse_u64(const char *text, uint64_t *value)
 	return !errno && !*end;
 }
 
-/* Leaves @value unchanged if the option is absent. False: an error was reported. */
+/*
+ * Leaves @value unchanged if the option is absent. Returns false if an error was
+ * reported.
+ */
 bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 {
 	const char *text = cli->args.opt[id];

@@ -66,8 +66,8 @@ int view_check(struct cli *cli)
 }
 
 /*
- * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced. False:
- * interrupted.
+ * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced. Returns
+ * false if interrupted.
  */
 bool wait_until(uint64_t *when, uint64_t more)
 {
@@ -93,7 +93,7 @@ uint64_t time_shown(struct cli *cli)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* False: there is no next snapshot. */
+/* Returns false if there is no next snapshot. */
 bool next_snapshot(struct cli *cli)
 {
 	cli->snapshot++;

@@ -24,7 +24,7 @@ struct view {
 	/* Shows all rows at once, instead of one at a time. */
 	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
 	const char *setting;	/* setting whose rows are shown, or NULL */
-	bool waits;		/* without a device there are no rows, which is no error */
+	bool waits;		/* no device means no rows, not an error */
 	bool found;		/* a device existed in some pass */
 };
 

@@ -66,8 +66,8 @@ struct bundle {
 
 /*
  * Runs in a child, before and after other jobs: data goes to stdout, error messages to
- * stderr. Returns a value of enum status; not found and unsupported mean that there is
- * nothing to collect.
+ * stderr. Returns a value of enum status; those for "not found" and "unsupported" mean
+ * that there is nothing to collect.
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
 

@@ -66,7 +66,7 @@ static bool same(const char *a, const char *b)
 	return n == strlen(b) && !gnutls_memcmp(a, b, n);
 }
 
-/* False: nothing was computed (out of memory). */
+/* Returns false if nothing was computed (out of memory). */
 static bool compute(const char *hash, const char *password, bool *ok)
 {
 	struct crypt_data *data;
@@ -315,8 +315,9 @@ static bool start(struct auth *auth)
 }
 
 /*
- * The result is passed to @attempt->done, from another thread and possibly before this
- * function returns, but never after auth_take_back(). False: there will be no result.
+ * The result is passed to @attempt->done, from a different thread and possibly before
+ * this function returns, but never after auth_take_back(). Returns false if there will be
+ * no result.
  */
 bool auth_wait(struct auth *auth, struct attempt *attempt)
 {
@@ -337,7 +338,7 @@ bool auth_wait(struct auth *auth, struct attempt *attempt)
 	return ok;
 }
 
-/* False: too late, the result is about to be delivered. */
+/* Returns false if it is too late, because the result is about to be delivered. */
 bool auth_take_back(struct auth *auth, struct attempt *attempt)
 {
 	bool waiting;

@@ -46,7 +46,9 @@ static bool put_label(struct collection *col, const struct row *row,
 	return text != NULL;
 }
 
-/* False: the row's series could not be distinguished from those of other rows. */
+/*
+ * Returns false if the row's series could not be distinguished from those of other rows.
+ */
 static bool row_labels(struct collection *col, const struct row *row,
 		       uint32_t *labels)
 {

@@ -190,7 +190,7 @@ static int add_info(struct model *model, struct collector *c)
 			  &c->info_family);
 }
 
-/* NULL: out of memory. Valid until the next call. */
+/* The result is valid until the next call; NULL if out of memory. */
 static struct collector *add_collector(struct model *model)
 {
 	struct collector *c;
@@ -213,7 +213,9 @@ static void add_labels(struct collector *c)
 		    c->n_labels < MAX_LABELS - 1)
 			c->label[c->n_labels++] = place_at(c->object, i);
 	}
-	/* Added last, because it may be unknown, and another field then replaces it. */
+	/*
+	 * Added last, because it may be unknown, and a different field then replaces it.
+	 */
 	if (c->per_object)
 		c->label[c->n_labels++] = c->key;
 }

@@ -46,7 +46,7 @@ static const char *const types[FORMATS] = {
 		"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited",
 };
 
-/* With @status 401, the client is asked for a name and password. */
+/* With @status 401, the client is prompted for a name and password. */
 static enum MHD_Result queue(struct client *client, unsigned int status,
 			     struct MHD_Response *response)
 {
@@ -615,7 +615,7 @@ int http_start(struct http *http, struct web_config *config,
 	return 0;
 }
 
-/* Wait for a change, with the lock held; false: @end was reached. */
+/* Wait for a change, with the lock held. Returns false if @end was reached. */
 static bool wait_until(struct http *http, uint64_t end)
 {
 	struct timespec at = { end / SECOND, end % SECOND };
@@ -702,7 +702,7 @@ void http_finish(struct http *http)
 
 /*
  * Do not accept faster than the daemon can process: its thread also closes connections to
- * make room. False: no more connections are to be accepted.
+ * make room. Returns false if no more connections are to be accepted.
  */
 static bool wait_for_daemon(struct http *http)
 {

@@ -107,7 +107,7 @@ int exporter_once(struct cli *cli)
 	struct setup setup = { 0 };
 	int status = 0;
 
-	/* Threads run one at a time here: separate arenas would only cost setup time. */
+	/* Threads run one at a time, so separate arenas would only cost setup time. */
 	mallopt(M_ARENA_MAX, 1);
 	if (path)
 		status = check_target(cli, path);

@@ -61,7 +61,7 @@ static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 	eadm_dump_close(dump);
 }
 
-/* Valid until the next call; NULL: out of memory. */
+/* The result is valid until the next call; NULL if out of memory. */
 const struct pod *pods_find(struct pods *pods, struct eadm_ctx *ctx, uint32_t pid)
 {
 	bool found;

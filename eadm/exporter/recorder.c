@@ -161,7 +161,7 @@ static bool count_time(struct recorder *recorder, const struct operation *op,
 	return true;
 }
 
-/* Count a record unless it was counted before; false: out of memory. */
+/* Count a record unless it was counted before. Returns false if out of memory. */
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
 		   const struct row *row)

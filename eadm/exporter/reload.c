@@ -81,7 +81,10 @@ static void *leave_main(void *data)
 	return NULL;
 }
 
-/* In another thread, because slow clients of the old server must not delay the next reload. */
+/*
+ * In a separate thread, because slow clients of the old server must not delay the next
+ * reload.
+ */
 static void leave(struct reloader *r, struct server *old)
 {
 	struct leaver *leaver = malloc(sizeof(*leaver));
@@ -142,7 +145,7 @@ static void *reload_main(void *data)
 	return NULL;
 }
 
-/* NULL: out of memory. */
+/* Returns NULL if out of memory. */
 struct reloader *reloader_start(struct cli *cli, struct http *http)
 {
 	struct reloader *r = calloc(1, sizeof(*r));

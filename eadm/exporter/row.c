@@ -34,7 +34,7 @@ struct place place_find(const struct eadm_object *object, const char *name)
 	return place_in(object, eadm_object_find_field(object, name));
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool row_init(struct row *row, unsigned int max_fields)
 {
 	if (!row->values)
@@ -63,7 +63,7 @@ void row_take(struct row *row, unsigned int n_fields,
 		row->number[row->values[i].index] = i + 1;
 }
 
-/* NULL: absent, or not a string. */
+/* Returns NULL if the value is absent or not a string. */
 const char *row_string(const struct row *row, const struct place *place)
 {
 	const struct eadm_value *value = row_value(row, place);
@@ -71,7 +71,10 @@ const char *row_string(const struct row *row, const struct place *place)
 	return value && value->type == EADM_TYPE_STRING ? value->string : NULL;
 }
 
-/* A value as text, which may be in @buf and is truncated to its size; NULL: absent. */
+/*
+ * A value as text, which may be in @buf and is truncated to its size; NULL if it is
+ * absent.
+ */
 const char *row_text(const struct row *row, const struct place *place,
 		     char *buf, size_t size)
 {

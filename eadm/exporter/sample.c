@@ -151,7 +151,9 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 	samples_add(samples, family, labels, samples->n_histograms++);
 }
 
-/* A part has few families, with adjacent numbers. False: it is already sorted. */
+/*
+ * A part has few families, with adjacent numbers. Returns false if it is already sorted.
+ */
 static bool family_range(const struct samples *samples, unsigned int *first,
 			 unsigned int *range)
 {

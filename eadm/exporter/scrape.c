@@ -361,7 +361,7 @@ static void drop_targets(struct scraper *s)
 }
 
 /*
- * ---- responses; called with the lock
+ * ---- responses; called with the lock held
  * ---------------------------------------------------
  */
 
@@ -444,7 +444,7 @@ static bool has_failed(const struct scraper *s)
 	return false;
 }
 
-/* False: the text is incomplete. */
+/* Returns false if the text is incomplete. */
 static bool make_text(struct scraper *s, enum format format)
 {
 	struct buffer *text = &s->text[format];

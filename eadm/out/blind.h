@@ -34,8 +34,8 @@ void blind_free(struct blind *blind);
 /* Call for every row that is read, whether or not it passes the filter. */
 void blind_see(struct blind *blind, const struct eadm_record *record);
 /*
- * The next device and option, *@at being 0 at first; false: no more. The note is valid
- * until the next call.
+ * Gets the next device and option; *@at must be 0 at first. Returns false if there are no
+ * more. The note is valid until the next call.
  */
 bool blind_next(struct blind *blind, size_t *at, struct eadm_note *note);
 /* Returns 0, or the status of the dump if all other operations succeeded. */

@@ -26,7 +26,10 @@ void grid_absent(struct grid *grid);
  */
 char *grid_room(struct grid *grid, size_t len);
 void grid_made(struct grid *grid, size_t len, const char *escape);
-/* Text of cell number @n; NULL: absent. Valid until the next cell is added. */
+/*
+ * Returns the text of cell number @n, or NULL if it is absent. Valid until the next cell
+ * is added.
+ */
 const char *grid_text(const struct grid *grid, size_t n);
 /*
  * Print the rows that were added. The first call prints the headings and determines the

@@ -88,7 +88,7 @@ static const char *color_of(const struct table_writer *tw,
 		       term_escape_of(text) : NULL;
 }
 
-/* The name of a value, or a value that is already text; NULL: it must be converted. */
+/* The name of a value, or a value that is already text; NULL if it must be converted. */
 static const char *ready_text(const struct column *col,
 			      const struct eadm_value *value)
 {
@@ -143,7 +143,7 @@ static void add_cells(struct table_writer *tw, const struct row *row,
 	}
 }
 
-/* The text at a line and column; NULL: absent. */
+/* The text at a line and column, or NULL if it is absent. */
 static const char *text_at(const struct table_writer *tw, unsigned int line,
 			   unsigned int col)
 {
@@ -409,7 +409,7 @@ static void print_others(struct table_writer *tw, struct grid *grid)
 	}
 }
 
-/* Word number @n of a text; NULL: there are no more. */
+/* Word number @n of a text, or NULL if there are no more words. */
 static const char *word_of(const char *text, unsigned int n, char *buf,
 			   size_t size)
 {

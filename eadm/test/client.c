@@ -142,7 +142,7 @@ static int run_data(struct client *c, struct result *result)
 
 /*
  * Write into the server's memory, and read back into cleared memory. An adapter that
- * cannot write reads the data that the server has put there.
+ * cannot write reads the data that the server has prepared.
  */
 static int write_and_read(struct client *c, uint32_t len)
 {

@@ -57,7 +57,7 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->recv_cq = id->recv_cq;
 	/*
 	 * Remote access: on adapters that run over TCP, the peer writes the data of a
-	 * read here.
+	 * read.
 	 */
 	return link_make(link, depth, IBV_ACCESS_LOCAL_WRITE |
 			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);

@@ -22,7 +22,7 @@ static struct link *find(const struct server *s, const struct rdma_cm_id *id)
 	return link;
 }
 
-/* The reason to refuse a connection request; NULL: none. */
+/* The reason to refuse a connection request, or NULL if there is none. */
 static const char *refuse(const struct server *s,
 			  const struct rdma_cm_event *event)
 {

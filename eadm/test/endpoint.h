@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A queue pair without a connection manager: created here, connected by addresses. */
+/*
+ * A queue pair without a connection manager: created by this program, connected by
+ * addresses.
+ */
 #ifndef TEST_ENDPOINT_H
 #define TEST_ENDPOINT_H
 

@@ -154,7 +154,7 @@ struct result {
 	const char *why;		/* NULL: success */
 	bool skipped;			/* @why is the reason for skipping */
 	uint64_t count, size;		/* 0: absent */
-	uint64_t *times;		/* @count times in ns; sorted here */
+	uint64_t *times;		/* @count times in ns; sorted in place */
 	size_t n_times;
 	double rate;			/* per second; 0: absent */
 	const struct path *path;

@@ -46,7 +46,7 @@ static int by_value(const void *a, const void *b)
 
 static void rank(const struct top *top, struct top_dev *dev)
 {
-	/* Drivers do not record connections: 0 is meaningless until there was one. */
+	/* Drivers do not record connections: 0 is meaningless until one was recorded. */
 	if (dev->n_connects || dev->connects >= 0)
 		dev->connects = top->before && top->now > top->before ?
 			dev->n_connects * 1e9 / (top->now - top->before) : -1;

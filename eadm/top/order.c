@@ -139,7 +139,7 @@ static int by_order(const void *a, const void *b, void *data)
 
 /*
  * With many QPs, most are idle and already in order: only the busy ones need sorting.
- * False: out of memory.
+ * Returns false if out of memory.
  */
 bool top_arrange(struct top *top)
 {

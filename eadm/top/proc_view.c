@@ -149,7 +149,7 @@ static bool matches(const struct top *top, const struct top_proc *proc)
 	       (*proc->container && strcasestr(proc->container, top->match));
 }
 
-/* False: out of memory. */
+/* Returns false if out of memory. */
 bool top_procs_arrange(struct top *top)
 {
 	size_t i, n = 0;

@@ -42,8 +42,8 @@ static bool is_wanted(const struct filter *filter, uint32_t pid,
 }
 
 /*
- * NULL: the process is not shown, or memory is exhausted. Rows of one process are mostly
- * adjacent.
+ * Returns NULL if the process is not shown, or memory is exhausted. Rows of one process
+ * are mostly adjacent.
  */
 static struct top_proc *get_proc(struct top *top, uint32_t pid,
 				 const char *comm)
@@ -219,8 +219,8 @@ static void take_qps(struct top *top)
 }
 
 /*
- * The process whose QPs a counter counts, and their number; NULL: they belong to several
- * processes, or some are unknown.
+ * The process whose QPs a counter counts, and their number; NULL if they belong to
+ * several processes, or some are unknown.
  */
 static struct top_proc *counted_of(struct top *top, uint32_t dev,
 				   const char *qpns, unsigned int *n)
@@ -374,7 +374,9 @@ static void explain(struct top *top)
 	top->said_uncounted |= uncounted;
 }
 
-/* True: the objects may not be read, or are not shown, which does not mean 0. */
+/*
+ * Returns true if the objects may not be read, or are not shown, which does not mean 0.
+ */
 static bool lacks(struct top *top, const char *name,
 		  void (*take)(struct top *top,
 			       const struct eadm_record *record))

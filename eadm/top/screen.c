@@ -453,7 +453,7 @@ static void press_scroll(struct screen *s, int key)
 	}
 }
 
-/* False: quit. */
+/* Returns false if the user quits. */
 static bool press(struct screen *s, int key)
 {
 	struct top *top = s->top;
@@ -519,7 +519,7 @@ static int ms_left(const struct screen *s)
 	return ms > 3600000 ? 3600000 : ms;
 }
 
-/* Handle keys until the next refresh is due. False: quit. */
+/* Handle keys until the next refresh is due. Returns false if the user quits. */
 static bool serve_keys(struct screen *s)
 {
 	int key, ms;

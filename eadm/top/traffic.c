@@ -56,7 +56,7 @@ static size_t put_bars(const struct top_dev *dev, unsigned int direction,
 	return at;
 }
 
-/* False: no data yet, or there is no room. */
+/* Returns false if there is no data yet, or no room. */
 bool top_traffic_line(const struct top_dev *dev, unsigned int width, char *buf,
 		      size_t size)
 {

@@ -235,7 +235,7 @@ static void put_sockaddr(struct eadm_redactor *r, const struct nlattr *attr,
 	eadm_message_put(out, attr->nla_type, &ss, len);
 }
 
-/* GUIDs are numbers in RDMA netlink, and bytes elsewhere. */
+/* GUIDs are numbers in RDMA netlink, and bytes in other messages. */
 static void put_guid(struct eadm_redactor *r, const struct nlattr *attr,
 		     struct eadm_bytes *out)
 {

@@ -28,7 +28,7 @@ enum diag_kind {
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
 	DIAG_FALLBACK,	/* reasons why SMC connections use TCP */
-	DIAG_MACHINE,	/* from here on: the setup of the machine */
+	DIAG_MACHINE,	/* this and the following kinds: the setup */
 	DIAG_VERBS,
 	DIAG_MODULE,
 	DIAG_SETUP,

@@ -138,7 +138,7 @@ void eadm_unseen(struct judge *j, const struct diag_row *row,
  */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what);
-/* The family of its driver; NULL: unknown. */
+/* The family of its driver, or NULL if unknown. */
 const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev);
 /* Record that the source lacks the data that the rule examines. */

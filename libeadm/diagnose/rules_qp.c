@@ -309,7 +309,7 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * Reports the sender that waits for a receive on another machine; the cause must be
+ * Reports the sender that waits for a receive on a different machine; the cause must be
  * examined there.
  */
 static void wait_for_peer(struct judge *j, const struct end *e)

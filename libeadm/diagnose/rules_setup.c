@@ -564,7 +564,7 @@ static void look_fork(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "the kernel does not copy registered memory for a process that forks: its data may be damaged");
 }
 
-/* Applications that find no device through it silently use another transport. */
+/* Applications that find no device through it silently use a different transport. */
 static void look_in_use(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {

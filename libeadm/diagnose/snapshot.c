@@ -18,7 +18,7 @@
 #include "read/machine.h"
 #include "eadm_nl.h"
 
-/* An adapter that needs this long for a command is not sent any more commands. */
+/* An adapter that needs this long for a command is not sent further commands. */
 #define PATIENCE_NS 1000000000ULL
 /* A working adapter needs less time than this for all commands of a dump. */
 #define LONG_NS 10000000ULL
@@ -53,7 +53,7 @@ static int failed(struct reader *r, enum diag_kind kind, int error)
 {
 	if (error == -ENOMEM)
 		return error;
-	/* The device was removed, or its driver has none of these. */
+	/* The device was removed, or its driver does not provide these rows. */
 	if (error == -ENODEV || error == -ENOENT || error == -ENODATA ||
 	    error == -EOPNOTSUPP)
 		return 0;
@@ -131,7 +131,7 @@ static int begin_inputs(struct reader *r, const struct diag_row *dev, bool hw)
 		eadm_diag_lacks(r, DIAG_HW, DIAG_LACK_ASKED, NULL);
 		eadm_diag_lacks(r, DIAG_RINGS, DIAG_LACK_ASKED, NULL);
 	}
-	/* The owners of objects in a guest cannot be seen from here. */
+	/* The owners of objects in a guest cannot be seen from the host. */
 	if (diag_has(dev, DEV_SIDE) &&
 	    diag_u64(dev, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM)
 		eadm_diag_lacks(r, DIAG_OWNERS, DIAG_LACK_FAMILY, NULL);
@@ -369,8 +369,7 @@ static int read_setup(struct reader *r)
 	for (kind = DIAG_MACHINE; !ret && kind < DIAG_KINDS; kind++) {
 		ret = read_kind(r, kind, false);
 		/*
-		 * If the driver shows no event queues, there are no interrupts to read
-		 * here.
+		 * If the driver shows no event queues, there are no interrupts to read.
 		 */
 		if (ret && ret != -ENOMEM)
 			ret = kind == DIAG_IRQ ? 0 : failed(r, kind, ret);

@@ -29,7 +29,7 @@ struct eadm_list {
 	uint16_t inline_max;	/* bytes of payload in place of the elements */
 	struct eadm_bits count;
 	struct eadm_bits in_line;	/* nonzero: payload, whose length is count */
-	struct eadm_bits absent;	/* nonzero: the elements are elsewhere */
+	struct eadm_bits absent;	/* nonzero: the elements are not in the entry */
 	/* For elements that are buffers. */
 	struct eadm_bits addr, length, key;
 };
@@ -146,7 +146,9 @@ const struct eadm_register *
 eadm_family_register(const struct eadm_family *family, uint32_t offset);
 /* Returns true if adapters have a network interface, or if this is unknown. */
 bool eadm_family_has_netdev(const struct eadm_family *family);
-/* Library through which applications use an adapter; NULL: verbs, or unknown. */
+/*
+ * Library through which applications use an adapter, or NULL if it is verbs or unknown.
+ */
 const char *eadm_family_middleware(const struct eadm_family *family);
 /* Maximum number of completion vectors; 0: unknown. */
 unsigned int eadm_family_vectors(const struct eadm_family *family);

@@ -72,7 +72,7 @@ unsigned int eadm_record_some(const struct eadm_record *rec,
 int eadm_record_add_extra(struct eadm_record *rec,
 			  const struct eadm_extra *extra);
 
-/* Point a field at a value; the value is not examined here. */
+/* Point a field at a value; the value is not examined. */
 static inline void eadm_record_point(struct eadm_record *rec,
 				     unsigned int attr, const void *p,
 				     uint32_t len)

@@ -48,7 +48,7 @@ static inline int place_of(const struct eadm_object *object,
 
 /*
  * Returns true if the attribute is a number that can be used unchanged, as nearly all
- * can. Decoding spends most of its time here.
+ * can. Decoding spends most of its time in this function.
  */
 static inline bool is_plain(const struct eadm_object *object,
 			    const struct nlattr *attr, unsigned int base,

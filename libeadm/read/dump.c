@@ -16,7 +16,7 @@
 #include "setup.h"
 #include "step.h"
 
-/* The caller's memory may be freed from here on. */
+/* The caller's memory may be freed after this. */
 static void forget_caller(struct eadm_dump *dump)
 {
 	dump->opts.device = NULL;

@@ -538,7 +538,7 @@ static void put_list(const struct eadm_ring *ring, const struct eadm_list *list,
 	}
 }
 
-/* Number of places of the entry at @place; EADM_PLACE_NONE if none begins here. */
+/* Number of places of the entry at @place; EADM_PLACE_NONE if no entry begins there. */
 static unsigned int places_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
 {

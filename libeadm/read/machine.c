@@ -63,7 +63,7 @@ struct eadm_query eadm_machine_process(uint32_t pid)
 
 /* ---- single values --------------------------------------------------------------- */
 
-/* Copies a string or returns a number; false: no such row or field. */
+/* Copies a string or returns a number. Returns false if there is no such row or field. */
 static bool value_of(struct eadm_ctx *ctx, const struct eadm_query *query,
 		     unsigned int object, unsigned int attr, char *text,
 		     size_t size, uint64_t *number)

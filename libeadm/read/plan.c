@@ -173,7 +173,10 @@ int eadm_plan_others(struct eadm_dump *dump)
 		return ret;
 	if (!known && !covered)
 		return eadm_driver_refuse(dump->ctx, only, has_probe(object));
-	/* Rows about the machine need no details, and other drivers have none. */
+	/*
+	 * Rows about the machine need no such details, and other drivers do not provide
+	 * them.
+	 */
 	if (dump->machine || (known && !showable))
 		return 0;
 	return eadm_plan_note(dump, 0, covered && others == 1 ? lone : "",

@@ -260,7 +260,7 @@ static int put_process(struct eadm_ctx *ctx, struct eadm_setup *setup,
 			&eadm_spec_objects[EADM_SPEC_OBJ_PROCESS], rec);
 }
 
-/* Returns 1 if no row was about the process yet. */
+/* Returns 1 if the process has not had a row yet. */
 static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 {
 	size_t lo = 0, hi = setup->n_shown, mid;

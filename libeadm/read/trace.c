@@ -23,7 +23,7 @@
 
 struct eadm_trace {
 	struct eadm_ctx *ctx;
-	int fd;			/* char device; -1: messages come from another source */
+	int fd;			/* char device; -1: messages come from a different source */
 	uint64_t lost;
 	struct eadm_reply reply;	/* messages from a program or the probe */
 	struct eadm_trace_opts opts;

@@ -149,7 +149,7 @@ static void put_iommu(struct eadm_answer *answer, const char *device)
 	eadm_local_put(answer, EADM_A_SETUP_IOMMU, type);
 }
 
-/* A link-local address cannot be used for connections to another network. */
+/* A link-local address cannot be used for connections to a different network. */
 static bool is_global(const struct sockaddr *addr)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;

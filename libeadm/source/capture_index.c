@@ -63,7 +63,7 @@ static int begin_snapshot(struct eadm_capture_index *index, unsigned int number)
 	return 0;
 }
 
-/* Keep the attributes as they are in the message; a malformed request matches nothing. */
+/* Keep a copy of the attributes; a malformed request matches nothing. */
 static void add_args(struct eadm_capture_index *index, struct eadm_recorded *req,
 		     struct eadm_attrs attrs)
 {
@@ -177,7 +177,7 @@ void eadm_capture_index_put(struct eadm_capture_index *index)
 	free(index);
 }
 
-/* @fd: a seekable capture; closed with the index, or here on failure. */
+/* @fd: a seekable capture; closed with the index, or immediately on failure. */
 int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 			    struct eadm_capture_index **out)
 {

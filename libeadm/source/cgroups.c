@@ -92,7 +92,7 @@ static bool is_own(const struct walk *w)
 	       (!w->own[len] || w->own[len] == '/' || !len);
 }
 
-/* False: the controller ends above this group. */
+/* Returns false if the controller ends above this group. */
 static bool put_group(struct walk *w)
 {
 	struct amounts max, used;

@@ -346,7 +346,7 @@ static int new_source(struct eadm_ctx *ctx, struct eadm_capture_index *index,
 	return 0;
 }
 
-/* @fd: a seekable capture; closed here in any case. */
+/* @fd: a seekable capture; closed in any case. */
 int eadm_file_new(struct eadm_ctx *ctx, int fd, struct eadm_source **src)
 {
 	struct eadm_capture_index *index;

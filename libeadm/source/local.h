@@ -37,7 +37,7 @@ bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
  * kernel does not use it.
  */
 #define EADM_IFA_DUPLICATE	(1U << 31)
-/* Addresses of all interfaces in this network namespace; NULL: unknown. */
+/* Addresses of all interfaces in this network namespace, or NULL if unknown. */
 struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx);
 
 /*

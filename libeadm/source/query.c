@@ -172,7 +172,7 @@ static int next_chunk(struct eadm_reply *reply)
 				     "incomplete reply");
 }
 
-/* RDMA netlink responds to some commands under the number of another command. */
+/* RDMA netlink responds to some commands under the number of a different command. */
 static bool is_answer(const struct eadm_query *query,
 		      const struct nlmsghdr *nlh)
 {

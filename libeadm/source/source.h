@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The interface of sources, which respond to requests: this machine, a capture, or a
- * recorder around another source.
+ * recorder that wraps another source.
  */
 #ifndef EADM_SOURCE_H
 #define EADM_SOURCE_H
@@ -50,7 +50,7 @@ struct eadm_source_ops {
 	/* A file descriptor of the companion's char device. */
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
-	/* Requests from here on refer to the state of another snapshot. */
+	/* Later requests refer to the state of a new snapshot. */
 	void (*mark)(struct eadm_source *src);
 	int (*snapshot_next)(struct eadm_source *src);
 	unsigned int (*snapshots)(const struct eadm_source *src);

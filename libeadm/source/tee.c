@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Recording: a source around another source, which writes requests and responses to a
+ * Recording: a source that wraps another source and writes requests and responses to a
  * capture. No other code depends on whether a capture is being made.
  */
 #include <errno.h>

@@ -31,7 +31,7 @@ bool table_put(struct table *table, uint32_t number, void *object);
 void *table_get(const struct table *table, uint32_t number);
 /* Returns the object that had the number, or NULL. */
 void *table_del(struct table *table, uint32_t number);
-/* The first object from *@number on, which is updated; NULL: none. */
+/* The first object from *@number on, which is updated; NULL if there is none. */
 void *table_next(const struct table *table, uint32_t *number);
 
 #endif /* BASE_TABLE_H */

@@ -79,7 +79,7 @@ void request_take(struct client *client, const void *data, size_t len);
 void request_go_on(struct client *client);
 
 /* ---- reply.c */
-/* Appends a message to the client's packet; NULL: there is no room. */
+/* Appends a message to the client's packet. Returns NULL if there is no room. */
 struct nlmsghdr *reply_begin(struct client *client, uint16_t type, uint16_t flags, uint32_t seq,
 			     int cmd);
 size_t reply_room(const struct client *client, const struct nlmsghdr *nlh);

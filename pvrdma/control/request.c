@@ -56,7 +56,7 @@ static uint64_t number_of(const struct nlattr *attr)
 	}
 }
 
-/* Sets the range of requested devices; false: none. */
+/* Sets the range of requested devices. Returns false if there is none. */
 static bool choose_device(struct client *client, const struct nlattr *attr)
 {
 	const struct control *control = client->control;
@@ -200,7 +200,7 @@ void request_take(struct client *client, const void *data, size_t len)
 
 /* ---- rows */
 
-/* Gets the next row of the current device; false: there are no more. */
+/* Gets the next row of the current device. Returns false if there are no more. */
 static bool next_row(struct client *client, void *snap)
 {
 	struct request *request = &client->request;

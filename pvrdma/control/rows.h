@@ -64,7 +64,7 @@ struct row_request {
 
 /*
  * Finds the first row from *@pos on, which is updated, and fills in the zeroed snapshots
- * of the object and of its family-specific fields. False: there is none.
+ * of the object and of its family-specific fields. Returns false if there is none.
  */
 typedef bool rows_next(const struct device *dev, const struct row_request *req, uint64_t *pos,
 		       void *snap, void *own);

@@ -266,7 +266,7 @@ int dsr_attach(struct model *m, uint64_t address);
 void dsr_detach(struct model *m);
 
 /* ---- pages.c */
-/* The guest's memory of @size bytes, which are in one page; NULL: none. */
+/* The guest's memory of @size bytes, which are in one page; NULL if there is none. */
 void *model_dma(struct model *m, uint64_t address, size_t size);
 /* -EFAULT: an address in the directory is not in memory; -EINVAL: too many. */
 int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
@@ -305,14 +305,14 @@ void ring_produce(struct ring *ring, uint32_t prod);
 int device_ring_init(struct model *m, struct device_ring *ring,
 		     const struct pvrdma_ring_info *info, uint32_t element);
 void event_send(struct model *m, enum pvrdma_event_type type, uint32_t info);
-/* False: there is no room. */
+/* Returns false if there is no room. */
 bool event_notify(struct model *m, uint32_t cq);
 void event_from_backend(void *ctx, enum ibv_event_type type, void *object);
 
 /* ---- command.c */
 /* Returns the new value of ERR. */
 uint32_t command_run(struct model *m);
-/* Continues the current command; true: there is more to do. */
+/* Continues the current command. Returns true if there is more to do. */
 bool command_continue(struct model *m);
 /* Abandons the response. */
 void command_abandon(struct model *m);
@@ -348,7 +348,7 @@ int gid_unbind(struct model *m, uint32_t index);
 int cq_create(struct model *m, const struct pvrdma_cmd_create_cq *cmd, uint32_t *handle);
 int cq_destroy(struct model *m, uint32_t handle);
 void cq_doorbell(struct model *m, struct cq *cq, uint32_t value);
-/* False: the CQ was full, and has failed. */
+/* Returns false if the CQ was full, and has failed. */
 bool cq_push(struct model *m, struct cq *cq, struct pvrdma_cqe *cqe, bool solicited);
 void cq_retry_notifications(struct model *m);
 

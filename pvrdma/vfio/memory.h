@@ -39,7 +39,7 @@ int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 /* Returns true if exactly this region was mapped. */
 bool memory_has(const struct memory *memory, uint64_t address, uint64_t size);
 void memory_unmap(struct memory *memory, uint64_t address);
-/* Region number @index; false: there is none. */
+/* Looks up region number @index. Returns false if there is none. */
 bool memory_region(const struct memory *memory, unsigned int index,
 		   uint64_t *address, uint64_t *size);
 

@@ -113,10 +113,9 @@ struct vfio_ops {
 	 */
 	void (*reset)(void *ctx);
 	/*
-	 * Memory was mapped (NULL allowed), or is about to be unmapped: when
-	 * unmapping() returns, nothing may refer to the range any more,
-	 * including pages registered by a backend; pointers and descriptors for
-	 * it are then invalid.
+	 * Memory was mapped (NULL allowed), or is about to be unmapped: when unmapping()
+	 * returns, nothing may still refer to the range, including pages registered by a
+	 * backend; pointers and descriptors for it are then invalid.
 	 */
 	void (*mapped)(void *ctx, uint64_t address, uint64_t size);
 	void (*unmapping)(void *ctx, uint64_t address, uint64_t size);

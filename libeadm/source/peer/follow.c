@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Follows the flight recorder of a program: new records are requested periodically, as
- * with the probe. The program overwrites records that are not read and reports the
- * number of lost records; a stalled reader does not affect it.
+ * with the probe. The program overwrites records that are not read and reports the number
+ * of lost records; a stalled reader does not affect the program.
  */
 #include <errno.h>
 #include <linux/genetlink.h>

@@ -43,7 +43,7 @@ void eadm_probe_view_sort(struct eadm_probe_view *view);
 
 const char *eadm_probe_function_name(unsigned int function);
 unsigned int eadm_probe_function_op(unsigned int function);
-/* NULL: the function does not belong to a driver. */
+/* Returns NULL if the function does not belong to a driver. */
 const struct eadm_probe_command *
 eadm_probe_function_command(unsigned int function);
 

@@ -146,7 +146,7 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 		done(qp, send, data, wire->size);
 		return true;
 	case WIRE_NOT_READY:
-		/* The request restarts, because the first piece asks for a receive. */
+		/* The request restarts, because the first piece requests a receive. */
 		qp->begun = false;
 		soft_rc_not_ready(qp, wire->timer);
 		return true;

@@ -237,7 +237,10 @@ struct soft_list {
 uint64_t soft_list_length(const struct soft_list *list);
 bool soft_list_check(const struct soft_list *list);
 void *soft_list_at(const struct soft_list *list, uint64_t offset, size_t *size);
-/* Copies @size bytes; false: the memory is gone, or was removed in the meantime. */
+/*
+ * Copies @size bytes. Returns false if the memory is gone, or was removed in the
+ * meantime.
+ */
 bool soft_copy(const struct soft_list *to, uint64_t to_offset,
 	       const struct soft_list *from, uint64_t from_offset, size_t size);
 bool soft_put(const struct soft_list *to, uint64_t offset, const void *data, size_t size);
@@ -268,7 +271,7 @@ int soft_qp_send(struct backend_qp *qp, const struct backend_send *send);
 int soft_qp_recv(struct backend_qp *qp, const struct ibv_recv_wr *wr);
 void soft_qp_destroy(struct backend_qp *qp);
 void soft_qp_stats(struct backend_qp *qp, struct backend_qp_stats *stats);
-/* Does some work; true: there is more. */
+/* Does some work. Returns true if there is more. */
 bool soft_qp_step(struct soft_qp *qp);
 
 /* ---- turn.c */
@@ -357,13 +360,15 @@ struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
 /* Returns true if port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
 		       const union ibv_gid *gid);
-/* Reserves a slot for a request. False: the maximum is already pending. */
+/* Reserves a slot for a request. Returns false if the maximum is already pending. */
 bool soft_link_ask(struct soft_link *link);
-/* Records a response to a request. False: none was pending. */
+/* Records a response to a request. Returns false if none was pending. */
 bool soft_link_answered(struct soft_link *link);
 
 /* ---- stream.c */
-/* Queues a message, in two consecutive parts. False: the link's buffer is full. */
+/*
+ * Queues a message, in two consecutive parts. Returns false if the link's buffer is full.
+ */
 bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_t head_size,
 		   const void *data, size_t size);
 
@@ -372,7 +377,7 @@ bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_
 bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_link *link);
 void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 			  const struct soft_datagram *datagram);
-/* Handles a message that is not about the link itself; false: it is invalid. */
+/* Handles a message that is not about the link itself. Returns false if it is invalid. */
 bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 		      const unsigned char *data, size_t size);
 /* The link is lost: there will be no responses to requests on it. */

@@ -156,7 +156,7 @@ static int look_up(struct verbs_mr *mr, uint32_t most)
 	return err;
 }
 
-/* Continues creation; false: the pages are not complete yet. */
+/* Continues creation. Returns false if the pages are not complete yet. */
 static bool go_on(struct verbs_mr *mr)
 {
 	struct verbs_port *port = mr->pd->port;

@@ -158,7 +158,7 @@ static void destroyed(struct job *job)
 	free_qp(qp);
 }
 
-/* Submits the destruction; no request that it waited for is posted any more. */
+/* Submits the destruction; no request that it waited for is still posted. */
 static void submit_end(struct verbs_qp *qp)
 {
 	verbs_work_forget(qp);

@@ -141,7 +141,9 @@ void verbs_work_completed(struct verbs_qp *qp, const struct ibv_wc *device_wc)
 		sent(qp, &wc);
 		return;
 	}
-	/* It is unknown whether the sender asked for a solicited event, so assume it did. */
+	/*
+	 * It is unknown whether the sender requested a solicited event, so assume it did.
+	 */
 	wc.solicited = true;
 	wc.net_type = net_type(qp->port);
 	received(qp, &wc);

@@ -38,7 +38,7 @@ int worker_start(struct worker *worker, int wake);
 /* Completes the remaining jobs, including done(). */
 void worker_stop(struct worker *worker);
 void worker_submit(struct worker *worker, struct job *job);
-/* Calls done() for jobs that have ended; false: there were none. */
+/* Calls done() for jobs that have ended. Returns false if there were none. */
 bool worker_reap(struct worker *worker);
 /* Waits until all jobs have ended, or @ns; done() is not called. */
 void worker_wait(struct worker *worker, uint64_t ns);
