@@ -219,7 +219,7 @@ struct cli {
 	const struct command *cmd;
 	const char *verb;	/* verb as typed; "" if none was given */
 	struct args args;
-	int argc;		/* the command line; for a raw command the rest of it */
+	int argc;		/* the command line, or the rest of it for a raw command */
 	char **argv;
 	char device[DEVICE_NAME];	/* value of --device; opening a source resolves an alias */
 	struct eadm_ctx *ctx;

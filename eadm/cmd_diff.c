@@ -412,7 +412,7 @@ static bool both_told(struct diff *diff)
 	return false;
 }
 
-/* Printed after the rows, so as not to separate them. */
+/* Notes are printed after the rows, so that they do not separate rows. */
 static void put_lacks(const struct diff *diff)
 {
 	struct writer *writer = diff->cli->writer;

@@ -97,7 +97,7 @@ struct host {
 	struct eadm_diagnosis *diagnosis;	/* NULL: not examined */
 	struct eadm_verdict *verdicts;
 	unsigned int n;
-	unsigned int *shown;	/* per verdict: row that shows it, from 1; or 0 */
+	unsigned int *shown;	/* for each verdict, the row that shows it, from 1, or 0 */
 };
 
 static int collect(struct cli *cli, struct host *host)

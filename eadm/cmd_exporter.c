@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * The server is a separate program, because the libraries of a web server would slow down
- * the start of every other command. This file contains its command line, and the parts
+ * the start of every other command. This file contains the command line, and the parts
  * that need no server.
  */
 #include <errno.h>

@@ -56,7 +56,7 @@ static int add_trace(struct follow *f, const char *device)
 	return ret;
 }
 
-/* Follow all devices that support it, or the requested one. */
+/* Follow all devices that have a flight recorder, or the requested device. */
 static int open_traces(struct follow *f)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

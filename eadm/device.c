@@ -114,7 +114,7 @@ void device_set(struct cli *cli, const char *name)
 /*
  * Replaces an alias in --device with the name of the device, in place: existing pointers
  * to the value then refer to the name. An unknown alias is kept, and the command reports
- * it.
+ * an error.
  */
 int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
 {

@@ -56,7 +56,10 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 	return status;
 }
 
-/* The snapshot that --at selects, otherwise the last one, and the preceding one. */
+/*
+ * Use the snapshot that --at selects, or else the last snapshot, and the preceding
+ * snapshot.
+ */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d,
 		     unsigned int groups)
 {

@@ -369,7 +369,7 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
 		}
 	}
 	number *= unit;
-	/* Also false if it is not a number. */
+	/* The condition is also false if the value is not a number. */
 	if (*end || !(number >= 0 && number < 1e18))
 		return false;
 	*ns = number;

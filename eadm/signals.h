@@ -6,8 +6,8 @@
 #include <signal.h>
 
 /*
- * The signal received since catch_signals() was called, or 0. A writer whose
- * output fails sets it, too, to SIGPIPE, and reports the failure at its end.
+ * The signal received since catch_signals() was called, or 0. A writer whose output fails
+ * sets this variable to SIGPIPE, and reports the failure at its end.
  */
 extern volatile sig_atomic_t interrupted;
 

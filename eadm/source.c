@@ -35,7 +35,10 @@ static int save_source(struct cli *cli)
 	return 0;
 }
 
-/* Something was read; errors are worth recording, too. */
+/*
+ * The capture is kept even if the command failed, because errors are worth recording,
+ * too.
+ */
 int close_save(struct cli *cli, int status)
 {
 	int ret;

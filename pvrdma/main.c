@@ -20,7 +20,7 @@ struct server {
 	struct backend *backend;
 	struct model *models[MAX_FUNCTIONS];
 	unsigned int n_models;
-	/* NULL: there is none. */
+	/* NULL if there is none. */
 	struct control *control;
 	int signals;
 };

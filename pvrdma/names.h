@@ -15,7 +15,7 @@ bool name_is_valid(const char *name);
  * file without ".sock"; in permanent memory, or NULL.
  */
 char *name_of_socket(const char *program, const char *path);
-/* Path of the control socket, by default in CONTROL_FOLDER if that exists; or NULL. */
+/* Path of the control socket, by default in CONTROL_FOLDER if that exists, or NULL. */
 char *name_of_control(const char *program, const char *first_path);
 /* USER, USER:GROUP or :GROUP, by name or number. */
 bool name_parse_owner(const char *text, uid_t *uid, gid_t *gid);

@@ -180,7 +180,7 @@ static int add_narrow(scmp_filter_ctx filter)
 	for (i = 0; !err && i < COUNT(maps); i++)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, maps[i], 1,
 				       SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0));
-	/* Only for this process, as abort() does. */
+	/* tgkill() may only signal this process, as abort() does. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(tgkill), 1,
 				       SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid()));

@@ -133,7 +133,7 @@ static void write_manifest(struct bundle *b, struct json *to)
 		put_part(b, to, &b->parts[i]);
 	json_newline(to);
 	json_close(to, ']');
-	/* Last, because reasons are redacted, too. */
+	/* This comes last, because reasons are redacted as well. */
 	put_redaction(b, to);
 	json_close(to, '}');
 	json_newline(to);

@@ -135,8 +135,8 @@ int bundle_capture(struct bundle *b)
 	now = monotonic_ns();
 	half = now < b->deadline ? (b->deadline - now) / 2000000 : 0;
 	/*
-	 * A new worker: it must see &hw, and the old worker's output must not be
-	 * overwritten.
+	 * Start a new worker: it must see &hw, and must not overwrite the old worker's
+	 * output.
 	 */
 	bundle_worker_end(b);
 	fd = bundle_run(b, part, box < half ? box : half, collect_capture,

@@ -18,7 +18,7 @@ struct log_error {
 struct log {
 	char buf[WORDS_TEXT];		/* remaining part of the current line */
 	size_t len;
-	unsigned long long line;	/* number of the current line; at the end, of the last one */
+	unsigned long long line;	/* number of the current line, finally of the last line */
 	struct split words;
 	struct matches matches;
 	struct log_error *errors;	/* one per meaning */

@@ -236,7 +236,7 @@ static bool is_one_of(const char *word, const char *const *list)
 
 /*
  * Returns true if a number is an errno: it is negative, or preceded by a word that
- * implies one.
+ * implies an errno.
  */
 static bool is_errno(const struct split *words, unsigned int at,
 		     unsigned int call_end)
@@ -264,8 +264,8 @@ static unsigned int errno_at(const struct search *search, unsigned int at,
 }
 
 /*
- * The errno of a call: the first one after it, up to the next call, otherwise the last
- * one before it.
+ * The errno of a call: the first errno between this call and the next one, or else the
+ * last errno before the call.
  */
 static unsigned int errno_of(const struct search *search, const struct hit *call)
 {

@@ -75,7 +75,10 @@ static bool compute(const char *hash, const char *password, bool *ok)
 	data = hash && password ? calloc(1, sizeof(*data)) : NULL;
 	if (!data)
 		return false;
-	/* Not crypt_r(): the sanitizers' replacement does not work. */
+	/*
+	 * crypt_r() is not used, because the sanitizers' replacement for it does not
+	 * work.
+	 */
 	got = crypt_rn(password, hash, data, sizeof(*data));
 	*ok = got && same(got, hash);
 	gnutls_memset(data, 0, sizeof(*data));

@@ -57,7 +57,8 @@ struct family {
 };
 
 /*
- * A field and its position in its object; NULL and the number of fields if there is none.
+ * A field and its position in the object; if there is no field, NULL and the number of
+ * fields.
  */
 struct place {
 	const struct eadm_field *field;
@@ -379,7 +380,7 @@ void memory_reset(struct memory *memory);
 struct pod {
 	uint32_t pid;
 	bool known;		/* the process could be looked up */
-	char uid[64], container[96];	/* as labels show them; "" for none */
+	char uid[64], container[96];	/* as shown in labels; "" if there is none */
 };
 
 /* Pods of the processes of one device, sorted by PID. All zero: none yet; free(pod). */

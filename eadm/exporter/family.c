@@ -214,7 +214,8 @@ static void add_labels(struct collector *c)
 			c->label[c->n_labels++] = place_at(c->object, i);
 	}
 	/*
-	 * Added last, because it may be unknown, and a different field then replaces it.
+	 * This label is added last, because the key may be unknown, and a different field
+	 * then replaces it.
 	 */
 	if (c->per_object)
 		c->label[c->n_labels++] = c->key;

@@ -119,8 +119,8 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
  */
 
 /*
- * Called with the lock held; returns true if a refusal must be delayed. This slows down
- * clients that try passwords, and limits the work they cause.
+ * Called with the lock held; returns true if a refusal must be delayed. A delay slows
+ * down clients that try passwords, and limits the work they cause.
  */
 static bool is_to_be_held(struct server *server)
 {
@@ -670,7 +670,10 @@ void http_leave(struct server *server)
 		;
 	server->over = true;
 	end_clients(server, true);
-	/* These cannot be stopped earlier: the scraper responds when it is ready. */
+	/*
+	 * Clients that wait for metrics cannot be stopped earlier: the scraper responds
+	 * when it is ready.
+	 */
 	while (server->n_asleep)
 		pthread_cond_wait(&http->change, &http->lock);
 	pthread_mutex_unlock(&http->lock);

@@ -72,7 +72,7 @@ static unsigned int descriptors_for(unsigned int max_connections)
 }
 
 /*
- * There must be descriptors for all connections that may be open: without free
+ * Make sure that there are descriptors for all connections that may be open: without free
  * descriptors, no further client could be accepted.
  */
 static int fit_descriptors(struct exporter *x)

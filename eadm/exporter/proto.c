@@ -23,7 +23,7 @@ enum { BUCKET_COUNT = 1, BUCKET_BOUND };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 enum { TYPE_COUNTER = 0, TYPE_GAUGE, TYPE_UNTYPED = 3, TYPE_HISTOGRAM };
 
-/* As client libraries do: the smallest normal 32-bit number, halved. */
+/* Half the smallest normal 32-bit number, as in client libraries. */
 #define ZERO_THRESHOLD 0x1p-128
 
 /* ---- fields ---------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(prlimit64), 1,
 				       SCMP_A0(SCMP_CMP_EQ, 0));
-	/* For all threads, although there should be only one. */
+	/* Applies to all threads, although there should be only one. */
 	if (!ret)
 		ret = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	return ret;

@@ -568,7 +568,7 @@ static uint64_t names_in_sysfs(struct scraper *s)
 
 /*
  * Reading the list of devices takes as many requests as reading a device. It is read if
- * sysfs shows other names than before, if an operation failed, and now and then, because
+ * sysfs shows other names than before, if an operation failed, and periodically, because
  * sysfs does not show every change.
  */
 static bool needs_list(struct scraper *s)
@@ -792,7 +792,10 @@ bool scraper_ask(struct scraper *s, struct request *request)
 			call_watch(s);
 	}
 	pthread_mutex_unlock(&s->lock);
-	/* Signal without the lock, as the woken thread would have to wait for it. */
+	/*
+	 * Signal without holding the lock, because the woken thread would have to wait
+	 * for it.
+	 */
 	if (idle)
 		pthread_cond_signal(&s->work);
 	return ok;

@@ -21,7 +21,7 @@
 #include "exporter.h"
 
 #define MAX_FILE (1024 * 1024)
-/* Of a bcrypt hash: $2b$10$, 22 digits of salt, 31 digits of the hash. */
+/* A bcrypt hash consists of $2b$10$, 22 digits of salt and 31 digits of the hash. */
 #define HASH_SALT 7
 #define HASH_SUM 29
 #define HASH_END 60

@@ -115,7 +115,7 @@ static bool is_named(const struct eadm_record *record,
 	return false;
 }
 
-/* Queue pairs of the connection manager have no peer, nor do unconnected ones. */
+/* Neither unconnected queue pairs nor those of the connection manager have a peer. */
 static bool may_have_peer(const struct blind *blind,
 			  const struct eadm_record *record)
 {

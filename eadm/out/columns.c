@@ -197,7 +197,7 @@ static int add_list(struct cli *cli, const struct eadm_object *object,
 	return ret;
 }
 
-/* There are many counters but few objects: make each field a line. */
+/* Show each field on a line, because there are many counters but few objects. */
 static void make_upright(struct table *table, const struct eadm_object *object)
 {
 	const struct eadm_field *key = eadm_object_key(object);

@@ -515,7 +515,7 @@ static void put_heads(struct grid *grid, unsigned int part)
 		if (!in_part(col, part))
 			continue;
 		extent = measure(col->head);
-		/* Copied in steps, so there must be room after it. */
+		/* The text is copied in steps, so there must be room after it. */
 		head = buffer_room(&grid->texts, extent.len + STEP);
 		if (!head)
 			return;

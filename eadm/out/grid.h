@@ -22,7 +22,7 @@ void grid_cell(struct grid *grid, const char *text, const char *escape);
 void grid_absent(struct grid *grid);
 /*
  * Add a cell whose text is made in place: get space for @len bytes (NULL if out of
- * memory), then report how many were used. Only for printable ASCII.
+ * memory), then report how many were used. The text must be printable ASCII.
  */
 char *grid_room(struct grid *grid, size_t len);
 void grid_made(struct grid *grid, size_t len, const char *escape);

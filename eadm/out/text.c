@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values as text for people. Not used for numbers in JSON. */
+/* Values as text for people. Numbers in JSON are written by other code. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static int text_plain(uint64_t u, char *buf, size_t size)
 	return len;
 }
 
-/* With one decimal place, using integers: rows contain many of these. */
+/* Uses integers to print one decimal place, because rows contain many such values. */
 static int text_tenths(uint64_t ns, uint64_t unit, const char *name, char *buf,
 		       size_t size)
 {

@@ -39,7 +39,7 @@ static inline struct eadm_value value_u64(uint64_t u64)
 	return (struct eadm_value){ .type = EADM_TYPE_U64, .u64 = u64 };
 }
 
-/* Absent for NULL. */
+/* The value is absent if the string is NULL. */
 static inline struct eadm_value value_string(const char *string)
 {
 	return (struct eadm_value){
@@ -49,7 +49,7 @@ static inline struct eadm_value value_string(const char *string)
 	};
 }
 
-/* Absent for NULL and for an empty text. */
+/* The value is absent if the text is NULL or empty. */
 static inline struct eadm_value value_text(const char *text)
 {
 	return value_string(text && *text ? text : NULL);

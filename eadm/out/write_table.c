@@ -292,7 +292,7 @@ static void begin_rows(struct table_writer *tw)
 			flags |= GRID_HIDDEN;
 		grid_column(tw->grid, col->head, least_width(tw, col), flags);
 	}
-	/* Not if the table is refreshed or endless: each row must stay on one line. */
+	/* Rows must stay on one line if the table is refreshed or endless. */
 	if (!is_long(tw) && !tw->table->screen)
 		grid_fold(tw->grid, 2);
 	tw->begun = true;
@@ -655,7 +655,10 @@ static void print_fields(struct table_writer *tw)
 	if (grid)
 		fill_upright(tw, grid, false);
 	wide = grid && is_too_wide(tw, grid);
-	/* Again in a different layout, or with the help of the fields. */
+	/*
+	 * Fill the grid again in a different layout, or with the help texts of the
+	 * fields.
+	 */
 	if (grid && (wide || tw->table->about)) {
 		grid_free(grid);
 		grid = grid_new(tw->colors);

@@ -65,7 +65,7 @@ unsigned char *link_shared_place(const struct link *link)
 	return link_recv_place(link, 2 * link->depth);
 }
 
-/* As large as the shared place, but not used by the peer. */
+/* This place is as large as the shared place, but the peer does not use it. */
 unsigned char *link_local_place(const struct link *link)
 {
 	return link_shared_place(link) + link->shared;

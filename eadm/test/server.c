@@ -153,7 +153,7 @@ static void on_completion(struct link *link)
 					  link->send_cq, 0))
 			link_fail(link, "arm: %s", strerror(errno));
 	}
-	/* Done after arming, so that later messages raise an event. */
+	/* Drain the queue after arming, so that later messages raise an event. */
 	drain(link);
 }
 
@@ -187,7 +187,7 @@ static void serve(struct server *s)
 			of = &fds[1 + 3 * i];
 			if (of[0].revents || of[1].revents)
 				on_completion(at[i]);
-			/* Done last, because it may destroy the connection. */
+			/* This comes last, because it may destroy the connection. */
 			if (of[2].revents)
 				setup->on_peer(s, at[i]);
 		}

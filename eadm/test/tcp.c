@@ -28,7 +28,7 @@ int tcp_start(struct test *test)
 
 /*
  * The TCP connection stays open until the test ends. No further data is sent on it: its
- * end means the end of the test. Returns 1: it ended; 0: it did not; -1: it failed.
+ * end means the end of the test. Returns 1 if it has ended, 0 if not, -1 on failure.
  */
 int tcp_closed(struct link *link)
 {

@@ -136,7 +136,10 @@ static int welcome(struct link *link, const struct exchange *hello)
 	       link_fail(link, "the answer cannot be sent over TCP") : 0;
 }
 
-/* Returns the reason why the client is refused, and sets errno; 0: it is connected. */
+/*
+ * Returns the reason why the client is refused, and sets errno; 0 if the client is
+ * connected.
+ */
 static enum exchange_reason make(struct server *s, struct link *link,
 				 const struct exchange *hello)
 {

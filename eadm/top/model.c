@@ -357,8 +357,8 @@ static int scan_qps(struct top *top)
 /*
  * Keep the list of devices for several refreshes: reading it takes as long as all other
  * requests together. A new device is seen a little later; without a list, each dump
- * reports the reason itself. Not while writing or reading a capture, where the same
- * requests must be made in the same order.
+ * reports the reason itself. This is not done while writing or reading a capture, where
+ * the same requests must be made in the same order.
  */
 static void hold_list(struct top *top)
 {
@@ -398,7 +398,7 @@ static int scan(struct top *top, uint64_t start, bool has_device)
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	share = cpu * (top->processes ? PROC_SHARE : SCAN_SHARE);
 	top->scan_every = share > top->interval ? share : top->interval;
-	/* The next scan is at the first refresh after that. */
+	/* Round up to the first refresh after this interval. */
 	top->scan_every += top->interval - 1;
 	top->scan_every -= top->scan_every % top->interval;
 	/* Refreshes are not exactly periodic. Rates need a second scan soon. */

@@ -175,7 +175,7 @@ static void take_user(struct top *top, const struct eadm_record *record)
 		take_moved(&proc->moved[TCP_RX], record, value);
 }
 
-/* Only for processes already in the list: adds where they run. */
+/* Adds the container in which a process runs, only for processes already in the list. */
 static void take_process(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *of = eadm_object_find("process");

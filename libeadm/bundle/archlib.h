@@ -58,7 +58,10 @@
  */
 struct eadm_archive {
 	void *archive, *nettle;	/* handles of the libraries */
-	/* Not in the list, because the C library defines "errno" as a macro. */
+	/*
+	 * This function is not in the list, because the C library defines "errno" as a
+	 * macro.
+	 */
 	__typeof__(&archive_errno) error_number;
 #define f(name) __typeof__(&archive_##name) name;
 	EADM_ARCHIVE_FUNCTIONS(f)
@@ -71,7 +74,7 @@ struct eadm_archive {
 void eadm_archive_free(struct eadm_archive *lib);
 const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx);
 
-/* All members are in this folder, so that unpacking creates one. */
+/* All members are in this folder, so that unpacking creates a single folder. */
 #define EADM_BUNDLE_TOP "eadm-bundle/"
 #define EADM_BUNDLE_SUMS "SHA256SUMS"
 #define EADM_BUNDLE_CAPTURE "capture.pcapng"

@@ -26,7 +26,7 @@ struct eadm_name {
 	char *name;
 	size_t len;
 	enum class class;
-	int next;	/* next with the same first byte, of the same length or shorter; -1: none */
+	int next;	/* next name with the same first byte, not longer; -1: none */
 };
 
 static void put_text(struct eadm_bytes *g, const char *text)

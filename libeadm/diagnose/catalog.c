@@ -20,7 +20,7 @@ EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
 		return lists[0];
 	if (rule[1].name)
 		return rule + 1;
-	/* This is the end of a list, namely of the one that begins closest before it. */
+	/* @rule ends its list, which is the list that begins closest before it. */
 	for (i = 0; i < EADM_ARRAY_SIZE(lists); i++) {
 		if ((uintptr_t)lists[i] > begin && (uintptr_t)lists[i] <= (uintptr_t)rule) {
 			begin = (uintptr_t)lists[i];

@@ -145,7 +145,7 @@ struct lap_scan {
 	uint32_t place;
 	int lap;
 	bool begun;		/* the first entry has the right phase */
-	unsigned int odd, even;	/* number of entries with the wrong phase, and with the right one */
+	unsigned int odd, even;	/* number of entries with the wrong and the right phase */
 };
 
 /* Returns true if this entry has the right phase, but an earlier one did not. */

@@ -127,10 +127,10 @@ static void apply(struct judge *j, const struct diag_row *now,
 #define SLACK SECOND
 
 /*
- * The row of the same object in the earlier snapshot. A reused number denotes a
- * different object: one whose age is less than its predecessor's, or than the time
- * between the snapshots. Both are sorted: *at is where the search for the next row
- * continues, 0 at first.
+ * The row of the same object in the earlier snapshot. A reused number denotes a different
+ * object: one whose age is less than its predecessor's, or than the time between the
+ * snapshots. Both snapshots are sorted: *at is the position where the search for the next
+ * row continues, 0 at first.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,

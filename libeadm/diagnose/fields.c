@@ -184,7 +184,9 @@ static void find_fields(enum diag_kind kind, struct diag_fields *f)
 	add_slots(f);
 }
 
-/* They are the same for all diagnoses, most of which do not need all kinds. */
+/*
+ * The fields are the same for all diagnoses, most of which do not need all kinds of rows.
+ */
 const struct diag_fields *eadm_diag_fields(enum diag_kind kind)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

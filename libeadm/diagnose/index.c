@@ -81,7 +81,10 @@ uint64_t eadm_diag_call(const struct diag_row *call)
 	return mix(diag_u64(call, CALL_PID)) + diag_u64(call, CALL_OP);
 }
 
-/* Sets the value of a row, or the second value if @second. False if there is none. */
+/*
+ * Sets the value of a row, or the second value if @second. Returns false if there is
+ * none.
+ */
 typedef bool (*value_of)(const struct diag_row *row, bool second,
 			 uint64_t *value);
 

@@ -396,7 +396,10 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		return;
 	}
 	e->number = row->value[at].u;
-	/* As in JSON: states by name, negative and hexadecimal numbers as text. */
+	/*
+	 * Values are as in JSON: states by name, negative and hexadecimal numbers as
+	 * text.
+	 */
 	e->is_number = eadm_field_type(field) == EADM_TYPE_U64 &&
 		       !eadm_field_is_hex(field) &&
 		       !eadm_field_value_at(field, 0, NULL);

@@ -94,8 +94,8 @@ static bool count_missing(struct judge *j, const struct diag_row *now,
 		return true;
 	}
 	/*
-	 * This suffices only if the QPs generated at least that many: a negative result
-	 * is meaningless.
+	 * The difference is valid only if the QPs generated at least that many
+	 * completions: a negative result is meaningless.
 	 */
 	return pi <= most && (made->cqes & most) >= pi;
 }

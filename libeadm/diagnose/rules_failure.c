@@ -88,7 +88,7 @@ static const char *fate_of(const struct diag_row *f)
 					 "; its process still exists";
 }
 
-/* Same kind, cause and owner: one verdict covers all of them. */
+/* Failures with the same kind, cause and owner, which one verdict covers. */
 static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 {
 	return a->dev == b->dev && diag_same(a, b, FAIL_KIND) &&

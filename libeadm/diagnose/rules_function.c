@@ -30,7 +30,7 @@ static bool is_exclusive(struct judge *j)
 	       diag_u64(rows->row, MACHINE_NETNS) == EADM_NETNS_MODE_EXCLUSIVE;
 }
 
-/* Neither bound nor reserved for another use. */
+/* Returns true if the function is neither bound nor reserved for another use. */
 static bool is_unbound(const struct diag_row *function)
 {
 	return diag_has(function, FUNC_DRIVER) &&

@@ -203,7 +203,7 @@ static void accuse_unusable(struct judge *j, const struct diag_row *now,
 	uint64_t use = diag_u64(setup, SETUP_GID_USABLE);
 	const char *netdev = diag_text(setup, SETUP_GID_NETDEV);
 
-	/* Another rule reports that. */
+	/* A different rule reports this case. */
 	if (use != EADM_GID_USE_OTHER_NETNS && diag_has(now, DEV_PORT_STATE) &&
 	    diag_u64(now, DEV_PORT_STATE) == EADM_PORT_STATE_DOWN)
 		return;

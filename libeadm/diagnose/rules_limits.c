@@ -228,7 +228,7 @@ void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	owner = most_limited(j, now->dev, &comm, &all_known);
-	/* If there are failures of each kind, the commands have a verdict, too. */
+	/* If there are failures of both kinds, the commands have a verdict, too. */
 	blame_kernel(j, owner, comm, all_known, sees_commands && !last);
 }
 

@@ -63,7 +63,7 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid)
 	eadm_judge_cause(j, text);
 }
 
-/* The first QP of a process represents all of them. */
+/* The first QP of a process represents all its QPs. */
 static const struct diag_row *first_of(struct judge *j,
 				       const struct diag_row *qp)
 {

@@ -286,7 +286,7 @@ static struct diag_match events_of_gid(struct judge *j, uint64_t dev,
 }
 
 /*
- * This concerns the GID, not the adapter: the table entry that a QP sends from is an
+ * Compares GIDs at the same table entry, because the entry from which a QP sends is an
  * attribute of the QP.
  */
 static bool was_added_later(struct judge *j, const struct diag_row *removed)
@@ -507,7 +507,7 @@ static bool grows(const struct diag_registrar *sum, uint64_t now)
 	return true;
 }
 
-/* The first context of a process represents all of them. */
+/* The first context of a process represents all its contexts. */
 static bool is_first(struct judge *j, const struct diag_row *ctx)
 {
 	const struct diag_row *row = eadm_judge_now(j)->rows[DIAG_CTX].row;

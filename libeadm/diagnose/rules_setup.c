@@ -347,7 +347,7 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 	const char *bond = diag_text(setup, SETUP_BOND);
 	const char *vlan = diag_text(setup, SETUP_ADDRESS_VLAN);
 
-	/* With RoCE, the kernel has created a GID for each of them. */
+	/* With RoCE, the kernel has created a GID for each of these addresses. */
 	if (eadm_judge_has_roce(setup) &&
 	    diag_u64(setup, SETUP_GID_SCOPE) != EADM_GID_SCOPE_LINK_LOCAL)
 		eadm_pass(j, now, "%s, above %s, has an address",

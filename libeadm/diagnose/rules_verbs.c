@@ -30,7 +30,7 @@ static bool has_word(const char *words, const char *word)
 	return false;
 }
 
-/* Copies the reason why a library cannot be loaded; false if there is none. */
+/* Copies the reason why a library cannot be loaded. Returns false if there is none. */
 static bool fault_of(const struct diag_row *verbs, const char *name, char *buf,
 		     size_t size)
 {

@@ -471,7 +471,7 @@ const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
 	return order ? NULL : &rows->row[*at];
 }
 
-/* Index of the first row of this device, or of a later one. */
+/* Index of the first row of this device, or of a later device. */
 static size_t first_of(const struct diag_rows *rows, uint64_t dev)
 {
 	size_t low = 0, high = rows->n, mid;

@@ -64,7 +64,7 @@ struct eadm_format {
 	uint8_t less;		/* number of places minus the value of places_at */
 	enum eadm_index index;
 	bool payload;		/* entries may contain payload */
-	bool slots;		/* a place that begins no entry belongs to the previous one */
+	bool slots;		/* a place without an entry's start belongs to the previous entry */
 	struct eadm_bits places_at;
 	struct eadm_bits after_at;	/* producer index after the entry */
 	struct eadm_bits queue_at;

@@ -14,8 +14,8 @@ struct eadm_attrs {
 };
 
 /*
- * Returns 1: *attr is an attribute within the bounds; 0: end; -1: it exceeds the
- * bounds.
+ * Returns 1 if *attr is an attribute within the bounds, 0 at the end, -1 if it exceeds
+ * the bounds.
  */
 static inline int eadm_attr_next(struct eadm_attrs *attrs,
 				 const struct nlattr **attr)

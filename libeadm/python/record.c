@@ -252,7 +252,7 @@ static PyObject *iter(PyObject *self)
 	return iterator;
 }
 
-/* As a dictionary without secrets, because it may end up in logs. */
+/* A dictionary without secrets, because the text may end up in logs. */
 static PyObject *repr(PyObject *self)
 {
 	const struct record *r = (struct record *)self;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Counters by the driver's names for them. */
+/* Counters under the driver's names. */
 #ifndef EADM_COUNTERS_H
 #define EADM_COUNTERS_H
 

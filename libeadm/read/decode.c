@@ -9,7 +9,7 @@
 #include "decode.h"
 #include "model/attr.h"
 
-/* Numbers must have the exact size; a "uint" may also have half of it. */
+/* Numbers must have the exact size; a "uint" may also have half that size. */
 static inline bool fits(const struct eadm_field *field,
 			const struct nlattr *attr)
 {
@@ -124,7 +124,9 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 	return 0;
 }
 
-/* Not a field of its object: a nest, or unknown. */
+/*
+ * Takes an attribute that is not a field of its object: a nest, or an unknown attribute.
+ */
 static int take_rest(const struct decoder *d, const struct nlattr *attr)
 {
 	const struct eadm_spec_set *set;

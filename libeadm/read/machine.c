@@ -122,8 +122,8 @@ bool eadm_machine_is_locked_down(struct eadm_ctx *ctx)
 }
 
 /*
- * Returns 0: the probe is recording and may be read; -EACCES: it may not be read;
- * -ENOENT: it is not recording.
+ * Returns 0 if the probe is recording and may be read, -EACCES if it may not be read,
+ * -ENOENT if it is not recording.
  */
 int eadm_machine_probe(struct eadm_ctx *ctx)
 {

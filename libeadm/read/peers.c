@@ -148,7 +148,7 @@ void eadm_peers_put(const struct eadm_peers *peers, struct eadm_record *qp)
 	if (!eadm_record_attr_has(qp, EADM_A_QP_QPN) ||
 	    !eadm_record_attr_has(qp, EADM_A_QP_STATE))
 		return;
-	/* Not connected yet: the number belongs to an older connection. */
+	/* The QP is not connected yet: the number belongs to an older connection. */
 	state = eadm_record_attr_u64(qp, EADM_A_QP_STATE);
 	if (state == EADM_QP_STATE_RESET || state == EADM_QP_STATE_INIT)
 		return;

@@ -170,7 +170,7 @@ static const struct eadm_family *family_of(uint16_t vendor,
 	return NULL;
 }
 
-/* Each vendor of an adapter once; false if there are no more. */
+/* Lists each vendor of adapters once. Returns false if there are no more. */
 static bool vendor_at(unsigned int index, uint16_t *vendor)
 {
 	const struct eadm_family *family = NULL;
@@ -324,7 +324,7 @@ static const uint16_t machine_parts[] = {
 	EADM_A_MACHINE_HUGE_PAGES, EADM_A_MACHINE_IPC_LOCK,
 };
 
-/* Returns 1 with a row that is not about a device; 0: no more; or -ENOMEM. */
+/* Returns 1 with a row that is not about a device, 0 if there are no more, or -ENOMEM. */
 int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 {

@@ -106,7 +106,7 @@ static const char *counter_of(const struct eadm_record *row, uint64_t *value)
 }
 
 /*
- * Put a port's counters; returns their number. They are put in the order above,
+ * Put a port's counters; returns their number. Counters are put in the order above,
  * regardless of the order of the rows.
  */
 static int port_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,

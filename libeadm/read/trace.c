@@ -29,7 +29,7 @@ struct eadm_trace {
 	struct eadm_trace_opts opts;
 	uint32_t device;
 	struct eadm_record rec;
-	size_t len, pos;	/* bytes read into data, and bytes used of them */
+	size_t len, pos;	/* bytes read into data, and bytes already used */
 	_Alignas(NLMSG_ALIGNTO) unsigned char data[16 * EADM_TRACE_REC_MAX];
 };
 

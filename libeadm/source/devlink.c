@@ -16,7 +16,7 @@
 struct reporters {
 	struct eadm_answer *answer;
 	const struct eadm_device *dev;
-	char bus[32], name[64];		/* the adapter, as devlink names it */
+	char bus[32], name[64];		/* devlink's name for the adapter */
 	uint32_t n;
 };
 

@@ -64,7 +64,7 @@ static void find_module(FILE *aliases, const char *name, char *module,
 	}
 }
 
-/* Absent if the kernel's modules cannot be seen, as in most containers. */
+/* The field is absent if the kernel's modules cannot be seen, as in most containers. */
 static void put_module(struct eadm_answer *answer, const char *address)
 {
 	char name[256], module[64];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* This machine's netlink. Only this file and route.c use libmnl. */
+/* Netlink requests to this machine. Only this file and route.c use libmnl. */
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>

@@ -122,7 +122,8 @@ static int section(struct pcapng *p, const unsigned char *b)
 }
 
 /*
- * Read one option of a block. Returns 1: an option; 0: end; -1: it exceeds the block.
+ * Read one option of a block. Returns 1 with an option, 0 at the end, -1 if the option
+ * exceeds the block.
  */
 int eadm_pcapng_option(const unsigned char **pos, size_t *left, bool swap,
 		       uint16_t *code, const unsigned char **data,

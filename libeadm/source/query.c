@@ -182,7 +182,7 @@ static bool is_answer(const struct eadm_query *query,
 	return nlh->nlmsg_type == query->type;
 }
 
-/* Returns 1: *msg is a message of the response; 0: its end; or a negative errno. */
+/* Returns 1 if *msg is a message of the response, 0 at its end, or a negative errno. */
 int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 {
 	const struct nlmsghdr *nlh;

@@ -59,7 +59,7 @@ struct eadm_reply {
 	size_t pos;
 	bool done;
 	bool whole;		/* the response ended without an error */
-	struct eadm_kept *kept;	/* a copy is made for eadm_keep_answers(); or NULL */
+	struct eadm_kept *kept;	/* copy made for eadm_keep_answers(), or NULL */
 	bool endless;		/* see eadm_reply_listen() */
 	bool inconsistent;
 };

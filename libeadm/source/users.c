@@ -163,7 +163,10 @@ static bool look_at_map(const char *line, struct user *user)
 	return verbs;
 }
 
-/* 1: it has libibverbs loaded; 0: it does not, or has ended; or a negative errno. */
+/*
+ * Returns 1 if the process has libibverbs loaded, 0 if not or if it has ended, or a
+ * negative errno.
+ */
 static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		     struct user *user)
 {

@@ -88,8 +88,8 @@ struct backend_send {
 	struct ibv_send_wr wr;
 	struct ibv_ah_attr ah;
 	/*
-	 * If not success, the request has to fail with this status when its turn comes,
-	 * and the QP with it.
+	 * If this is not success, the request must fail with this status when its turn
+	 * comes, and so must the QP.
 	 */
 	enum ibv_wc_status refused;
 	/* For BACKEND_WR_FAST_REG; copied. */
@@ -232,7 +232,7 @@ struct backend_soft_config {
 	/* Addresses to connect to, with retries until this succeeds. */
 	const char *join[BACKEND_MAX_LINKS];
 	unsigned int n_join;
-	/* Logs changes of links, one line without a newline; or NULL. */
+	/* Logs changes of links, one line without a newline, or NULL. */
 	void (*log)(const char *address, const char *line);
 };
 

@@ -22,7 +22,7 @@ int table_init(struct table *table, uint32_t first, uint32_t size);
 /* The caller keeps the objects. */
 void table_exit(struct table *table);
 
-/* The object's number; or -ENOSPC. */
+/* Returns the object's number, or -ENOSPC. */
 int64_t table_add(struct table *table, void *object);
 /* Adds an object with a number below @limit. */
 int64_t table_add_below(struct table *table, uint32_t limit, void *object);

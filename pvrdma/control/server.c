@@ -58,7 +58,10 @@ static void client_watch(struct client *client)
 	epoll_ctl(client->control->epoll, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* Returns 1: the packet was sent; 0: it has to wait; -1: the client has disconnected. */
+/*
+ * Returns 1 if the packet was sent, 0 if it has to wait, -1 if the client has
+ * disconnected.
+ */
 static int send_packet(struct client *client)
 {
 	ssize_t len = send(client->fd, client->out, client->out_len, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -275,8 +275,8 @@ int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct page
 int pages_more(struct model *m, struct pages *pages, uint32_t most);
 void pages_unmap(struct pages *pages);
 /*
- * Reads only the addresses from page @first on. They are page addresses, but it is not
- * checked whether there is memory.
+ * Reads only the addresses from page @first on. They are page addresses, but the function
+ * does not check that there is memory.
  */
 int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
 	       uint64_t *addresses);

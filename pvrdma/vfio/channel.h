@@ -62,7 +62,7 @@ int channel_take_fd(struct channel *channel, unsigned int index);
  * errno), which has no body.
  */
 void channel_reply(struct channel *channel, size_t size, int error);
-/* Returns 1: everything was sent; 0: the peer has to read first; or -EPIPE. */
+/* Returns 1 if everything was sent, 0 if the peer has to read first, or -EPIPE. */
 int channel_flush(struct channel *channel);
 
 #endif /* VFIO_CHANNEL_H */

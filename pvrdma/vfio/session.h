@@ -22,7 +22,7 @@ struct vfio {
 	int timer;
 	/* A version has been negotiated, and came() was called. */
 	bool negotiated;
-	/* Reason to end the session, set outside dispatching; or NULL. */
+	/* Reason to end the session, set outside dispatching, or NULL. */
 	const char *ending;
 	unsigned int complaints;
 	/* Waits for the client to read before another message is handled. */
@@ -32,7 +32,7 @@ struct vfio {
 	struct guard_owner guard;
 	struct irqs irqs;
 	struct config config;
-	/* Except the values that vfio_stats() computes. */
+	/* All values except those that vfio_stats() computes. */
 	struct vfio_stats stats;
 };
 

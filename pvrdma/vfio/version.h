@@ -9,7 +9,7 @@
 
 /*
  * Writes the response to @body of @size bytes into @reply, whose size is @room. Returns
- * the size of the reply; or -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
+ * the size of the reply, -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
  */
 int version_negotiate(const void *body, size_t size, void *reply, size_t room);
 

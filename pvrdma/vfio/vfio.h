@@ -33,7 +33,7 @@ enum vfio_bar_kind {
 	VFIO_BAR_NONE,
 	VFIO_BAR_IO,
 	VFIO_BAR_MEM32,
-	/* Also occupies the next BAR, which must be VFIO_BAR_NONE. */
+	/* A 64-bit BAR also occupies the next BAR, which must be VFIO_BAR_NONE. */
 	VFIO_BAR_MEM64,
 };
 
@@ -92,7 +92,7 @@ struct vfio_peer {
 /*
  * Operations of the function. Each is called on the loop's thread and must return within
  * 10 ms, because the VMM may hold its main lock until the reply: longer operations are
- * only started here and end with an interrupt. They must not call vfio_dispatch() or
+ * only started and end with an interrupt. They must not call vfio_dispatch() or
  * vfio_close(). Operations that may be NULL are marked.
  */
 struct vfio_ops {

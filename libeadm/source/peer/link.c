@@ -295,7 +295,7 @@ static int link_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 		len = next_packet(s, false);
 		if (len > 0)
 			give(s, s->packet, (size_t)len, chunk);
-		/* As for a removed device: no more messages follow. */
+		/* As with a removed device, no more messages follow. */
 		return len == -ECONNRESET ? -ENODEV : len < 0 ? (int)len : 1;
 	}
 	if (!s->begun) {

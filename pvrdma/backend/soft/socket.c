@@ -73,7 +73,7 @@ static int listen_tcp(const char *address)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* Accepted sockets inherit this. */
+	/* Accepted sockets inherit this option. */
 	no_delay(fd);
 	if (!bind(fd, (struct sockaddr *)&name, size) && !listen(fd, BACKLOG))
 		return fd;

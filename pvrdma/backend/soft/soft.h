@@ -250,7 +250,7 @@ bool soft_get(const struct soft_list *from, uint64_t offset, void *data, size_t 
 int soft_rq_init(struct soft_rq *rq, uint32_t depth, uint32_t max_sge);
 void soft_rq_exit(struct soft_rq *rq);
 int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr);
-/* The receive that the QP consumes next, from its SRQ if it has one; or NULL. */
+/* The receive that the QP consumes next, from its SRQ if it has one, or NULL. */
 struct soft_recv *soft_take(struct soft_qp *qp);
 /* Returns a receive to the free entries of its queue. */
 void soft_recv_free(struct soft_qp *qp, struct soft_recv *recv);
@@ -355,7 +355,7 @@ int soft_links_fd(const struct soft *soft);
 void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there);
 
 /* ---- link.c */
-/* The link to the program that has the GID; or NULL. */
+/* The link to the program that has the GID, or NULL. */
 struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
 /* Returns true if port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,

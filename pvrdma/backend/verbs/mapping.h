@@ -60,7 +60,7 @@ int mapping_add(struct mapping *mapping, int fd, uint64_t offset, uint64_t size,
  * total. -EOPNOTSUPP: a file with huge pages, of which smaller parts are needed.
  */
 int mapping_make(struct mapping *mapping, struct mapping_room *room);
-/* The range has been registered, or is not needed: removes the memory behind it. */
+/* Removes the memory behind the range, which has been registered or is not needed. */
 void mapping_close(struct mapping *mapping, struct mapping_room *room);
 void mapping_free(struct mapping *mapping);
 

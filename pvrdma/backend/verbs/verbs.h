@@ -178,7 +178,7 @@ struct verbs_qp {
 	struct verbs_srq *srq;
 	void *client;
 	enum ibv_qp_type type;
-	/* Must not be accessed while the job destroys it. */
+	/* The QP must not be accessed while the job destroys it. */
 	struct ibv_qp *qp;
 	uint32_t qpn;
 	struct backend_qp *soft;
@@ -248,7 +248,10 @@ int verbs_gid_add(struct backend_port *port, uint32_t index, const union ibv_gid
 void verbs_gid_del(struct backend_port *port, uint32_t index);
 
 /* ---- address.c */
-/* Translates the client's address for the device; -EADDRNOTAVAIL: it has no such GID. */
+/*
+ * Translates the client's address for the device; -EADDRNOTAVAIL: the device has no such
+ * GID.
+ */
 int verbs_address(struct verbs_port *port, const struct ibv_ah_attr *from,
 		  struct ibv_ah_attr *to);
 

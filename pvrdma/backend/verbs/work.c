@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Work requests. Requests that are unsignalled for the guest are unsignalled for the
- * device, too, so that a CQ needs the same number of entries: their completion follows
- * from that of a later request. After half a queue of unsignalled requests, one is
+ * device, too, so that a CQ needs the same number of entries: the completion of a later
+ * request implies their completion. After half a queue of unsignalled requests, one is
  * signalled nevertheless.
  */
 #include <errno.h>

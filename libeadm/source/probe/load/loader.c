@@ -338,7 +338,7 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* The map with the description comes last: it makes the probe complete. */
+/* The map with the description comes last, because it makes the probe complete. */
 static int put(struct probe *p)
 {
 	uint32_t zero = 0;

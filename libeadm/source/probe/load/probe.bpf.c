@@ -121,8 +121,8 @@ static __always_inline int numbered(struct rdma_restrack_entry *res)
 
 #ifdef EADM_PROBE_KPROBE
 /*
- * The object that a thread is numbering, until the function returns. Not visible to
- * readers.
+ * The object that a thread is numbering, until the function returns. The map is not
+ * visible to readers.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
