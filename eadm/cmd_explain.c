@@ -226,7 +226,7 @@ static size_t show(struct cli *cli, struct host *host, unsigned int number,
 	return found;
 }
 
-/* Shows how conclusive the findings, or their absence, are. */
+/* Shows the extent to which the findings, or their absence, are conclusive. */
 static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 {
 	struct eadm_note note = { .size = sizeof(note),

@@ -8,9 +8,9 @@
 #include "cli.h"
 
 /*
- * Returns 0: a device has this name; -ENODEV: no device does; otherwise, the error of
- * reading the list. For -ENODEV, @why is set to a message, with a hint if possible. Drops
- * a list of devices that was kept.
+ * Returns 0 if a device has this name, -ENODEV if not, or the error of reading the list.
+ * For -ENODEV, @why is set to a message, with a hint if possible. Drops a list of devices
+ * that was kept.
  */
 int device_find(struct cli *cli, const char *name, char *why, size_t size)
 {

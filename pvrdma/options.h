@@ -32,7 +32,7 @@ struct options {
 	} functions[MAX_FUNCTIONS];
 };
 
-/* -1: continue; otherwise the exit status of the program. */
+/* Returns -1 to continue; otherwise, the exit status of the program. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif /* PVRDMA_OPTIONS_H */

@@ -174,7 +174,10 @@ static bool is_as_told(struct reader *r, struct json_object *part)
 	if (!r->newer && (!want || !bytes))
 		return false;
 	have = eadm_bundle_digest(r->bundle, m->name);
-	/* Compared as signed numbers: no length is large enough to matter. */
+	/*
+	 * Lengths are compared as signed numbers, because no length is large enough to
+	 * matter.
+	 */
 	return (!want || (have && !strcmp(have, want))) &&
 	       (!bytes || jsonc.json_object_get_int64(bytes) == (int64_t)m->len);
 }

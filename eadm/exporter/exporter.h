@@ -256,7 +256,7 @@ void samples_release(struct samples *samples);
 struct row {
 	const struct eadm_record *record;
 	struct eadm_value *values;
-	uint16_t *number;	/* by position of the field: of its value, from 1; 0: absent */
+	uint16_t *number;	/* number of each field's value, from 1; 0: absent */
 };
 
 static inline const struct eadm_value *row_value(const struct row *row,
@@ -360,7 +360,10 @@ struct memory {
 	struct recorder recorder;
 	struct verdicts verdicts;
 	struct row row;			/* allocated when first needed */
-	/* When the device was last seen, according to its row, and its age then. */
+	/*
+	 * Time when the device was last seen, according to its row, and its age at that
+	 * time.
+	 */
 	uint64_t seen, age;
 };
 

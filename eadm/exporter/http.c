@@ -739,7 +739,7 @@ static void hand_over(struct server *server, int fd,
 		      const struct sockaddr_storage *addr, socklen_t len)
 {
 	is_coming(server, 1);
-	/* On failure, it closes the descriptor. */
+	/* On failure, libmicrohttpd closes the descriptor. */
 	if (MHD_add_connection(server->daemon, fd, (const void *)addr, len) !=
 	    MHD_YES)
 		is_coming(server, -1);

@@ -152,7 +152,8 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 }
 
 /*
- * A part has few families, with adjacent numbers. Returns false if it is already sorted.
+ * A part has few families, with adjacent numbers. Returns false if the part is already
+ * sorted.
  */
 static bool family_range(const struct samples *samples, unsigned int *first,
 			 unsigned int *range)

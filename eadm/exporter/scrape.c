@@ -28,7 +28,7 @@
 /* If a thread takes no further device for this long, another thread is added; in ns. */
 #define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
-/* When it is loaded or unloaded, most of the devices' data changes. */
+/* When the companion is loaded or unloaded, most of the devices' data changes. */
 #define COMPANION "/sys/module/eadm"
 /* After this many scrapes, the list of devices is read in any case. */
 #define LIST_SCRAPES 30
@@ -307,7 +307,7 @@ static void ask(struct scraper *s, struct target *t)
 {
 	uint64_t now = monotonic_ns();
 
-	/* A slow target continues with this scrape when it is done. */
+	/* A slow target continues with this scrape when its previous one is done. */
 	if (t->leave || (t->asked != t->done &&
 			 now - t->since > s->opts.device_limit))
 		return;
@@ -360,10 +360,7 @@ static void drop_targets(struct scraper *s)
 	}
 }
 
-/*
- * ---- responses; called with the lock held
- * ---------------------------------------------------
- */
+/* ---- responses; called with the lock held ------------------------------------------ */
 
 static void put_health(const struct scraper *s, const struct target *t,
 		       struct samples *samples)
@@ -499,12 +496,9 @@ static void answer(struct scraper *s, bool all)
 	}
 }
 
-/*
- * ---- a scrape; called with the lock held
- * ------------------------------------------------
- */
+/* ---- a scrape; called with the lock held ------------------------------------------- */
 
-/* Set the time of the next check by the watch; 0: not until it is called. */
+/* Set the time of the next check by the watch; 0 disarms the timer. */
 static void set_timer(struct scraper *s, uint64_t when)
 {
 	struct itimerspec at = { .it_value = { when / 1000000000,

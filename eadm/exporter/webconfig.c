@@ -118,7 +118,7 @@ static int read_all(int fd, char *data, size_t *len)
 	return 0;
 }
 
-/* Read a regular file; otherwise a negative errno and the reason. */
+/* Read a regular file. On failure, returns a negative errno and sets the reason. */
 static int read_file(const char *path, char **data, size_t *len,
 		     const char **why)
 {

@@ -139,7 +139,7 @@ static void print_found(const struct eadm_verdict *v, size_t width, bool colors)
 	print_words(text, LABEL_WIDTH + 11 + strlen(name), LABEL_WIDTH + 5, width);
 }
 
-/* Numbered, in their order. */
+/* Causes are numbered, in their order. */
 static void print_causes(const struct eadm_value *value, size_t width, bool colors)
 {
 	const struct cause *cause = value->bytes;
@@ -157,7 +157,7 @@ static void print_causes(const struct eadm_value *value, size_t width, bool colo
 	}
 }
 
-/* Returns its length. */
+/* Returns the length of the heading. */
 static size_t print_heading(const struct table *table,
 			    const struct eadm_value *values, bool colors)
 {

@@ -31,9 +31,9 @@ void write_record(struct writer *w, const struct eadm_record *record)
 }
 
 /*
- * The errno of writing to standard output; 0: success, -1: unknown. When stdio fails to
- * write, it drops the data and the reason. Writing one more byte fails for the same
- * reason.
+ * Returns the errno of writing to standard output, 0 on success, -1 if the errno is
+ * unknown. When stdio fails to write, it drops the data and the reason. Writing one more
+ * byte fails for the same reason.
  */
 int stdout_error(void)
 {

@@ -11,7 +11,7 @@
 
 /* ---- connections --------------------------------------------------------------------- */
 
-/* Shown once, as soon as it is known; in JSON it is part of each row. */
+/* The route is shown once, as soon as it is known; in JSON, it is part of each row. */
 static void show_route(struct client *c)
 {
 	const struct path *path = &c->path;

@@ -259,7 +259,7 @@ static int connect_rc(struct link *link, const struct exchange *peer)
 	return -1;
 }
 
-/* Sets errno if it fails. */
+/* Sets errno on failure. */
 int endpoint_connect(struct link *link, const struct exchange *peer)
 {
 	const struct driver_qp *driver = link->endpoint->adapter.driver;

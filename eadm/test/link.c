@@ -213,7 +213,7 @@ static int failed_completion(struct link *link, const struct ibv_wc *wc)
 	return fail_wait(link, what);
 }
 
-/* Returns 1 with a completion; 0: none yet; -1: failure. */
+/* Returns 1 with a completion, 0 if there is none yet, -1 on failure. */
 static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int n = ibv_poll_cq(cq, 1, wc);

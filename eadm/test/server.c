@@ -73,7 +73,7 @@ static int send_back(struct link *link)
 
 	for (; link->n_held; link->n_held--) {
 		slot = link->held[link->first_held].slot;
-		/* Retried when its completion arrives. */
+		/* Try again when the completion of the previous reply arrives. */
 		if (link->sending[slot])
 			return 0;
 		memcpy(link_send_place(link, slot), link_recv_place(link, slot),

@@ -49,7 +49,10 @@ int tcp_ended(struct link *link)
 
 void tcp_release(struct link *link)
 {
-	/* Closed first, so that the peer does not mistake later errors for a failure. */
+	/*
+	 * Close the connection first, so that the peer does not mistake later errors for
+	 * a failure.
+	 */
 	if (link->fd >= 0)
 		close(link->fd);
 	link->fd = -1;

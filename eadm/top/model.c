@@ -476,7 +476,7 @@ int top_end(struct top *top)
 	return top->blind[0] ? STATUS_PARTIAL : STATUS_OK;
 }
 
-/* Go to the next snapshot of a capture. Returns false if it was the last one. */
+/* Go to the next snapshot of a capture. Returns false if there is no next snapshot. */
 bool top_next(struct top *top)
 {
 	if (next_snapshot(top->cli))

@@ -375,7 +375,8 @@ static void explain(struct top *top)
 }
 
 /*
- * Returns true if the objects may not be read, or are not shown, which does not mean 0.
+ * Returns true if the objects may not be read or are not shown, so that their number is
+ * unknown.
  */
 static bool lacks(struct top *top, const char *name,
 		  void (*take)(struct top *top,

@@ -135,7 +135,7 @@ struct top {
 	struct proc_set procs, old_procs;
 	struct table proc_table;
 	uint64_t hidden;		/* processes that may not be read */
-	bool no_qps, no_cqs, no_mrs;	/* they may not be read */
+	bool no_qps, no_cqs, no_mrs;	/* reading them is not permitted */
 	bool said_hidden, said_uncounted;
 };
 

@@ -316,7 +316,7 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
-/* Length of the known name at @text + @at; 0: none. */
+/* Length of the known name at @text + @at; 0 if there is none. */
 static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 			 size_t at, struct eadm_bytes *out)
 {
@@ -383,8 +383,8 @@ static int hex_digit(unsigned char c)
 }
 
 /*
- * Parse groups of 2 or 4 hex digits with separators; returns the number of
- * bytes, 0: none.
+ * Parse groups of 2 or 4 hex digits with separators; returns the number of bytes, 0 if
+ * there are none.
  */
 static size_t hex_groups(const char *text, size_t len, size_t group,
 			 char separator, unsigned char *out, size_t max)

@@ -33,7 +33,7 @@ enum diag_key {
 /*
  * Sets *hash to a hash of both ends of a connection: their addresses, and their ports or
  * else QP numbers. The ends are in the order seen by @qp or, if @by_peer, by its peer,
- * which is the QP whose own hash is the same. Returns false if they are unknown.
+ * which is the QP whose own hash is the same. Returns false if the ends are unknown.
  */
 bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash);
 

@@ -342,7 +342,7 @@ static bool counts_losses(const char *name)
 	}
 }
 
-/* If some QPs have counters: adds the QPs whose packets were affected. */
+/* If some QPs have counters, adds the QPs whose packets were affected. */
 static void cite_qps(struct judge *j, uint64_t dev)
 {
 	const struct diag_rows *all = &eadm_judge_now(j)->rows[DIAG_QP_COUNTER];

@@ -398,7 +398,10 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->ctx = ctx;
 	r->device = opts->device;
 	r->brief = opts->more && !eadm_source_records(ctx);
-	/* Read before the devices: this determines whether their limits matter. */
+	/*
+	 * The probe is read before the devices: its records determine whether the
+	 * devices' limits matter.
+	 */
 	ret = opts->groups & EADM_GROUP_STATE ? eadm_diag_read_probe(r, opts->device) :
 					       0;
 	if (!ret)

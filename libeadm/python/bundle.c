@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading and writing bundles. Each has its own context, which is not open. */
+/* Reading and writing bundles. Each bundle has its own context, which is not open. */
 #include <errno.h>
 #include <stdlib.h>
 

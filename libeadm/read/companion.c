@@ -9,7 +9,7 @@
 #include "model/attr.h"
 #include "source/query.h"
 
-/* Number of the event group; 0: none. */
+/* Number of the event group; 0 if there is none. */
 static uint32_t group_of(struct eadm_attrs groups)
 {
 	const struct nlattr *group, *attr;
@@ -52,7 +52,7 @@ static int take(struct eadm_devices *devices, struct eadm_attrs attrs)
 	return ret;
 }
 
-/* -ENOENT: the kernel does not have the family. */
+/* Returns -ENOENT if the kernel does not have the family. */
 int eadm_companion_find(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changing settings. Reading them is a dump of the object "conf". */
+/* Changing settings. A dump of the object "conf" reads settings. */
 #include <errno.h>
 #include <linux/netlink.h>
 

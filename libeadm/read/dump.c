@@ -282,7 +282,9 @@ static int finish(struct eadm_dump *dump)
 	return 0;
 }
 
-/* A row is in rec. Returns 1: use it, 0: skip it, or a negative errno. */
+/*
+ * Completes the row in rec. Returns 1 to use the row, 0 to skip it, or a negative errno.
+ */
 static int complete(struct eadm_dump *dump)
 {
 	if (dump->opts.setup &&
@@ -296,7 +298,7 @@ static int complete(struct eadm_dump *dump)
 	return 1;
 }
 
-/* Returns 1 with a row, 0: continue with the current step, or a negative errno. */
+/* Returns 1 with a row, 0 to continue with the current step, or a negative errno. */
 static int advance(struct eadm_dump *dump)
 {
 	const struct step *step = &dump->steps[dump->step];

@@ -137,7 +137,7 @@ static size_t end_of(const struct eadm_bits *at, size_t end)
 	return last > end ? last : end;
 }
 
-/* Length of the bytes that identify an entry's position; 0: none. */
+/* Length of the bytes that identify an entry's position; 0 if there are none. */
 static size_t header_size(const struct eadm_format *format)
 {
 	return end_of(&format->places_at,

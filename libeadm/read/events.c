@@ -29,8 +29,8 @@ static int no_events(struct eadm_ctx *ctx, const char *why)
 }
 
 /*
- * Used without the companion. A capture, with or without the companion, has only one
- * kind of events.
+ * This is used without the companion. A capture, with or without the companion, has only
+ * one kind of events.
  */
 static int listen_to_probe(struct eadm_events *events)
 {

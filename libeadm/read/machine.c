@@ -14,7 +14,9 @@
 /* Names change and PIDs are reused: a name is cached for this long. */
 #define COMM_NS 1000000000ULL
 
-/* Returns 1 with a row, which points into the reply; 0: no more; -ENOMEM. */
+/*
+ * Returns 1 with a row, which points into the reply, 0 if there are no more, or -ENOMEM.
+ */
 int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object,
 		    struct eadm_record *rec)
 {

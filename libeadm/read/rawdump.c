@@ -279,7 +279,7 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 				 ring->hw_error ? "" :
 				 ": use --hw to query the adapter");
 	at = eadm_entry_place(ring, at);
-	/* Clipped at the ends of the ring. */
+	/* The range is clipped at the ends of the ring. */
 	*first = at > NEARBY ? at - NEARBY : 0;
 	*last = at + NEARBY < ring->depth ? at + NEARBY : ring->depth - 1;
 	return 0;

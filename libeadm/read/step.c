@@ -195,7 +195,8 @@ static int open_companion(struct eadm_dump *dump, const struct step *step)
 }
 
 /*
- * Kept in the dump, because another dump may reset the context's list in the meantime.
+ * Devices are kept in the dump, because a different dump may reset the context's list in
+ * the meantime.
  */
 static int note_device(struct eadm_dump *dump)
 {

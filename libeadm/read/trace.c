@@ -42,7 +42,7 @@ static int listen_to(struct eadm_trace *trace, struct eadm_query *query)
 	return eadm_reply_listen(trace->ctx, query, 0, &trace->reply);
 }
 
-/* -ENOENT: the probe is not recording. */
+/* Returns -ENOENT if the probe is not recording. */
 static int open_probe(struct eadm_trace *trace)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_CMD);
@@ -54,7 +54,7 @@ static int open_probe(struct eadm_trace *trace)
 	return ret ? ret : listen_to(trace, &query);
 }
 
-/* -ENOENT: the device does not belong to a program. */
+/* Returns -ENOENT if the device does not belong to a program. */
 static int open_program(struct eadm_trace *trace)
 {
 	struct eadm_query query = {

@@ -114,7 +114,7 @@ void eadm_local_counters(struct eadm_answer *answer,
 
 /* ---- setup ----------------------------------------------------------------------- */
 
-/* An open file prevents the driver from being unloaded: done only if requested. */
+/* An open file prevents the driver from being unloaded, so open it only if requested. */
 static void put_uverbs(struct eadm_answer *answer, const char *device,
 		       bool open)
 {

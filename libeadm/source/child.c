@@ -72,7 +72,7 @@ static int collect(int in, char *said, size_t size)
 }
 
 /*
- * The signal that ended the child; 0: none, or the caller of the library reaps
+ * The signal that ended the child; 0 if there was none, or if the library's caller reaps
  * children.
  */
 static int reap(pid_t pid)

@@ -77,9 +77,9 @@ static bool has_arg(const struct eadm_capture_index *index,
 }
 
 /*
- * Returns 2: the same request; 1: a request whose response contains the requested data;
- * 0: a different request. Narrowing flags select parts of a row: without any, the row
- * has all parts, otherwise only the selected parts.
+ * Returns 2 if the request is the same, 1 if its response contains the requested data, 0
+ * otherwise. Narrowing flags select parts of a row: without any, the row has all parts,
+ * otherwise only the selected parts.
  */
 static int matches(const struct eadm_capture_index *index,
 		   const struct eadm_recorded *have,

@@ -154,7 +154,7 @@ static void judge_roce(struct eadm_gids *gids)
 	}
 }
 
-/* A greater rank is better; 0: not usable. */
+/* A greater rank is better; 0 means that the GID is not usable. */
 static unsigned int rank_of(const struct eadm_gids *gids,
 			    const struct eadm_gid *gid)
 {

@@ -201,8 +201,8 @@ static uint32_t fixed_part(uint32_t type)
 }
 
 /*
- * Fill in @item from a packet block whose first @there bytes are in memory. Returns 1:
- * a netlink packet; 0: a different kind of packet.
+ * Fill in @item from a packet block whose first @there bytes are in memory. Returns 1 for
+ * a netlink packet, 0 for a different kind of packet.
  */
 static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 		  uint32_t len, size_t there, struct pcapng_item *item)

@@ -87,8 +87,8 @@ static bool is_related(const struct eadm_ctx *ctx, const char *a, const char *b)
  */
 
 /*
- * The kernel applies the larger of an interface's value and the global value; -1:
- * unknown.
+ * The kernel applies the larger of an interface's value and the global value. Returns -1
+ * if unknown.
  */
 static int setting(const struct eadm_ctx *ctx, const char *netdev,
 		   const char *name)

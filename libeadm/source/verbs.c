@@ -114,7 +114,7 @@ static void query_mtu(const struct verbs *verbs, struct ibv_context *context,
 {
 	struct ibv_port_attr port = { 0 };
 
-	/* In parentheses, because verbs.h has a macro of this name. */
+	/* The name is in parentheses, because verbs.h has a macro of this name. */
 	if (context->device->transport_type != IBV_TRANSPORT_IB ||
 	    (verbs->ibv_query_port)(context, 1, (void *)&port))
 		return;

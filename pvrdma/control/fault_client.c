@@ -170,7 +170,9 @@ static const char *words_of(const struct nlmsghdr *nlh)
 	return NULL;
 }
 
-/* 1: more packets follow; otherwise the exit status, encoded as -status - 1. */
+/*
+ * Returns 1 if more packets follow; otherwise, the exit status, encoded as -status - 1.
+ */
 static int take_packet(const char *path, const void *data, int len)
 {
 	const struct nlmsghdr *nlh = data;

@@ -3,7 +3,7 @@
 #ifndef CONTROL_ROWS_H
 #define CONTROL_ROWS_H
 
-/* Included first: the files below use kernel types from it. */
+/* This header comes first, because the files below use kernel types from it. */
 #include "hw_user.h"
 
 #include <libmnl/libmnl.h>
@@ -107,7 +107,7 @@ struct ring_view {
 	const unsigned char *bytes;
 };
 
-/* -ENOENT: no such queue; -EOPNOTSUPP: no such kind. */
+/* Returns -ENOENT if there is no such queue, -EOPNOTSUPP if there is no such kind. */
 int ring_find(const struct device *dev, uint32_t kind, uint32_t id, struct ring_view *view);
 void ring_copy(const struct ring_view *view, uint32_t first, uint32_t count, void *to);
 

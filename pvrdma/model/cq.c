@@ -118,7 +118,7 @@ void cq_retry_notifications(struct model *m)
 	}
 }
 
-/* Applies faults to a completion; returns whether it is to be dropped. */
+/* Applies faults to a completion; returns true if it must be dropped. */
 static bool spoiled(struct model *m, const struct cq *cq, struct pvrdma_cqe *cqe)
 {
 	uint64_t arg;

@@ -61,8 +61,8 @@ bool fault_on(const struct model *m, enum fault_id id);
 
 /* ---- knob.c */
 /*
- * -EINVAL: invalid probability or count. Some faults occur immediately; -ENOENT: no such
- * target.
+ * Returns -EINVAL for an invalid probability or count. Some faults occur immediately:
+ * -ENOENT if there is no such target.
  */
 int fault_set(struct model *m, enum fault_id id, const struct fault *fault);
 

@@ -268,7 +268,10 @@ void dsr_detach(struct model *m);
 /* ---- pages.c */
 /* The guest's memory of @size bytes, which are in one page; NULL if there is none. */
 void *model_dma(struct model *m, uint64_t address, size_t size);
-/* -EFAULT: an address in the directory is not in memory; -EINVAL: too many. */
+/*
+ * Returns -EFAULT if an address in the directory is not in memory, -EINVAL if there are
+ * too many.
+ */
 int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
 /* The same in parts: returns 1 as long as there are more pages. */
 int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct pages **begun);
@@ -291,7 +294,7 @@ uint32_t ring_stride(size_t fixed, uint32_t sges);
  */
 int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
 	      uint32_t pages, uint32_t count, uint32_t stride);
-/* Elements produced by the guest and not consumed yet; -1: invalid index. */
+/* Elements produced by the guest and not consumed yet; -1 if an index is invalid. */
 int64_t ring_pending(const struct ring *ring);
 void *ring_next(const struct ring *ring);
 void ring_consume(struct ring *ring);

@@ -100,7 +100,7 @@ uint64_t queue_held(const struct model *m, const struct queue *queue)
 	return queue->full_until > queue->held_until ? queue->full_until : queue->held_until;
 }
 
-/* Records requests announced by doorbells; returns whether they may proceed. */
+/* Records requests announced by doorbells; returns true if they may proceed. */
 static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 {
 	uint64_t arg, now, held;
@@ -124,7 +124,8 @@ static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 /*
  * The backend did not accept a request. If it has no room, the request is left in the
  * ring until a request in flight completes (hw 12.3), or for a while, because unsignalled
- * requests may complete only together with a later one. Returns false if it is not left.
+ * requests may complete only together with a later one. Returns false if the request is
+ * not left in the ring.
  */
 static bool leave(struct model *m, struct queue *queue, struct work *work, int err,
 		  const char *what)

@@ -17,7 +17,10 @@ struct channel {
 	/* Descriptors that came with it; -1: taken. */
 	int fds[PROTO_MAX_FDS];
 	unsigned int fd_count;
-	/* The reply being sent. At most one: no message is read until it is sent. */
+	/*
+	 * The reply being sent. There is at most one reply: no message is read until the
+	 * reply is sent.
+	 */
 	unsigned char *out;
 	size_t out_size, out_done;
 };
@@ -31,8 +34,9 @@ void channel_open(struct channel *channel, int fd);
 void channel_close(struct channel *channel);
 
 /*
- * Returns 1: a message is in @in, until channel_next(); 0: not yet; -EPIPE: the peer has
- * disconnected; -EBADMSG: it violated the protocol, for the reason *@why.
+ * Returns 1 if a message is in @in, until channel_next(); 0 if there is none yet; -EPIPE
+ * if the peer has disconnected; -EBADMSG if it violated the protocol, as described by
+ * *@why.
  */
 int channel_receive(struct channel *channel, const char **why);
 /* Frees the message, and closes descriptors that were not taken. */

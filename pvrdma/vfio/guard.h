@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Owner of mappings. It outlives its mappings; the handler writes to it. */
+/* Owner of mappings. The owner outlives its mappings; the handler writes to it. */
 struct guard_owner {
 	/* Set by the handler: memory of this owner is no longer the client's. */
 	atomic_bool lost;

@@ -52,7 +52,7 @@ int irq_send(struct irqs *irqs, unsigned int vector);
 uint64_t irq_sent(struct irqs *irqs);
 /* Pending bits, as in the BAR. */
 uint64_t irq_pending(struct irqs *irqs);
-/* -ENOTCONN: the client has not set up a descriptor for this. */
+/* Returns -ENOTCONN if the client has not set up a descriptor for requests. */
 int irq_request(struct irqs *irqs);
 
 #endif /* VFIO_IRQ_H */

@@ -48,7 +48,7 @@ static void answer(struct json_object *theirs, struct json_object *ours)
 		json_object_object_add(ours, "write_multiple", json_object_new_boolean(true));
 }
 
-/* @text ends with a NUL, the only one. Returns NULL if it is not an object. */
+/* @text ends with a NUL, the only one. Returns NULL if the text is not an object. */
 static struct json_object *parse(const char *text, size_t size)
 {
 	struct json_tokener *tokener;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Events of several sources as one stream, whose descriptor is an epoll instance. It
- * includes a timer to detect programs that are started later.
+ * Events of several sources as one stream, whose descriptor is an epoll instance. The
+ * instance includes a timer to detect programs that are started later.
  */
 #include <errno.h>
 #include <stdlib.h>

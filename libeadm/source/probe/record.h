@@ -20,9 +20,9 @@
 #define EADM_PROBE_NAME 64
 
 /*
- * Functions that programs are attached to: f(symbol, module, class of command). The
- * first ones are calls, whose start and end are recorded. Calls of the same class may
- * call each other; then only the outer call counts.
+ * Functions that programs are attached to: f(symbol, module, class of command). The first
+ * functions are calls, whose start and end are recorded. Calls of the same class may call
+ * each other; then only the outer call counts.
  */
 #define EADM_PROBE_CALLS(f)						\
 	f(ib_create_qp_user, ib_core, CREATE_QP)			\

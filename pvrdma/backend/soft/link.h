@@ -70,7 +70,10 @@ struct link_message {
 /* ---- stream.c: a returned -errno means that the link is lost */
 /* Number of bytes received, 0 if none are available. */
 ssize_t link_receive(struct soft_link *link);
-/* The next message at *@at in the received bytes; advances *@at. 0: it is incomplete. */
+/*
+ * The next message at *@at in the received bytes; advances *@at. Returns 0 if the message
+ * is incomplete.
+ */
 int link_next(const struct soft_link *link, size_t *at, struct link_message *message);
 /* Drops the first @size received bytes. */
 void link_drop(struct soft_link *link, size_t size);

@@ -368,7 +368,7 @@ void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 	};
 
 	memcpy(wire.to, to, sizeof(wire.to));
-	/* Dropped if there is no room, as datagrams may be. */
+	/* The datagram is dropped if there is no room, as the protocol permits. */
 	(void)soft_link_put(link, WIRE_DATAGRAM, &wire, sizeof(wire), datagram->data,
 			    datagram->size);
 }

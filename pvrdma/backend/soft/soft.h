@@ -271,7 +271,7 @@ int soft_qp_send(struct backend_qp *qp, const struct backend_send *send);
 int soft_qp_recv(struct backend_qp *qp, const struct ibv_recv_wr *wr);
 void soft_qp_destroy(struct backend_qp *qp);
 void soft_qp_stats(struct backend_qp *qp, struct backend_qp_stats *stats);
-/* Does some work. Returns true if there is more. */
+/* Does some work. Returns true if there is more to do. */
 bool soft_qp_step(struct soft_qp *qp);
 
 /* ---- turn.c */
@@ -377,7 +377,10 @@ bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_
 bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_link *link);
 void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 			  const struct soft_datagram *datagram);
-/* Handles a message that is not about the link itself. Returns false if it is invalid. */
+/*
+ * Handles a message that is not about the link itself. Returns false if the message is
+ * invalid.
+ */
 bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 		      const unsigned char *data, size_t size);
 /* The link is lost: there will be no responses to requests on it. */

@@ -269,14 +269,14 @@ void verbs_pd_destroy(struct backend_pd *pd);
 int verbs_mr_create(struct backend_pd *pd, const struct backend_mr_attr *attr, void *request,
 		    struct backend_mr **mr, uint32_t *lkey, uint32_t *rkey);
 void verbs_mr_destroy(struct backend_mr *mr);
-/* Continues looking up pages. Returns true if there are more. */
+/* Continues looking up pages. Returns true if there are more pages. */
 bool verbs_mr_run(struct verbs_port *port);
 
 /* ---- cq.c: with SRQs */
 int verbs_cq_create(struct backend_port *port, uint32_t cqe, struct backend_cq **cq);
 void verbs_cq_destroy(struct backend_cq *cq);
 void verbs_cq_put(struct verbs_cq *cq);
-/* Takes completions, at most @most. Returns true if there may be more. */
+/* Takes at most @most completions. Returns true if there may be more completions. */
 bool verbs_cq_drain(struct verbs_cq *cq, unsigned int *most);
 int verbs_srq_create(struct backend_pd *pd, const struct ibv_srq_attr *attr, void *client,
 		     struct backend_srq **srq);

@@ -13,7 +13,10 @@ struct job {
 	STAILQ_ENTRY(job) link;
 	/* Called by the worker's thread. */
 	void (*run)(struct job *job);
-	/* Then called by worker_reap(), which does not access the job afterwards. */
+	/*
+	 * Called by worker_reap() when the job has ended; the job is not accessed
+	 * afterwards.
+	 */
 	void (*done)(struct job *job);
 };
 

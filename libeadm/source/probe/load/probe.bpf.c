@@ -689,7 +689,7 @@ static __always_inline int cm_event(struct rdma_id_private *id,
 {
 	struct eadm_probe_rec rec;
 
-	/* To the verifier, a tracepoint may pass NULL for either. */
+	/* To the verifier, a tracepoint may pass NULL for either argument. */
 	if (!id || !event)
 		return 0;
 	of_nothing(&rec, EADM_PROBE_CM, EADM_PROBE_FN_cm_event_handler);

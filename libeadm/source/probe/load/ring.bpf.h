@@ -23,8 +23,8 @@
 #include "../record.h"
 
 /*
- * Reads through an untyped pointer or one of a different type. Some lockdown modes
- * forbid this. A kernel's member may be smaller than ours.
+ * Reads through an untyped pointer or one of a different type. Some lockdown modes forbid
+ * such reads. A kernel's member may be smaller than ours.
  */
 #define PEEK(p, member) ({						\
 	__typeof__(p) p_ = (p);						\
@@ -444,8 +444,8 @@ end:
 }
 
 /*
- * A call begins. If it is part of another call of its class, only the outer call
- * counts.
+ * A call begins. If the call is part of a different call of its class, only the outer
+ * call counts.
  */
 static __always_inline int enter(struct eadm_probe_rec *rec, __u32 op)
 {
