@@ -23,7 +23,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* In a strict check, a mere notice also counts as a failed check. */
+/* In a strict check, a notice also counts as a failed check. */
 static const char *result_of(const struct cli *cli, enum eadm_severity severity)
 {
 	switch (severity) {
@@ -179,7 +179,7 @@ static int show(struct cli *cli, const struct eadm_diagnosis *d,
 	}
 	free(verdicts);
 	for (i = 0; eadm_diagnosis_note(d, i, &note) > 0; i++) {
-		/* If a capture lacks data, that is not a new failure. */
+		/* Data missing from a capture is not a new failure. */
 		if (!status && note.error != -ENODATA)
 			status = STATUS_PARTIAL;
 		cli->writer->ops->note(cli->writer, &note);

@@ -392,7 +392,7 @@ static int read_side(struct diff *diff, struct side *side)
 	return 0;
 }
 
-/* If neither side can show an object, that is not a difference. */
+/* It is not a difference if neither side can show an object. */
 static bool both_told(struct diff *diff)
 {
 	const struct side *side = diff->a.error ? &diff->a : &diff->b;

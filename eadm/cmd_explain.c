@@ -114,7 +114,7 @@ static int collect(struct cli *cli, struct host *host)
 				break;
 			return 0;
 		}
-		/* The setup also has verdicts about passed checks. */
+		/* Rules about the setup also have verdicts about passed checks. */
 		host->n += v->severity >= EADM_SEVERITY_NOTICE;
 	}
 	return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");

@@ -177,7 +177,7 @@ static void make_caption(struct stat *stat)
 	stat->view.table.caption = stat->caption;
 }
 
-/* A pass without a device; later passes have nothing to compare with. */
+/* A pass without a device, which leaves later passes nothing to compare with. */
 static int sample_absent(struct stat *stat, bool first)
 {
 	struct cli *cli = stat->cli;

@@ -81,7 +81,7 @@ static int open_traces(struct follow *f)
 	eadm_dump_close(dump);
 	for (i = 0; i < n; i++) {
 		ret = names[i] ? add_trace(f, names[i]) : -ENOMEM;
-		/* Devices of other vendors have no flight recorder to follow. */
+		/* Devices of other vendors have no flight recorder. */
 		if (ret && (ret != -EOPNOTSUPP || !last))
 			last = ret;
 		if (ret && ret != -EOPNOTSUPP)
@@ -214,7 +214,7 @@ static int check(struct cli *cli, const char *verb)
 
 /*
  * Records have more fields than are displayed: returns those needed for columns, filters
- * and sorting, to be freed. NULL: all fields, if the bytes of commands are shown. (The
+ * and sorting, to be freed. NULL for all fields, if the bytes of commands are shown. (The
  * recorder keeps the record of the first timeout until its bytes have been read.)
  */
 static const struct eadm_field **needed_fields(const struct cli *cli,

@@ -52,8 +52,8 @@ static void offer_devices(const struct state *st)
 	while (eadm_dump_next(dump, &record) > 0) {
 		offer_field(st, record, "dev-name");
 		/*
-		 * Offer aliases only for a partial word: four words per device are too
-		 * many.
+		 * Offer aliases only for a partial word, because four words per device
+		 * are too many.
 		 */
 		for (i = 0; *st->typed && device_aliases[i]; i++)
 			offer_field(st, record, device_aliases[i]);

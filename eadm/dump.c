@@ -39,7 +39,7 @@ int dump_notes(struct cli *cli, struct eadm_dump *dump)
 /*
  * Returns true if the @error of a pass means that there is no device, and the view waits
  * for a device: any device, or that of --device if it existed before. The table is then
- * empty, with a message. Any other result ends that state.
+ * empty, with a message. Any other result ends the wait.
  */
 bool view_absent(struct view *view, int error)
 {
@@ -87,14 +87,14 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	return 0;
 }
 
-/* Notes about options that cannot be applied; returns the status. */
+/* Add notes about options that cannot be applied; returns the status. */
 int blind_notes(struct cli *cli, struct view *view, struct blind *blind)
 {
 	int status = blind_status(blind);
 	struct eadm_note note;
 	size_t at = 0;
 
-	/* Rows missing for this reason may exist. */
+	/* There may be rows that are missing for this reason. */
 	view->table.unknown = status;
 	while (blind_next(blind, &at, &note))
 		cli->writer->ops->note(cli->writer, &note);

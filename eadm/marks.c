@@ -23,7 +23,7 @@ bool mark_is_name(const char *name)
 	return true;
 }
 
-/* The folder of the user's marks. False if there is none. */
+/* The folder of the user's marks. Returns false if there is none. */
 bool mark_folder(char *path, size_t size)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");

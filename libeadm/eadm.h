@@ -40,11 +40,11 @@
  * (struct eadm_object, struct eadm_field) are constant and may be used by any
  * thread at any time.
  *
- * Ownership: the library owns the pointers that it returns. Two kinds are owned
- * by the caller: objects from functions whose names end in _new or _open, which
- * are released with the matching _free or _close function, and the text from
- * eadm_redactor_text(), which is released with free(). Strings and structs
- * passed by the caller are copied if they are needed after the call.
+ * Ownership: the library owns the pointers that it returns, with two
+ * exceptions. Objects from functions whose names end in _new or _open are
+ * released by the caller with the matching _free or _close function. The result
+ * of eadm_redactor_text() is released by the caller with free(). Strings and
+ * structs passed by the caller are copied if they are needed after the call.
  */
 #ifndef EADM_H
 #define EADM_H

@@ -103,7 +103,7 @@ static void learn_hosts(struct eadm_redactor *r)
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		name = strtok_r(line, blanks, &save);
-		/* A known address is also found in hexadecimal. */
+		/* A known address is also recognized in hexadecimal. */
 		if (!name || eadm_redactor_text(r, name, strlen(name), &text,
 						&len))
 			continue;

@@ -58,7 +58,7 @@ static bool is_folder(const char *path)
 {
 	struct stat st;
 
-	/* A device that vanished in the meantime was a folder. */
+	/* Treat a device that vanished in the meantime as a folder. */
 	return stat(path, &st) || S_ISDIR(st.st_mode);
 }
 

@@ -108,7 +108,7 @@ static void put_machine(struct bundle *b, struct json *to)
 	put_redacted(b, to, "host", uts.nodename);
 }
 
-/* Written on a single line, except for the parts, which have one line each. */
+/* The manifest is a single line, except for the parts, which have one line each. */
 static void write_manifest(struct bundle *b, struct json *to)
 {
 	bool complete = true;

@@ -84,8 +84,8 @@ static int collect_capture(struct bundle *b, const void *arg)
 }
 
 /*
- * Runs in this process, which learns the names in the capture. The library writes to
- * standard output; the container has a separate descriptor.
+ * This runs in the calling process, which learns the names in the capture. The library
+ * writes to standard output; the container has a separate descriptor.
  */
 static int redact_capture(struct bundle *b, struct part *part, int raw)
 {
@@ -172,7 +172,10 @@ struct rendering {
 	const char *command, *object;	/* object: or NULL */
 };
 
-/* Open it once for all renderings; if that fails, each of them reports the reason. */
+/*
+ * Open the capture once for all renderings; if that fails, each of them reports the
+ * reason.
+ */
 static struct eadm_ctx *opened_capture(struct bundle *b, const char *path)
 {
 	if (b->opened)

@@ -237,7 +237,7 @@ static void worker_forget(struct worker *w)
 	w->pid = 0;
 }
 
-/* A child that is blocked in the kernel cannot even be killed; it is abandoned. */
+/* A child that is blocked in the kernel cannot be killed and is abandoned. */
 void bundle_worker_end(struct bundle *b)
 {
 	struct worker *w = &b->worker;
@@ -343,7 +343,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	return out;
 }
 
-/* Create a member from the collected bytes; without any bytes there is no member. */
+/* Create a member from the collected bytes, unless there are none. */
 int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 {
 	char *data = NULL, *text = NULL;

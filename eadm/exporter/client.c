@@ -18,14 +18,15 @@
 /* Time limit for sending a request or receiving a response. */
 #define OPEN_TIME (60 * SECOND)
 /*
- * A connection is not closed to make room before this time, regardless of their number.
+ * A connection is not closed to make room before this time, regardless of the number of
+ * connections.
  */
 #define SPARED_TIME (SECOND / 2)
 /* With many clients, a refused client waits this long. */
 #define HELD_TIME (60 * SECOND)
 
 /*
- * Factor for open connections if passwords are required: only few reach the expensive
+ * Factor for open connections if passwords are required: few of them reach the expensive
  * part.
  */
 #define MOST_OPEN 5
@@ -251,7 +252,7 @@ bool client_is_crowded(const struct client *client)
 }
 
 /*
- * Closes clients that took too long or were spared before, and responds to refused
+ * Closes clients that took too long or were spared earlier, and responds to refused
  * clients.
  */
 void client_sweep(struct http *http)

@@ -76,7 +76,7 @@ static void put_state(struct collection *col, const struct family_field *f,
 
 	for (i = 0; (name = eadm_field_value_at(f->place.field, i, &v)); i++) {
 		known |= v == value;
-		/* With many objects, only the current state. */
+		/* With many objects, only the current state has a series. */
 		if (col->c->per_object && v != value)
 			continue;
 		more = samples_labels_from(col->samples, labels);
@@ -191,7 +191,9 @@ static struct sum *find_sum(struct collection *col, const struct sum *key)
 	return &sums[i];
 }
 
-/* Objects owned by the kernel have the consumer's name in brackets, and no process. */
+/*
+ * An object owned by the kernel has the consumer's name in brackets instead of a process.
+ */
 static void find_pod(struct collection *col, const struct row *row,
 		     struct sum *key)
 {

@@ -79,7 +79,7 @@ struct family_field {
 struct collector {
 	const struct eadm_object *object;	/* NULL: the diagnosis */
 	const char *name;	/* name of the object */
-	bool per_object;	/* only on request, with a budget */
+	bool per_object;	/* only on request, with a budget of series */
 	bool sums;		/* sums of rows by process, not rows */
 	bool pods;		/* sums also by pod and container */
 	bool steady;		/* the number of a device's rows never changes */
@@ -153,7 +153,7 @@ struct model {
 enum sums {
 	SUMS_NONE,
 	SUMS_NAMES,	/* sums by command name */
-	SUMS_PODS,	/* sums by pod and container, too */
+	SUMS_PODS,	/* sums also by pod and container */
 };
 
 int model_make(struct model *model, const char *collectors,
@@ -177,7 +177,7 @@ struct histogram {
 };
 
 extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];	/* ns */
-/* The same in seconds, as required by OpenMetrics, plus the last bucket. */
+/* The same bounds in seconds, as required by OpenMetrics, and that of the last bucket. */
 extern const char *const histogram_le[CLASSIC_BUCKETS + 1];
 
 int histogram_index(uint64_t ns);
@@ -320,7 +320,7 @@ struct recorder {
 	bool begun;
 	bool primed;			/* one dump was read to the end */
 	uint64_t next;			/* first number not seen yet */
-	uint64_t *pending;		/* numbers seen without an end */
+	uint64_t *pending;		/* numbers of pending commands */
 	size_t n_pending, max_pending;
 	size_t n_seen;			/* pending commands in the current dump */
 	uint64_t lost;
@@ -368,7 +368,7 @@ struct memory {
 };
 
 struct budget {
-	unsigned int series;	/* maximum per collector and device */
+	unsigned int series;	/* maximum number per collector and device */
 	uint64_t diagnosis;	/* ns between two diagnoses */
 };
 
@@ -532,7 +532,7 @@ enum auth_answer {
 	AUTH_UNKNOWN,		/* a hash must be computed */
 };
 
-/* A name and password that a client wants to have checked. */
+/* A name and password that a client has sent to be checked. */
 struct attempt {
 	struct attempt *prev, *next;
 	void (*done)(struct attempt *attempt, bool ok);

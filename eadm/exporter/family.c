@@ -227,7 +227,7 @@ static void list_field(const struct eadm_field ***end, const struct place *place
 		*(*end)++ = place->field;
 }
 
-/* Rows need no other fields than those of the collector. */
+/* Only the fields of the collector are read. */
 static int list_fields(struct collector *c)
 {
 	unsigned int i, n = 4 + c->n_labels + c->n_fields + c->n_info;
@@ -483,7 +483,7 @@ int model_make(struct model *model, const char *collectors,
 
 	*model = (struct model){ .recorder = -1 };
 	ret = add_own(model);
-	/* Before the counters, which may hang. */
+	/* These collectors come before the counters, which may hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
 		if (is_offered(object) &&
 		    in_list(objects, eadm_object_name(object)))

@@ -408,7 +408,10 @@ static enum MHD_Result on_request(void *data,
 	(void)upload;
 	if (!client)
 		return MHD_NO;
-	/* Called first when the headers have arrived, then when the whole request has. */
+	/*
+	 * Called first when the headers have arrived, then when the whole request has
+	 * arrived.
+	 */
 	if (!*context) {
 		*context = client;
 		return MHD_YES;
@@ -585,7 +588,7 @@ void http_use(struct http *http, struct scraper *scraper)
 
 /*
  * From now on, serve with @config, which is taken over. @old is set to the server with
- * the previous configuration, if any, for http_leave(). On an error, nothing has changed.
+ * the previous configuration, if any, for http_leave(). On error, nothing changes.
  */
 int http_start(struct http *http, struct web_config *config,
 	       struct server **old, char *why, size_t size)
@@ -745,7 +748,7 @@ static void hand_over(struct server *server, int fd,
 		is_coming(server, -1);
 }
 
-/* False: there is no connection, or it cannot be accepted now; see errno. */
+/* Returns false if there is no connection, or if it cannot be accepted now; see errno. */
 static bool take(struct http *http, int listener)
 {
 	struct sockaddr_storage addr;
@@ -789,7 +792,7 @@ static void *take_main(void *data)
 			for (n = 0; n < TAKE && take(http, fds[i].fd); n++)
 				;
 			/*
-			 * There is a connection that cannot be accepted: do not retry
+			 * A connection is waiting that cannot be accepted: do not retry
 			 * immediately.
 			 */
 			if (!n && errno != EAGAIN)

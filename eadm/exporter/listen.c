@@ -15,7 +15,7 @@
 #include "exporter.h"
 
 #define SYSTEMD_FIRST_FD 3
-/* With a smaller backlog, many clients at once would block all others. */
+/* With a smaller backlog, many simultaneous clients would block all further ones. */
 #define BACKLOG SOMAXCONN
 
 static int no_room(struct cli *cli, const char *what)
@@ -96,7 +96,7 @@ static int listen_unix(struct cli *cli, const char *address,
 		return cannot(cli, address);
 	if (is_stale(&sun))
 		unlink(path);
-	/* Accessible for the program's user and group. */
+	/* The socket is accessible to the program's user and group. */
 	mask = umask(0117);
 	ret = bind(fd, (void *)&sun, sizeof(sun));
 	umask(mask);

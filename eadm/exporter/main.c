@@ -131,7 +131,10 @@ static int run_server(struct exporter *x)
 				    &x->listeners);
 	if (status)
 		return status;
-	/* Before any thread is started, so that all threads block these signals. */
+	/*
+	 * Block these signals before any thread is started, so that all threads block
+	 * them.
+	 */
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
@@ -171,7 +174,7 @@ static int run_server(struct exporter *x)
 
 static int run(struct cli *cli)
 {
-	/* Threads that hang may use it until the process ends. */
+	/* Threads that hang may use this data until the process ends. */
 	static struct exporter x;
 	int status;
 

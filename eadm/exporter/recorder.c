@@ -104,7 +104,7 @@ static bool add_pending(struct recorder *recorder, uint64_t seq)
 	return true;
 }
 
-/* The probe's records of a driver are in addition to the verbs, which have no family. */
+/* The probe records a driver's commands in addition to verbs, which have no family. */
 static struct operation operation_of(const struct recorder_fields *fields,
 				     const struct row *row)
 {

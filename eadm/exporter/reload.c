@@ -82,8 +82,8 @@ static void *leave_main(void *data)
 }
 
 /*
- * In a separate thread, because slow clients of the old server must not delay the next
- * reload.
+ * Runs in a separate thread, because slow clients of the old server must not delay the
+ * next reload.
  */
 static void leave(struct reloader *r, struct server *old)
 {

@@ -214,8 +214,8 @@ static void put_sample(struct buffer *text, const struct family *family,
 
 /*
  * Prepare for responses in the given formats, a set of 1 << FORMAT_*. Texts in other
- * formats take longer to render. For a single text, preparing is not worthwhile: most
- * families have no samples.
+ * formats take longer to render. Preparation is not worthwhile for a single text, because
+ * most families have no samples.
  */
 int render_prepare(struct family *family, unsigned int formats)
 {

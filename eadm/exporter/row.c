@@ -12,7 +12,7 @@ struct place place_at(const struct eadm_object *object, unsigned int at)
 
 	if (key && !strcmp(key, "dev_name"))
 		key = "device";
-	/* For event queues: "index" alone would be too vague. */
+	/* "index" alone would be too vague for event queues. */
 	if (key && !strcmp(key, "index"))
 		key = eadm_object_name(object);
 	return (struct place){ field, at, key };
@@ -39,7 +39,7 @@ bool row_init(struct row *row, unsigned int max_fields)
 {
 	if (!row->values)
 		row->values = malloc(max_fields * sizeof(*row->values));
-	/* One more, for a field that the object does not have. */
+	/* One more element is for a field that the object does not have. */
 	if (!row->number)
 		row->number = malloc((max_fields + 1) * sizeof(*row->number));
 	return row->values && row->number;

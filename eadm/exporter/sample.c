@@ -110,7 +110,8 @@ void samples_label(struct samples *samples, const char *name,
 	char *at, *to;
 
 	/*
-	 * All or nothing, so that the set remains valid. A byte becomes at most 3 bytes.
+	 * The label is added completely or not at all, so that the set remains valid. A
+	 * byte becomes at most 3 bytes.
 	 */
 	if (!samples->text.len || !reserve(samples, 2 * sizeof(head) +
 					       head.name_len +

@@ -76,7 +76,7 @@ struct scraper {
 	struct request *batch;		/* clients waiting for the scrape */
 	unsigned int scrape;		/* number of the current or last scrape */
 	unsigned int listed;		/* scrape that last read the list */
-	uint64_t listed_names;		/* hash of names in sysfs then */
+	uint64_t listed_names;		/* hash of the names in sysfs at that time */
 	DIR *folder;			/* folder of devices in sysfs, or NULL */
 	bool failed;			/* some part of the last scrape failed */
 	struct target *lister, *targets;

@@ -31,7 +31,8 @@ static int check_names(struct cli *cli, enum opt_id id,
 static int take_options(struct cli *cli, bool once, struct setup *setup)
 {
 	/*
-	 * With --once no client is waiting: a busy machine gets the time that it needs.
+	 * With --once, no client is waiting, so a busy machine gets the time that it
+	 * needs.
 	 */
 	uint64_t limit = once ? 10000000000 : 1000000000;
 	uint64_t series = 2000, timeout = 0;

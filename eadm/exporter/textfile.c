@@ -59,7 +59,9 @@ static int write_to(struct cli *cli, struct eadm_ctx *ctx, const char *path,
 	return err ? fail_write(cli, ctx, err, path) : STATUS_OK;
 }
 
-/* A separate context, because the devices' contexts belong to threads that may hang. */
+/*
+ * Uses a separate context, because the devices' contexts belong to threads that may hang.
+ */
 int textfile_write(struct cli *cli, const char *path, const struct buffer *text)
 {
 	struct eadm_ctx *ctx = eadm_new();

@@ -52,7 +52,7 @@ static void count(struct verdicts *verdicts)
 	}
 }
 
-/* Without the adapters' contexts, which require a command for each queue. */
+/* Does not read the adapters' contexts, which require a command for each queue. */
 static int diagnose(struct eadm_ctx *ctx, const char *device,
 		    struct verdicts *verdicts)
 {

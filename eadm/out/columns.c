@@ -108,7 +108,7 @@ static int add_field(struct table *table, const struct eadm_field *field,
 	return add_new_field(table, field, asked);
 }
 
-/* Add the fields up to a level; secrets only if requested by name. */
+/* Add the fields up to a level; secrets are only shown if requested by name. */
 static int add_shown(struct table *table, const struct eadm_object *object,
 		     enum eadm_field_show up_to, bool hw)
 {
@@ -210,7 +210,7 @@ static void make_upright(struct table *table, const struct eadm_object *object)
 		col->heading = col->field == key ||
 			       eadm_field_metric(col->field) ==
 				       EADM_METRIC_LABEL;
-		/* Fields in the heading are not only for JSON. */
+		/* Fields in the heading are shown in the table, too. */
 		if (col->heading)
 			col->json_only = false;
 	}

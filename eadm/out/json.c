@@ -208,7 +208,7 @@ static char *escape(char *p, unsigned char c)
 
 static void quoted(struct json *json, const char *text)
 {
-	/* Nearly all characters, so that each byte takes a single lookup. */
+	/* Marks nearly all characters, so that each byte takes a single lookup. */
 	static const bool plain[256] = {
 		[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true,
 	};
@@ -220,7 +220,8 @@ static void quoted(struct json *json, const char *text)
 	took(json, p);
 	do {
 		/*
-		 * A byte becomes up to 6, and the last character may have 4 more bytes.
+		 * A byte becomes up to 6 bytes, and the last character may have 4 more
+		 * bytes.
 		 */
 		p = room(json, 6 * (PIECE + 4) + 1);
 		until = from + PIECE;
@@ -285,7 +286,7 @@ static unsigned int count_digits(uint64_t value)
 	return n + (value >= powers[n]);
 }
 
-/* Two digits at a time, because divisions dominate the cost of numbers. */
+/* Writes two digits at a time, because divisions dominate the cost of numbers. */
 static char *digits(char *p, uint64_t value)
 {
 	static const char pairs[] =
@@ -369,7 +370,7 @@ void json_newline(struct json *json)
 	json_raw(json, "\n", 1);
 }
 
-/* Copy in whole steps: faster than copying the exact number of bytes. */
+/* Copying in whole steps is faster than copying the exact number of bytes. */
 static inline char *prepared(char *p, const struct json_prepared *key)
 {
 	size_t i;

@@ -32,7 +32,7 @@ bool counter_growth(const struct eadm_field *field, uint64_t before,
 {
 	unsigned int bits = eadm_field_bits(field);
 
-	/* A 64-bit counter never wraps: it was reset. */
+	/* A 64-bit counter never wraps, so it was reset. */
 	if (bits >= 64 && now < before)
 		return false;
 	*growth = now - before;

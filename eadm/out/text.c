@@ -67,7 +67,7 @@ static int text_age(uint64_t ns, char *buf, size_t size)
 			s / 3600 % 24);
 }
 
-/* Exact if that is short: 512, 4KiB, 1.5GiB. */
+/* The exact value if it is short: 512, 4KiB, 1.5GiB. */
 static int text_bytes(uint64_t bytes, char *buf, size_t size)
 {
 	static const char *const units[] = { "", "KiB", "MiB", "GiB",

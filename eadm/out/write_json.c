@@ -110,7 +110,7 @@ static void prepare(struct json_writer *jw)
 	for (i = 0; i < jw->n_all; i++)
 		column_of_field(&jw->all[i], eadm_object_field(object, i));
 	make_keys(jw, jw->all, jw->n_all);
-	/* Secrets only if requested by name. */
+	/* Secrets are only shown if requested by name. */
 	for (i = 0; i < jw->table->n_cols; i++) {
 		struct column *col = &jw->table->cols[i];
 		unsigned int j;

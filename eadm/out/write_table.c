@@ -610,7 +610,7 @@ static void put_others(struct table_writer *tw, struct grid *grid, int line)
 	}
 }
 
-/* Rows as rows; for counters of more devices than fit next to each other. */
+/* Shows rows as rows, for counters of more devices than fit next to each other. */
 static void fill_across(struct table_writer *tw, struct grid *grid)
 {
 	const struct column *cols = tw->table->cols;
@@ -837,7 +837,7 @@ static void table_flush(struct writer *w)
 	push(tw);
 }
 
-/* Never called: the table is not open(), errors go to stderr. */
+/* Never called: the table is not open(), so errors go to stderr. */
 static void table_error(struct writer *w, int status, const char *what,
 			const char *why)
 {

@@ -73,7 +73,8 @@ static int compare(struct client *c, const char *what,
 }
 
 /*
- * Send a message and receive it back; the caller has put it into the first send place.
+ * Send a message and receive it back; the caller has put the message into the first send
+ * place.
  */
 static int echo(struct client *c, uint32_t len)
 {

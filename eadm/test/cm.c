@@ -88,7 +88,7 @@ int cm_ended(struct link *link)
 	return ret;
 }
 
-/* Known as soon as the addresses are resolved. */
+/* The path is known as soon as the addresses are resolved. */
 void cm_path(struct path *path, struct rdma_cm_id *id)
 {
 	const struct rdma_addr *addr = &id->route.addr;

@@ -41,7 +41,10 @@ static const char *status_text(int status, char *buf, size_t size)
 	return buf;
 }
 
-/* The status is a reason of the specification, or a negative errno if TCP is used. */
+/*
+ * The status is a reason defined by the specification, or a negative errno if TCP is
+ * used.
+ */
 static int rejected(struct client *c, const char *step, int status)
 {
 	char buf[80];

@@ -227,7 +227,7 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 	return n;
 }
 
-/* If a request failed, that is the reason for the missing response. */
+/* A failed request is the reason for a missing response. */
 static int nothing_arrived(struct link *link)
 {
 	struct ibv_wc wc;

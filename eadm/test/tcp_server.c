@@ -225,7 +225,7 @@ static void take(struct server *s, struct link *link)
 
 /*
  * A client that has finished, or was killed, closes the connection. An error immediately
- * before that is a part of the end: the adapter may detect it earlier.
+ * before this is part of the end: the adapter may detect the end earlier.
  */
 void tcp_on_peer(struct server *s, struct link *link)
 {

@@ -54,7 +54,7 @@ void top_failures_look(struct top *top)
 		count(top, record, failure);
 	complete = !eadm_dump_note(dump, 0, &gap);
 	eadm_dump_close(dump);
-	/* A device in a gap has no failures to show, which does not mean 0. */
+	/* The failures of a device in a gap are unknown, not 0. */
 	for (i = 0; i < top->n_devs; i++) {
 		struct top_dev *dev = &top->dev[i];
 

@@ -401,7 +401,7 @@ static int scan(struct top *top, uint64_t start, bool has_device)
 	/* Round up to the first refresh after this interval. */
 	top->scan_every += top->interval - 1;
 	top->scan_every -= top->scan_every % top->interval;
-	/* Refreshes are not exactly periodic. Rates need a second scan soon. */
+	/* Refreshes are not exactly periodic. Rates require a second scan soon. */
 	top->next_scan = start - top->interval / 10 +
 			 (top->scans++ ? top->scan_every : top->interval);
 	return ret || top_arrange(top) ? ret : -ENOMEM;
@@ -420,7 +420,7 @@ static int no_device(struct top *top, uint64_t start)
 		top->found = true;
 		return is_due(top, start) ? scan(top, start, false) : 0;
 	}
-	/* The next device's QPs are read when it appears. */
+	/* The QPs of the next device are read when the device appears. */
 	top->next_scan = 0;
 	top->scans = 0;
 	return top_arrange(top) ? 0 : -ENOMEM;

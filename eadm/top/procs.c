@@ -197,7 +197,7 @@ static void add_rate(double *sum, double rate)
 		*sum = (*sum > 0 ? *sum : 0) + rate;
 }
 
-/* Processes the QPs that were just read, with their rates. */
+/* Takes the QPs that were just read, with their rates. */
 static void take_qps(struct top *top)
 {
 	const struct top_qp *qp;

@@ -166,7 +166,7 @@ static int draw_table(struct screen *s, int y, const struct column *cols,
 	return y;
 }
 
-/* One line per device, if that leaves most of the screen to QPs. */
+/* Draws one line per device, if most of the screen remains for QPs. */
 static int draw_traffic(struct screen *s, int y, unsigned int n)
 {
 	char line[MAX_WIDTH];

@@ -119,7 +119,7 @@ struct top {
 	bool found;			/* a device existed in some refresh */
 	struct qp_set qps, old;
 	uint64_t next_scan;		/* ns, monotonic */
-	uint64_t scan_every;		/* ns; how old QPs may get */
+	uint64_t scan_every;		/* ns; maximum age of QPs */
 	uint32_t *order;		/* indices of QPs, or of processes, as shown */
 	size_t n_order, max_order;
 	unsigned int sort;		/* column to sort rows by; QP_SQ, PROC_TX: the busiest */

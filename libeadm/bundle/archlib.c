@@ -17,7 +17,7 @@ EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "bundles for support");
 static bool load(struct eadm_archive *lib)
 {
 	/*
-	 * Bind lazily: it brings along dozens of libraries, of which bundles need three.
+	 * Bind lazily: libarchive loads dozens of libraries, of which bundles need three.
 	 */
 	lib->archive = dlopen(ARCHIVE, RTLD_LAZY | RTLD_LOCAL);
 	if (!lib->archive)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Reading untrusted bundles. Only plain files with plain names are accepted, all sizes
- * are limited, and the end is reached without an error only if every member has the
+ * Reading untrusted bundles. Only plain files with plain names are accepted, and all
+ * sizes are limited. The end is reached without an error only if every member has the
  * digest that the bundle lists for it.
  */
 #include "archlib.h"

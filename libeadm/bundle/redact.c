@@ -284,7 +284,7 @@ EADM_API int eadm_redactor_host(struct eadm_redactor *r, const char *name)
 	if (!strcmp(name, "localhost"))
 		return 0;
 	ret = learn(r, CLASS_HOST, name);
-	/* An address has no short form. */
+	/* Unlike a host name, an address has no short form. */
 	if (!ret && name[len] && len < sizeof(label) &&
 	    strspn(name, "0123456789.") != strlen(name)) {
 		snprintf(label, sizeof(label), "%.*s", (int)len, name);

@@ -151,7 +151,7 @@ static void put_eadm(struct eadm_redactor *r, const struct fields *fields,
 		     struct eadm_attrs attrs, bool request,
 		     struct eadm_bytes *out);
 
-/* At most 64 KiB, like the original. */
+/* A nest has at most 64 KiB, like the original. */
 static void end_nest(struct eadm_redactor *r, size_t from,
 		     struct eadm_bytes *out)
 {
@@ -407,7 +407,10 @@ static void filter_packet(struct eadm_filter *filter, uint16_t proto,
 			   out);
 }
 
-/* Defined here, because captures belong to a layer that does not know redactors. */
+/*
+ * This function is defined here, because captures belong to a layer that does not know
+ * redactors.
+ */
 EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
 			       struct eadm_redactor *redactor,
 			       struct eadm_capture **capture)

@@ -119,7 +119,10 @@ static bool is_state(const char *name)
 	return !strcmp(last ? last : name, "-state");
 }
 
-/* By name: another family may have a different field with the same name. */
+/*
+ * Fields are compared by name, because another family may have a different field with the
+ * same name.
+ */
 static unsigned int slot_of(const struct diag_fields *f,
 			    const struct eadm_field *field)
 {

@@ -83,7 +83,9 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 	return true;
 }
 
-/* Examine each process once; it may have ended, or be missing from the capture. */
+/*
+ * Examine each process once; the process may have ended, or be missing from the capture.
+ */
 static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct eadm_object *object =

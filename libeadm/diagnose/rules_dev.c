@@ -275,8 +275,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 	const signed char *f;
 
 	/*
-	 * A request that was given up was refused at least once, and a request refused
-	 * here was dropped.
+	 * A request that was given up was refused at least once, and a request refused by
+	 * this device was dropped.
 	 */
 	if (there < given_up)
 		there = given_up;

@@ -259,8 +259,8 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 #define ROUNDED_UP 4
 
 /*
- * For adapters that do not report overruns. A process may choose such a size and take
- * the risk.
+ * This rule is for adapters that do not report overruns. A process may choose such a size
+ * and take the risk.
  */
 static void look_small(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)

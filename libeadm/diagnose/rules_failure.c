@@ -28,8 +28,8 @@ static bool is_recent(const struct diag_row *failure)
 
 /*
  * Time when an object or a failure began. An age is relative to the time when its row was
- * read. Failures are read after the objects; on a busy machine, so much later that the
- * failure of a young object would seem older than the object.
+ * read. Failures are read after the objects; on a busy machine, the delay may be so long
+ * that the failure of a young object would seem older than the object.
  */
 static uint64_t beginning(const struct diag_row *row, int age)
 {

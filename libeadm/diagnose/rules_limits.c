@@ -23,7 +23,10 @@ static const struct {
 	{ "hca_object", "object", CG_OBJECTS, CG_MAX_OBJECTS },
 };
 
-/* A limit of 0 denies the device on purpose; it is a fault only for a caller in that group. */
+/*
+ * A limit of 0 denies the device on purpose; this is a fault only if the caller is in
+ * that group.
+ */
 static void look_denied(struct judge *j, const struct diag_row *now, size_t i)
 {
 	if (!diag_u64(now, CG_OWN))

@@ -111,7 +111,10 @@ static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 	return false;
 }
 
-/* Same process, peer and rule: one verdict covers all failures. */
+/*
+ * Returns true if a failure of the same process with the same peer was reported by the
+ * same rule: one verdict covers all such failures.
+ */
 static bool is_one_more(struct judge *j, const char *rule,
 			const struct diag_row *now)
 {

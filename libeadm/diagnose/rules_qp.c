@@ -374,7 +374,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	    !knocks(&sender, &e))
 		return;
 	n = to_send(sender.now);
-	/* The QP's owner is waiting for a condition that is not its fault. */
+	/* The QP's owner is waiting, which is not its fault. */
 	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
@@ -707,7 +707,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 			"was stopped because a request of its peer failed");
 }
 
-/* For drivers that report only the state of a QP. */
+/* This rule is for drivers that report only the state of a QP. */
 static void look_plain_error(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {

@@ -357,7 +357,7 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 	else if (*bond && diag_has(setup, SETUP_GID) &&
 		 !*diag_text(setup, SETUP_GID_NETDEV))
 		/*
-		 * Kernels that do not know the interface of this GID find it by the
+		 * Kernels that do not know the interface of this GID find the GID by the
 		 * bond's address.
 		 */
 		return true;
@@ -439,8 +439,8 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 }
 
-/* If all completion vectors interrupt the same CPU, it is the bottleneck. */
-/* Name the files to write to: the number of each completion interrupt. */
+/* If all completion vectors interrupt the same CPU, that CPU is the bottleneck. */
+/* Name the files to write to, by the number of each completion interrupt. */
 static void say_interrupts(struct judge *j, const struct diag_row *now)
 {
 	const struct diag_rows *irqs = &eadm_judge_now(j)->rows[DIAG_IRQ];

@@ -2,8 +2,8 @@
 /*
  * Reads the data that the rules of a diagnosis examine.
  *
- * Reading the adapter's own contexts requires commands. If the command queue is
- * dead, each would take a timeout, so the queue is checked first.
+ * Reading the adapter's own contexts requires commands. If the command queue is dead,
+ * each command would time out, so the queue is checked first.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -226,7 +226,9 @@ static int read_cmdq(struct reader *r, size_t before, bool *answering)
 	return ret ? failed(r, DIAG_CMDQ, ret) : 0;
 }
 
-/* Select commands: the flight recorder has thousands that rules do not need. */
+/*
+ * Read only selected commands: the flight recorder has thousands that rules do not need.
+ */
 static int read_commands(struct reader *r)
 {
 	static const struct {

@@ -69,7 +69,7 @@ PyObject *py_self(PyObject *self, PyObject *unused);
 /* The context, which is busy until py_leave(); NULL with an exception. */
 struct eadm_ctx *py_enter(struct source *source);
 void py_leave(struct source *source);
-/* The same, but fails if a dump is open. */
+/* Like py_enter(), but fails if a dump is open. */
 struct eadm_ctx *py_enter_alone(struct source *source);
 /* NULL with an exception if out of memory; @opened is then closed. */
 struct handle *py_handle(struct source *source, void *opened,

@@ -66,7 +66,7 @@ static void shut(struct source *source)
 {
 	struct handle *handle;
 
-	/* Objects dropped by closing wait until all are closed. */
+	/* Handles of objects that are dropped during the loop are closed after it. */
 	source->busy = true;
 	for (handle = source->handles; handle; handle = handle->next) {
 		if (handle->opened)

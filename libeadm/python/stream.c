@@ -24,9 +24,7 @@ struct stream {
 
 static PyTypeObject *trace_type, *events_type;
 
-/*
- * ---- the two kinds --------------------------------------------------------------------
- */
+/* ---- the two kinds ---------------------------------------------------------------------- */
 
 static int trace_fd(const void *stream)
 {

@@ -118,7 +118,7 @@ static uint64_t fields_mask(const struct eadm_dump *dump)
 	return mask;
 }
 
-/* The sources select commands and files, which saves more. */
+/* Commands and files are selected by the sources, which saves more time. */
 static void select_fields(struct eadm_dump *dump)
 {
 	const struct eadm_field *const *field = dump->opts.fields;

@@ -342,8 +342,8 @@ static void scrub_entry(struct eadm_ring *ring, const struct eadm_format *format
 }
 
 /*
- * Clear all bytes that may be payload: inline data, remains of older entries, and
- * places that are not entries. Must be applied to all bytes read at once, because the
+ * Clear all bytes that may be payload: inline data, remains of older entries, and places
+ * that are not entries. This must be applied to all bytes read at once, because the
  * continuation of an entry cannot be recognized without its beginning. Returns 0, or
  * -ENOMEM with nothing cleared.
  */

@@ -159,7 +159,7 @@ int eadm_plan_others(struct eadm_dump *dump)
 		others++;
 		lone = dev->name;
 		only = dump->has_device ? dev : NULL;
-		/* The reason for data that is missing anyway is reported once. */
+		/* The reason for missing data is reported once. */
 		showable = showable || eadm_driver_has_companion(dump->ctx, dev);
 	}
 	for (i = 0; !ret && known && i < devices->n; i++) {

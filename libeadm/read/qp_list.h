@@ -16,7 +16,7 @@ struct eadm_qp_range {
  */
 int eadm_qp_list_next(struct eadm_attrs *list, struct eadm_qp_range *range)
 	EADM_MUST_CHECK;
-/* The list and the number of QPs in it, for the row of their SRQ. */
+/* Puts the list and its number of QPs into the row of their SRQ. */
 int eadm_qp_list_put(struct eadm_attrs qps, struct eadm_record *srq)
 	EADM_MUST_CHECK;
 

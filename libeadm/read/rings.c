@@ -169,7 +169,7 @@ EADM_API int eadm_capture_rings(struct eadm_capture *c, uint64_t max_bytes)
 				 "raw bytes can be read on this machine only");
 	ret = eadm_devices_load(ctx);
 	for (i = 0; !ret && i < ctx->devices.n; i++) {
-		/* Copied, because dumps load the list again. */
+		/* The entry is copied, because dumps load the list again. */
 		dev = ctx->devices.dev[i];
 		if (!dev.companion)
 			continue;

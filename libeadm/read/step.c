@@ -222,7 +222,7 @@ static int take_companion(struct eadm_dump *dump, const struct step *step)
 static int companion_failed(struct eadm_dump *dump, const struct step *step,
 			    int error)
 {
-	/* For this reason, STEP_OTHERS then handles all devices. */
+	/* STEP_OTHERS then handles all devices for this reason. */
 	if (dump->finds)
 		dump->ctx->devices.family_err = error;
 	return step_failed(dump, step, error);

@@ -100,7 +100,7 @@ void eadm_local_counters(struct eadm_answer *answer,
 	dir = eadm_root_dir(answer->ctx, folder);
 	while (dir && (entry = readdir(dir))) {
 		/*
-		 * lifespan is not a counter but the time for which the driver caches
+		 * "lifespan" is not a counter, but the time for which the driver caches
 		 * values.
 		 */
 		if (entry->d_name[0] != '.' &&

@@ -406,7 +406,7 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 /* ---- missing data --------------------------------------------------------------- */
 
 /*
- * The context's error is the reason. Each reason is stored once, even if it occurs
+ * The reason is the context's error. Each reason is stored once, even if it occurs
  * repeatedly.
  */
 void eadm_capture_missing(struct eadm_capture *c, int error,

@@ -93,7 +93,7 @@ int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 
 /*
  * The valid GIDs of a port, to be freed by the caller; false if there is no such port.
- * GIDs for which there is no memory are left out.
+ * GIDs are left out if memory is exhausted.
  */
 static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		      struct eadm_gids *gids)

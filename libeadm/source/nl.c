@@ -16,10 +16,10 @@
 /*
  * The kernel sends dumps in packets of up to 32 KiB if the receiver offers that much
  * space, and allocates and clears that much for each packet, even for one that only marks
- * the end. So only long dumps offer it. No other response has packets longer than the
- * small size, which is two pages minus the kernel's overhead. The kernel remembers the
- * largest receive size of each socket: after a long dump, a socket cannot be used for
- * small packets.
+ * the end. Therefore, only long dumps offer that much space. No other response has
+ * packets longer than the small size, which is two pages minus the kernel's overhead. The
+ * kernel remembers the largest receive size of each socket: after a long dump, a socket
+ * cannot be used for small packets.
  */
 #define PACKET_SIZE 65536
 #define SMALL_PACKET (8192 - 320)

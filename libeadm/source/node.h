@@ -42,7 +42,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   struct eadm_ioc_info *info) EADM_MUST_CHECK;
 void eadm_node_ask(const struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   const struct eadm_node_query *q, struct eadm_query *query);
-/* The same, with a function that replaces ioctl() on the device's node. */
+/* Like eadm_node_query(), with a function that replaces ioctl() on the device's node. */
 typedef int (*eadm_ioctl_fn)(void *data, unsigned long request, void *arg);
 int eadm_node_query_by(struct eadm_ctx *ctx, const struct eadm_query *query,
 		       uint32_t seq, eadm_scrub_fn scrub, eadm_ioctl_fn call,

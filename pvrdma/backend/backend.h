@@ -201,7 +201,8 @@ struct backend_ops {
 	/*
 	 * The client has checked transitions. On a change to RESET, and on destruction,
 	 * work requests are dropped without completions. May return -EINPROGRESS; until
-	 * that change is done, a further call returns -EBUSY unless it changes to ERR.
+	 * that change is done, a further call returns -EBUSY unless it changes the QP to
+	 * ERR.
 	 */
 	int (*qp_modify)(struct backend_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			 void *request);

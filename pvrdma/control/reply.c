@@ -24,7 +24,10 @@ struct nlmsghdr *reply_begin(struct client *client, uint16_t type, uint16_t flag
 	return nlh;
 }
 
-/* Measured from the beginning of the message, as mnl_attr_put_*_check() expects. */
+/*
+ * The room is measured from the beginning of the message, as mnl_attr_put_*_check()
+ * expects.
+ */
 size_t reply_room(const struct client *client, const struct nlmsghdr *nlh)
 {
 	return (size_t)(client->out + sizeof(client->out) - (const unsigned char *)nlh);

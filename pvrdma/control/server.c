@@ -236,7 +236,7 @@ static int listen_at(struct control *control, const struct control_config *confi
 	return epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event) ? -errno : 0;
 }
 
-/* Differs from that of other programs, and after a restart. */
+/* The base differs between programs, and after a restart. */
 static uint32_t index_base(void)
 {
 	uint32_t number = 0;

@@ -166,7 +166,7 @@ static int create_qp(struct model *m, const union request *req, union response *
 	return 0;
 }
 
-/* The only command whose caller checks the response's error (hw 4.3). */
+/* This is the only command whose caller checks the response's error (hw 4.3). */
 static int modify_qp(struct model *m, const union request *req, union response *resp)
 {
 	struct qp *qp;

@@ -18,7 +18,7 @@
 #define JOURNAL_TOTALS 64
 #define JOURNAL_RESPONSE 64
 #define JOURNAL_CODES (PVRDMA_CMD_DESTROY_SRQ + 1)
-/* How long the driver waits for a response (hw 2.4). */
+/* Time for which the driver waits for a response (hw 2.4). */
 #define JOURNAL_PATIENCE_NS UINT64_C(10000000000)
 #define JOURNAL_SLOW_REG_NS UINT64_C(100000000)
 

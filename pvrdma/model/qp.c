@@ -297,7 +297,7 @@ void qp_modified(struct model *m, struct qp *qp, const struct pvrdma_cmd_modify_
 	}
 	if (!qp->reset)
 		return;
-	/* The driver clears the rings after this (hw 8.3). */
+	/* The driver clears the rings after the reset (hw 8.3). */
 	queue_remove(m, &qp->sq);
 	queue_remove(m, &qp->rq);
 	forget_requests(&qp->sq);

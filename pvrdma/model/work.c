@@ -6,7 +6,7 @@
 
 #include "function.h"
 
-/* Delay before retrying a request if the backend had no room and none completes. */
+/* Delay before retrying a request if the backend had no room and no request completes. */
 #define ROOM_AGAIN_NS 10000000u
 
 int works_init(struct works *works, uint32_t count, bool sends)

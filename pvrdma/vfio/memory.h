@@ -32,7 +32,7 @@ void memory_clear(struct memory *memory);
 
 /*
  * @fd -1: a region that exists but is not accessible. Takes ownership of the descriptor,
- * even on failure. -EEXIST: it overlaps another region.
+ * even on failure. Returns -EEXIST if it overlaps another region.
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);

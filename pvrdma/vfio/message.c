@@ -161,7 +161,7 @@ static int do_write(struct vfio *vfio, size_t size)
 	return ret ? ret : (int)sizeof(*access);
 }
 
-/* Writes before a failed one have been performed, and are counted in the reply. */
+/* Writes before a failed write have been performed, and are counted in the reply. */
 static int do_write_multi(struct vfio *vfio, size_t size)
 {
 	const struct proto_multi *multi = channel_body(&vfio->channel);

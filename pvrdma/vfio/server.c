@@ -80,7 +80,9 @@ static void end_session(struct vfio *vfio, const char *why)
 	}
 	set_timer(vfio, 0);
 	channel_close(&vfio->channel);
-	/* No interrupts and no memory accesses while the function releases the memory. */
+	/*
+	 * Prevents interrupts and memory accesses while the function releases the memory.
+	 */
 	session_reset(vfio);
 	irq_clear(&vfio->irqs);
 	if (vfio->negotiated)

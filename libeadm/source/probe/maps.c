@@ -70,9 +70,7 @@ static int read_array(int fd, uint32_t first, uint32_t count, void *values)
 	return !ret && attr.batch.count != count ? -EPROTO : ret;
 }
 
-/*
- * Any user may create the folder, so its contents are trusted only if root owns it.
- */
+/* Any user may create the folder, so its contents are trusted only if root owns it. */
 static bool is_of_root(const struct eadm_ctx *ctx)
 {
 	int fd = eadm_root_open(ctx, O_PATH | O_DIRECTORY, EADM_PROBE_DIR);
@@ -108,7 +106,10 @@ static int read_info(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	return ret;
 }
 
-/* For "run": whether the process that determines the probe's lifetime was killed. */
+/*
+ * Returns true if the process that determines the lifetime of a probe started by "run"
+ * was killed.
+ */
 static bool is_orphan(const struct eadm_ctx *ctx,
 		      const struct eadm_probe_maps *maps)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The requester of a reliable connection. Inside a program responses are immediate, so
+ * The requester of a reliable connection. Inside a program, responses are immediate, so
  * that only a missing peer (timeout) and a missing receive (RNR) have to be waited for;
  * for peers in another program, remote.c waits for responses.
  */

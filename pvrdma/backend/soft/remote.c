@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Requests whose responder is in another program. A QP requests one piece at a time, and
- * continues after its response. After a lost link it repeats the piece that has no
+ * continues after its response. After a lost link, the QP repeats the piece that has no
  * response, which the responder recognises by its number.
  */
 #include <string.h>

@@ -48,7 +48,7 @@ bool kernel_keeps_kprobes(void)
 	if (fd < 0)
 		return false;
 	/*
-	 * Without an event: only a kernel that supports such links returns this error.
+	 * No event is passed: only a kernel that supports such links returns this error.
 	 */
 	link = bpf_link_create(fd, -1, BPF_PERF_EVENT, NULL);
 	close(fd);

@@ -19,8 +19,8 @@
 /* ---- devices -------------------------------------------------------------- */
 
 /*
- * For a device without a typed pointer. Before registration it has neither name nor
- * number.
+ * For a device without a typed pointer. Before registration, the device has neither a
+ * name nor a number.
  */
 static __always_inline void of_found_device(struct eadm_probe_rec *rec,
 					    struct ib_device *dev)

@@ -300,9 +300,9 @@ static __always_inline void of_owner(struct eadm_probe_rec *rec,
 
 #ifdef EADM_PROBE_NO_FETCH
 /*
- * Before Linux 5.12, additions do not return a value. On these kernels programs run
- * with preemption disabled, and only an interrupt can intervene: records that it would
- * have made in the meantime are lost and counted. x86 keeps the order of stores.
+ * Before Linux 5.12, additions do not return a value. On these kernels, programs run with
+ * preemption disabled, and only an interrupt can intervene: records that it would have
+ * made in the meantime are lost and counted. x86 keeps the order of stores.
  */
 #define barrier() asm volatile("" ::: "memory")
 
@@ -332,9 +332,9 @@ static __always_inline __u64 next_of_cpu(struct eadm_probe_cpu *here)
 }
 
 /*
- * CPUs exclude each other: a CPU that finds only its own addition is alone until it has
- * taken it back. Returns 0 if other CPUs were faster each time; the record then has no
- * number.
+ * CPUs exclude each other: a CPU that finds only its own addition has the lock until it
+ * takes the addition back. Returns 0 if other CPUs were faster each time; the record then
+ * has no number.
  */
 static __always_inline __u64 next_of_device(struct eadm_probe_dev *cell,
 					    __u64 *count)
