@@ -273,7 +273,7 @@ void *model_dma(struct model *m, uint64_t address, size_t size);
  * too many.
  */
 int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
-/* The same in parts: returns 1 as long as there are more pages. */
+/* Like pages_map(), but in parts: returns 1 as long as there are more pages. */
 int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct pages **begun);
 int pages_more(struct model *m, struct pages *pages, uint32_t most);
 void pages_unmap(struct pages *pages);
