@@ -221,7 +221,7 @@ class HwHeader:
                 plain = small
                 self.item(raw, section)
         self.lines += ["", "/* ---- Sizes " + "-" * 61 + " */", "",
-                       "/* sparse lays packed structures out like others. */", "#ifndef __CHECKER__"]
+                       "/* sparse lays out packed structures like unpacked ones. */", "#ifndef __CHECKER__"]
         self.lines += [f"static_assert(sizeof(struct {self.family.name}_{s.name}) == {s.size});"
                        for s in self.family.structs.values()]
         self.lines += ["#endif", "", f"#endif /* {guard} */"]
@@ -241,7 +241,7 @@ def kernel_registers(family):
             readable[reg.get("width", 32)].append(reg["at"])
     if not readable:
         return []
-    lines = ["", "/* 0: no register, or one that must not be read. */",
+    lines = ["", "/* 0: no register, or a register that must not be read. */",
              f"static inline u8 {family.name}_reg_bits(u32 offset)", "{", "\tswitch (offset) {"]
     for width, offsets in sorted(readable.items()):
         lines += [*(f"\tcase {at:#x}:" for at in offsets), f"\t\treturn {width};"]
@@ -260,7 +260,7 @@ def kernel_rings(family):
         return []
     # Callers have refused kinds of ring that are not described.
     last = next(reversed(rules))
-    lines = ["", "/* How the indices of a kind of ring count. */",
+    lines = ["", "/* Index format of a kind of ring. */",
              f"static inline u8 {family.name}_ring_index(u32 kind)", "{"]
     if len(rules) > 1:
         lines.append("\tswitch (kind) {")
@@ -271,7 +271,7 @@ def kernel_rings(family):
         lines += ["\tdefault:", f"\t\treturn EADM_RING_INDEX_{last};", "\t}", "}"]
     else:
         lines += [f"\treturn EADM_RING_INDEX_{last};", "}"]
-    lines += ["", "/* Width of indices that count freely; 0: they do not. */",
+    lines += ["", "/* Width of free-running indices; 0: indices of another format. */",
               f"static inline u8 {family.name}_ring_index_bits(u32 kind)", "{"]
     if not bits:
         return [*lines, "\treturn 0;", "}"]
@@ -321,7 +321,7 @@ def kernel_op_names(family):
 def kernel_classes(family):
     """kmod/include/<family>_classes.h: the driver's numbers as classes of eadm.yaml."""
     guard = f"{family.name.upper()}_CLASSES_H"
-    lines = ["/* The adapter's numbers and what the specification calls them. */",
+    lines = ["/* The adapter's numbers, and their names in the specification. */",
              f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>", "",
              '#include "eadm_values.h"']
     for enum, short in KERNEL_CLASSES.items():

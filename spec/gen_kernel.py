@@ -10,7 +10,7 @@ from emit import c_const, c_name, c_string, header, packed
 def gen_values(spec):
     """The names of values, for drivers, the companion and programs alike."""
     lines = ["#ifndef _UAPI_EADM_VALUES_H", "#define _UAPI_EADM_VALUES_H", "",
-             "/* Whether a value is of a class of its enumeration, EADM_..._CLASS_... */",
+             "/* True if a value belongs to a class of its enumeration, EADM_..._CLASS_... */",
              "#define EADM_IS_OF(value, class)\t((value) < 32 && (class) >> (value) & 1)"]
     for enum in spec.enums.values():
         lines += ["", f"/* {enum.name}{': ' + enum.doc if enum.doc else ''} */"]
@@ -30,7 +30,7 @@ def gen_values(spec):
 def gen_nests(spec):
     """Attributes of what only one family has of an object."""
     lines = ["#ifndef _UAPI_EADM_NESTS_H", "#define _UAPI_EADM_NESTS_H", "",
-             "/* Nests with what only one family has of an object: EADM_A_NEST + its number. */",
+             "/* Nests with the additional fields of a family: EADM_A_NEST + its number. */",
              f"#define EADM_A_NEST\t{NEST}"]
     for family in spec.families:
         number = c_const("family", family.name)
@@ -85,9 +85,9 @@ def snap_struct(obj):
 
 def gen_snap(spec):
     lines = ["/*",
-             " * What a driver reports about each object: values with presence marks, set by the",
+             " * Data that a driver reports about each object: values with presence marks, set by the",
              " * SNAP_ macros of eadm_diag.h. The companion adds the device's name and index.",
-             " * What only one family has is in <family>_snap.h.",
+             " * Fields that only one family has are in <family>_snap.h.",
              " */",
              "#ifndef EADM_SNAP_H", "#define EADM_SNAP_H", "", "#include <linux/types.h>", "",
              '#include "eadm_values.h"', "",
@@ -244,7 +244,7 @@ def gen_kernel_ids(spec):
 
 
 def gen_interface(texts):
-    """A number that differs whenever what companion and drivers share does, but for comments and spaces."""
+    """Returns a number that changes with everything shared by companion and drivers, except comments and spaces."""
     digest = hashlib.sha256()
     for text in texts:
         text = re.sub(r"/\*.*?\*/|//[^\n]*", " ", text, flags=re.DOTALL)

@@ -29,11 +29,14 @@
 
 /* ---- Registers (hw 2.1) ------------------------------------------------ */
 
-/* None is ever loaded from: those with a value are read by way of MMIO_REG_READ (hw 2.3). */
+/*
+ * Registers are never read by load instructions: readable ones are read
+ * through MMIO_REG_READ (hw 2.3).
+ */
 
 #define EFA_REG_VERSION			0x00	/* interface version */
 #define EFA_REG_CONTROLLER_VERSION	0x04	/* firmware version */
-#define EFA_REG_CAPS			0x08	/* timeouts and width of DMA addresses */
+#define EFA_REG_CAPS			0x08	/* DMA address width; reset and command timeouts */
 #define EFA_REG_AQ_BASE_LO		0x10	/* DMA address of the command ring */
 #define EFA_REG_AQ_BASE_HI		0x14	/* high 32 bits of the command ring's DMA address */
 #define EFA_REG_AQ_CAPS			0x18	/* depth and entry size of the command ring */
@@ -47,15 +50,15 @@
 /* depth, entry size and vector of the ring of asynchronous events */
 #define EFA_REG_AENQ_CAPS		0x34
 #define EFA_REG_AENQ_BASE_LO		0x38	/* DMA address of the ring of asynchronous events */
-#define EFA_REG_AENQ_BASE_HI		0x3c	/* high 32 bits of that address */
+#define EFA_REG_AENQ_BASE_HI		0x3c	/* high 32 bits of the DMA address of that ring */
 #define EFA_REG_AENQ_CONS_DB		0x40	/* doorbell of the ring of asynchronous events */
 #define EFA_REG_INTR_MASK		0x4c	/* bit 0 masks interrupts of vector 0 */
 #define   EFA_INTR_MASKED		BIT(0)
 #define EFA_REG_DEV_CTL			0x54	/* reset request and its reason */
 #define EFA_REG_DEV_STS			0x58	/* state of the device */
 #define EFA_REG_MMIO_REG_READ		0x5c	/* request to read a register */
-#define EFA_REG_MMIO_RESP_LO		0x60	/* DMA address of the response to that request */
-#define EFA_REG_MMIO_RESP_HI		0x64	/* high 32 bits of that address */
+#define EFA_REG_MMIO_RESP_LO		0x60	/* DMA address of responses to register reads */
+#define EFA_REG_MMIO_RESP_HI		0x64	/* high 32 bits of the DMA address of responses */
 #define EFA_REG_EQ_DB			0x68	/* doorbell of all event queues */
 
 #define EFA_REGS_SIZE			0x6c
@@ -140,14 +143,14 @@ struct efa_mmio_resp {
 #define EFA_AQE_SIZE			BIT(EFA_AQE_SHIFT)
 #define EFA_EQE_SHIFT			4
 #define EFA_EQE_SIZE			BIT(EFA_EQE_SHIFT)
-/* vector of command completions and asynchronous events */
+/* interrupt vector for command completions and asynchronous events */
 #define EFA_MGMT_VECTOR			0
 
 #define EFA_AQ_ID_CMD_ID		GENMASK(11, 0)
 
 #define EFA_AQ_FLAGS_PHASE		BIT(0)
 #define EFA_AQ_FLAGS_CTRL_DATA		BIT(1)	/* the command has a control buffer */
-/* the address of the control buffer is that of a list of chunks (hw 6.3) */
+/* the control buffer is described by a list of chunks (hw 6.3) */
 #define EFA_AQ_FLAGS_CTRL_INDIRECT	BIT(2)
 
 /* hw 3.2 */
@@ -428,7 +431,10 @@ struct efa_cmd_alloc_mr {
 	__le32 max_pages;
 };
 
-/* A list of pages that is not contiguous: chunks with addresses of pages full of it (hw 6.3). */
+/*
+ * Chunks describe a non-contiguous list of pages: they contain the addresses
+ * of its parts (hw 6.3).
+ */
 #define EFA_CHUNK_SHIFT			12
 #define EFA_CHUNK_SIZE			BIT(EFA_CHUNK_SHIFT)
 #define EFA_CHUNK_PTRS			510
@@ -441,7 +447,7 @@ struct efa_cmd_alloc_mr {
 #define EFA_CREATE_CQ1_VIRT		BIT(6)
 
 #define EFA_CREATE_CQ2_ENTRY_WORDS	GENMASK(4, 0)	/* 4 or 8 */
-#define EFA_CREATE_CQ2_SRC_ADDR		BIT(5)	/* addresses of unknown senders */
+#define EFA_CREATE_CQ2_SRC_ADDR		BIT(5)	/* entries contain addresses of unknown senders */
 
 struct efa_cmd_create_cq {
 	struct efa_aq_hdr hdr;
@@ -488,7 +494,7 @@ struct efa_cmd_create_eq {
 /* ---- Statistics (hw 4.9) ----------------------------------------------- */
 
 enum efa_stats_type {
-	/* bytes and packets sent and received; drops; Q_Key violations */
+	/* bytes and packets, sent and received; drops; Q_Key violations */
 	EFA_STATS_BASIC			= 0,
 	EFA_STATS_MESSAGES		= 1,	/* bytes and requests, sent and received */
 	/* requests, bytes, errors, and bytes sent in response */
@@ -499,7 +505,7 @@ enum efa_stats_type {
 	EFA_STATS_TYPES
 };
 
-#define EFA_STATS_VALUES		6	/* maximum number of values of a type */
+#define EFA_STATS_VALUES		6	/* maximum number of values per statistics type */
 
 struct efa_cmd_get_stats {
 	struct efa_aq_hdr hdr;
@@ -678,12 +684,12 @@ struct efa_host_info {
 
 #define EFA_WQE_SHIFT			6
 #define EFA_WQE_SIZE			BIT(EFA_WQE_SHIFT)
-#define EFA_WQE_LONG_SHIFT		7	/* WQEs of QPs with more inline data */
+#define EFA_WQE_LONG_SHIFT		7	/* size of WQEs with more inline data */
 #define EFA_WQE_LONG_SIZE		BIT(EFA_WQE_LONG_SHIFT)
 #define EFA_WQE_INLINE			32	/* bytes */
 #define EFA_WQE_LONG_INLINE		80
 #define EFA_MAX_SEND_SGE		2
-#define EFA_MAX_INDEX			32768	/* entries of the deepest ring */
+#define EFA_MAX_INDEX			32768	/* maximum number of entries in a ring */
 
 #define EFA_WQE1_META			BIT(7)	/* always 1 */
 #define EFA_WQE1_META_EXT		BIT(6)
@@ -834,9 +840,9 @@ enum efa_comp_status {
 	EFA_WC_REMOTE_RNR		= 10,
 	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the posted receive is too short */
 	EFA_WC_REMOTE_BAD_STATUS	= 12,
-	EFA_WC_UNRESPONSIVE		= 13,	/* the peer has answered before */
+	EFA_WC_UNRESPONSIVE		= 13,	/* the peer has responded before */
 	EFA_WC_UNKNOWN_PEER		= 14,	/* the target has no AH for the requester */
-	EFA_WC_UNREACHABLE		= 15,	/* the peer never answered */
+	EFA_WC_UNREACHABLE		= 15,	/* the peer never responded */
 	EFA_WC_FEATURE_MISMATCH		= 18,
 };
 
@@ -875,7 +881,7 @@ struct efa_eqe {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* sparse lays packed structures out like others. */
+/* sparse lays out packed structures like unpacked ones. */
 #ifndef __CHECKER__
 static_assert(sizeof(struct efa_mmio_resp) == 8);
 static_assert(sizeof(struct efa_aq_hdr) == 4);

@@ -35,7 +35,7 @@
 #define ERDMA_BAR_SQDB			0x1000
 #define ERDMA_BAR_SQDB_SIZE		0x60000
 #define ERDMA_BAR_SQDB_SHARED		0x5f000
-/* Of the pages for SQ doorbells, entries for direct work requests (hw 6.7). */
+/* Entries for direct work requests in the pages for SQ doorbells (hw 6.7). */
 #define ERDMA_SDB_ENTRIES_PER_PAGE	16
 #define ERDMA_GRP_NUM_MIN		4
 #define ERDMA_GRP_NUM_MAX		24
@@ -49,15 +49,15 @@
 
 /* ---- Registers (hw 2.1) ------------------------------------------------ */
 
-/* device version; 0 means that the device does not work */
+/* device version; 0 means that the device is not working */
 #define ERDMA_REG_VERSION		0x00
-#define ERDMA_REG_DEV_PROTO		0x0c	/* protocol: 0 iWARP, 1 RoCEv2 */
+#define ERDMA_REG_DEV_PROTO		0x0c	/* protocol: 0 means iWARP, 1 RoCEv2 */
 #define   ERDMA_PROTO_IWARP		0
 #define   ERDMA_PROTO_ROCEV2		1
 #define ERDMA_REG_DEV_CTRL		0x10	/* command to the device */
 #define   ERDMA_CTRL_RESET		BIT(0)
 #define   ERDMA_CTRL_INIT		BIT(1)
-#define ERDMA_REG_DEV_ST		0x14	/* bit 0 reset done, bit 1 initialised */
+#define ERDMA_REG_DEV_ST		0x14	/* bit 0: reset done; bit 1: initialised */
 #define   ERDMA_ST_RESET_DONE		BIT(0)
 #define   ERDMA_ST_INIT_DONE		BIT(1)
 #define ERDMA_REG_MAC_L			0x18	/* MAC address, low 32 bits */
@@ -66,7 +66,7 @@
 #define ERDMA_REG_CMDQ_SQ_ADDR_H	0x24	/* high 32 bits of the command ring's DMA address */
 /* DMA address of the completion ring of the command queue */
 #define ERDMA_REG_CMDQ_CQ_ADDR_L	0x28
-#define ERDMA_REG_CMDQ_CQ_ADDR_H	0x2c	/* high 32 bits of that address */
+#define ERDMA_REG_CMDQ_CQ_ADDR_H	0x2c	/* high 32 bits of the DMA address of that ring */
 #define ERDMA_REG_CMDQ_DEPTH		0x30	/* depth of both rings, in units of 32 bytes */
 #define ERDMA_REG_CMDQ_EQ_DEPTH		0x34	/* entries of the command EQ */
 #define ERDMA_REG_CMDQ_EQ_ADDR_L	0x38	/* DMA address of the command EQ */
@@ -74,7 +74,7 @@
 #define ERDMA_REG_AEQ_ADDR_L		0x40	/* DMA address of the AEQ */
 #define ERDMA_REG_AEQ_ADDR_H		0x44	/* high 32 bits of the AEQ's DMA address */
 #define ERDMA_REG_AEQ_DEPTH		0x48	/* entries of the AEQ */
-/* groups of direct work requests; values below 4 mean none */
+/* groups of direct work requests; values below 4 mean that there are none */
 #define ERDMA_REG_GRP_NUM		0x4c
 #define ERDMA_REG_AEQ_DB		0x50	/* doorbell of the AEQ, 64 bit */
 /* DMA address of the doorbell record of the command ring, 64 bit */
@@ -121,7 +121,7 @@
 #define ERDMA_RQE_SIZE			BIT(ERDMA_RQE_SHIFT)
 #define ERDMA_DBREC_SIZE		8
 #define ERDMA_CMDQ_MAX_OUTSTANDING	128
-#define ERDMA_CMDQ_SLOT_WQEBB		4	/* 128 byte slots (hw 3.1) */
+#define ERDMA_CMDQ_SLOT_WQEBB		4	/* slots of 128 bytes (hw 3.1) */
 #define ERDMA_CMDQ_DEPTH		512	/* CMDQ_MAX_OUTSTANDING * CMDQ_SLOT_WQEBB */
 #define ERDMA_CMDQ_EQ_DEPTH		128
 #define ERDMA_EQ_DEPTH			4096
@@ -213,7 +213,7 @@ enum erdma_cqe_qtype {
 	ERDMA_CQE_QTYPE_CMDQ		= 2,
 };
 
-/* Syndromes of work completions (hw 7.2); 17 and up mean GENERAL_ERR. */
+/* Syndromes of work completions (hw 7.2); values from 17 on mean GENERAL_ERR. */
 enum erdma_syndrome {
 	ERDMA_WC_SUCCESS		= 0,
 	ERDMA_WC_GENERAL_ERR		= 1,
@@ -235,7 +235,7 @@ enum erdma_syndrome {
 	ERDMA_WC_SYNDROMES
 };
 
-/* CQ doorbell, command CQ and ordinary CQs alike (hw 3.6, 7.4). */
+/* Doorbell of the command CQ and of ordinary CQs (hw 3.6, 7.4). */
 #define ERDMA_CQ_DB_IDX			GENMASK_ULL(63, 56)
 #define ERDMA_CQ_DB_CQN			GENMASK_ULL(55, 32)
 #define ERDMA_CQ_DB_ARM			BIT_ULL(31)
@@ -278,7 +278,7 @@ enum erdma_aeqe_type {
 #define ERDMA_EQ_DB_ARM			BIT_ULL(31)
 #define ERDMA_EQ_DB_CI			GENMASK_ULL(23, 0)
 
-/* Numbering (hw 8.4): EQs in commands, and their contexts. */
+/* Numbers of EQs in commands, and of their contexts (hw 8.4). */
 #define ERDMA_EQN_CMDQ			0
 #define ERDMA_EQC_INDEX_AEQ		0
 #define ERDMA_EQC_INDEX_CMDQ		1
@@ -314,7 +314,7 @@ enum erdma_eq_type {
 
 enum erdma_cc {
 	ERDMA_CC_NEWRENO		= 0,
-	ERDMA_CC_CUBIC			= 1,	/* used when the settings of the two ends differ */
+	ERDMA_CC_CUBIC			= 1,	/* used if the settings of the two ends differ */
 	ERDMA_CC_HPCC_RTT		= 2,
 	ERDMA_CC_HPCC_ECN		= 3,
 	ERDMA_CC_HPCC_INT		= 4,
@@ -387,7 +387,7 @@ struct erdma_cmd_conf_mtu {
 #define ERDMA_CREATE_CQ0_CQN		GENMASK(19, 0)
 
 #define ERDMA_CREATE_CQ1_MTT_CNT	GENMASK(31, 16)
-/* set with a count of 1 by one driver generation: still direct */
+/* one driver generation sets this bit with a count of 1: still direct */
 #define ERDMA_CREATE_CQ1_MTT_TABLE	BIT(15)
 #define ERDMA_CREATE_CQ1_DB_CFG		BIT(11)
 #define ERDMA_CREATE_CQ1_EQN		GENMASK(9, 0)
@@ -423,7 +423,7 @@ struct erdma_cmd_destroy_cq {
 #define ERDMA_CREATE_QP_CQN		GENMASK(23, 0)
 
 /* Bits of sq_mtt and rq_mtt. */
-/* the byte offset itself, a multiple of 4096: not shifted */
+/* byte offset, a multiple of 4096, not shifted */
 #define ERDMA_CREATE_QP_MTT_OFFSET	GENMASK(31, 12)
 #define ERDMA_CREATE_QP_MTT_CNT		GENMASK(11, 1)
 #define ERDMA_CREATE_QP_MTT_LEVEL	BIT(0)
@@ -448,7 +448,7 @@ struct erdma_cmd_create_qp {
 	__le32 rq_mtt;
 	__le64 sq_dbrec;
 	__le64 rq_dbrec;
-	/* From here on only in 128 byte slots. */
+	/* The following members exist only in 128-byte slots. */
 	__le64 sq_inline_mtt[3];
 	__le64 rq_inline_mtt[3];
 	__le32 db_cfg;
@@ -469,7 +469,7 @@ struct erdma_cmd_destroy_qp {
 struct erdma_cmd_modify_qp {
 	__le64 hdr;
 	__le32 cfg;
-	/* Valid for a change to RTS only. */
+	/* The following members are valid only for a change to RTS. */
 	__le32 remote_cookie;
 	__be32 dip;
 	__be32 sip;
@@ -536,7 +536,7 @@ struct erdma_cmd_reg_mr {
 	};
 } __packed;
 
-/* Rights, in the 5-bit field of REG_MR and of the REG_MR WQE. */
+/* Access rights in the 5-bit field of REG_MR and of the REG_MR WQE. */
 #define ERDMA_MR_RA			BIT(0)	/* remote atomic */
 #define ERDMA_MR_LR			BIT(1)
 #define ERDMA_MR_LW			BIT(2)
@@ -549,7 +549,7 @@ enum erdma_mr_type {
 	ERDMA_MR_DMA			= 2,
 };
 
-/* stag = MPT index and key byte (hw 5.4). */
+/* An stag consists of an MPT index and a key byte (hw 5.4). */
 #define ERDMA_STAG_INDEX		GENMASK(31, 8)
 #define ERDMA_STAG_KEY			GENMASK(7, 0)
 
@@ -806,7 +806,7 @@ struct erdma_atomic_sqe {
 #define ERDMA_SQE_MR_RIGHTS		GENMASK(5, 1)
 #define ERDMA_SQE_MR_PAGE_SIZE_EN	BIT(0)
 
-/* Of attr1. */
+/* Bits of attr1. */
 #define ERDMA_SQE_MR_PAGE_SIZE		GENMASK(4, 0)
 
 #define ERDMA_SQE_MR_MTT_INLINE		0
@@ -868,7 +868,7 @@ struct erdma_mpa_frame {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* sparse lays packed structures out like others. */
+/* sparse lays out packed structures like unpacked ones. */
 #ifndef __CHECKER__
 static_assert(sizeof(struct erdma_cmd_hdr) == 8);
 static_assert(sizeof(struct erdma_cqe) == 32);

@@ -29,7 +29,8 @@
 #define PVRDMA_COMMON_VECTOR		0
 
 #define PVRDMA_MSIX_PBA_OFFSET		0x2000
-#define PVRDMA_PAGE_SHIFT		12	/* for all pages that structures refer to */
+/* log2 of the size of all pages that structures refer to */
+#define PVRDMA_PAGE_SHIFT		12
 /* vendor ID of function 0 in the same slot (hw 1.2) */
 #define PVRDMA_NET_VENDOR		0x15ad
 #define PVRDMA_NET_DEVICE		0x7b0
@@ -45,7 +46,7 @@ enum pvrdma_vector {
 
 #define PVRDMA_REG_VERSION		0x00	/* interface version */
 #define PVRDMA_REG_DSRLOW		0x04	/* DMA address of the shared region */
-/* high 32 bits of that address; the write passes the region to the device */
+/* upper half of the region's address; writing this register passes the region to the device */
 #define PVRDMA_REG_DSRHIGH		0x08
 #define PVRDMA_REG_CTL			0x0c	/* enum pvrdma_ctl */
 /* writing 0 submits the command in the command slot */
@@ -65,7 +66,7 @@ enum pvrdma_ctl {
 };
 
 #define PVRDMA_IMR_MASKED		0xffffffff
-/* Versions of the interface and what they brought (hw 14.1). */
+/* Versions of the interface in which features were added (hw 14.1). */
 #define PVRDMA_VERSION_MIN		17
 #define PVRDMA_VERSION_ROCE_V2		18
 #define PVRDMA_VERSION_PFN64		19
@@ -298,7 +299,7 @@ struct pvrdma_cmd_create_uc {
 	__le64 pfn;			/* 32 bits wide before PVRDMA_VERSION_PFN64 */
 };
 
-/* Commands for a single object, and queries of that object. */
+/* Commands that destroy or query a single object. */
 struct pvrdma_cmd_handle {
 	struct pvrdma_cmd_hdr hdr;
 	__le32 handle;
@@ -402,7 +403,7 @@ struct pvrdma_qp_caps {
 	__le32 rsvd;
 };
 
-/* Used before PVRDMA_VERSION_QP_HANDLE, when the QPN is also the handle. */
+/* Used before PVRDMA_VERSION_QP_HANDLE; the QPN is then also the handle. */
 struct pvrdma_resp_create_qp_v1 {
 	struct pvrdma_resp_hdr hdr;
 	__le32 qpn;
@@ -579,7 +580,7 @@ struct pvrdma_cmd_destroy_bind {
 /* ---- Page directories and rings (hw 5) --------------------------------- */
 
 #define PVRDMA_GSI_QPN			1	/* QP that connection managers use */
-#define PVRDMA_DIR_ENTRIES		512	/* entries of each of the two levels */
+#define PVRDMA_DIR_ENTRIES		512	/* entries of a table of either level */
 #define PVRDMA_DIR_MAX_PAGES		262144
 
 /* hw 5.2 */
@@ -590,8 +591,8 @@ struct pvrdma_ring_state {
 
 /* Page 0 of an object, with the state of its rings (hw 5.2). */
 struct pvrdma_ring_header {
-	struct pvrdma_ring_state tx;	/* SQ */
-	struct pvrdma_ring_state rx;	/* all other rings */
+	struct pvrdma_ring_state tx;	/* state of an SQ */
+	struct pvrdma_ring_state rx;	/* state of all other rings */
 };
 
 /* ---- Doorbells (hw 6) -------------------------------------------------- */
@@ -710,7 +711,7 @@ struct pvrdma_sqe {
 
 #define PVRDMA_WR_OP_CODE		GENMASK(31, 0)
 
-/* bit of a Q_Key that selects the Q_Key of the sending QP */
+/* Q_Key bit that selects the Q_Key of the sending QP */
 #define PVRDMA_QKEY_OWN			0x80000000u
 
 /* hw 7.4 */
@@ -836,7 +837,7 @@ struct pvrdma_cq_notification {
 
 /* ---- Sizes ------------------------------------------------------------- */
 
-/* sparse lays packed structures out like others. */
+/* sparse lays out packed structures like unpacked ones. */
 #ifndef __CHECKER__
 static_assert(sizeof(struct pvrdma_caps) == 208);
 static_assert(sizeof(struct pvrdma_ring_info) == 16);

@@ -567,7 +567,7 @@ enum {
 	EADM_A_CMD_MAX = (__EADM_A_CMD_MAX - 1)
 };
 
-/* cep: A connection endpoint, which listens, connects or is connected. */
+/* cep: A connection endpoint, which is listening, connecting or connected. */
 enum {
 	EADM_A_CEP_DEV_INDEX = 1,
 	EADM_A_CEP_DEV_NAME = 2,

@@ -3,7 +3,7 @@
 #ifndef _UAPI_EADM_VALUES_H
 #define _UAPI_EADM_VALUES_H
 
-/* Whether a value is of a class of its enumeration, EADM_..._CLASS_... */
+/* True if a value belongs to a class of its enumeration, EADM_..._CLASS_... */
 #define EADM_IS_OF(value, class)	((value) < 32 && (class) >> (value) & 1)
 
 /* dev-state */
