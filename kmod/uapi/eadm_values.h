@@ -483,7 +483,7 @@
 #define EADM_GID_SCOPE_IPV4	1
 #define EADM_GID_SCOPE_GLOBAL	2
 
-/* gid-use: Usability of a GID in the network namespace of the reader, or the reason why it cannot be used. */
+/* gid-use: Usability of a GID in the reader's namespace, or the reason why it cannot be used. */
 #define EADM_GID_USE_BEST	0
 #define EADM_GID_USE_YES	1
 #define EADM_GID_USE_SAME_LINK	2
