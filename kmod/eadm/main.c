@@ -8,7 +8,7 @@
 #include "eadm_version.h"
 #include "generated/ids.h"
 
-/* May run in interrupt context: only wakes readers, which then check the queue. */
+/* This may run in interrupt context, so it only wakes readers, which then check the queue. */
 static int dev_event(struct notifier_block *nb, unsigned long type, void *data)
 {
 	struct eadm_dev *edev = container_of(nb, struct eadm_dev, nb);
@@ -50,7 +50,10 @@ static int dev_take_objs(struct eadm_dev *edev)
 	return 0;
 }
 
-/* Before this, nothing in the structs of the driver but the number has a known place. */
+/*
+ * Until this check has succeeded, only the interface number has a known place in the driver's
+ * structs.
+ */
 static bool dev_has_our_interface(struct auxiliary_device *adev)
 {
 	const u32 theirs = to_eadm_diag_dev(adev)->ops->interface;
@@ -59,7 +62,7 @@ static bool dev_has_our_interface(struct auxiliary_device *adev)
 	if (theirs == EADM_DIAG_INTERFACE)
 		return true;
 	dev_warn(&adev->dev,
-		 "not shown: eadm.ko has interface %08x, the driver %08x; load both from one build\n",
+		 "not shown: eadm.ko has interface %08x, but the driver has %08x; load both from the same build\n",
 		 EADM_DIAG_INTERFACE, theirs);
 	return false;
 }
@@ -91,7 +94,7 @@ static int eadm_probe(struct auxiliary_device *adev, const struct auxiliary_devi
 	ret = eadm_node_add(edev, &adev->dev);
 	if (ret) {
 		eadm_dev_release(edev);
-		/* The node owns the struct from eadm_node_add() on. */
+		/* After eadm_node_add(), the node owns the struct. */
 		put_device(&edev->node);
 		return ret;
 	}
@@ -122,7 +125,7 @@ static void eadm_remove(struct auxiliary_device *adev)
 	atomic_notifier_chain_unregister(&edev->dd->events, &edev->nb);
 	eadm_node_del(edev);
 	eadm_dev_unpublish(edev);
-	/* No further events can arrive: after this flush the queue has room. */
+	/* No further events can arrive, so the queue has room after this flush. */
 	eadm_event_flush(edev);
 	eadm_event_device(edev, EADM_EVENT_TYPE_DEVICE_REMOVED);
 	eadm_event_flush(edev);
@@ -146,7 +149,7 @@ static struct auxiliary_driver eadm_driver = {
 	.id_table = eadm_ids,
 };
 
-/* The link to the char device under /dev contains the name: make udev re-create it. */
+/* The link to the char device under /dev contains the name, so make udev re-create the link. */
 static void tell_name(struct ib_device *ibdev)
 {
 	const struct net *net = read_pnet(&ibdev->coredev.rdma_net);

@@ -26,7 +26,7 @@ enum {
  * @index: attribute with the index of the RDMA device, or NULL
  * @name: attribute with the name of the RDMA device, or NULL
  * @key: number of the row, or of the first row of a dump
- * @has_key: only the row with number @key is requested
+ * @has_key: the request is limited to the row with number @key
  * @only: BIT_ULL() of the requested attributes, or 0 for all
  * @diag: the part passed to the driver
  */
@@ -131,7 +131,7 @@ static int parse_request(struct eadm_request *req, u8 cmd, struct nlattr **attrs
 		return 0;
 	if (!obj->hw) {
 		NL_SET_ERR_MSG_ATTR(extack, attrs[EADM_A_COMMON_QUERY_HW],
-				    "the adapter has no context of this object");
+				    "the adapter does not provide a context of this object");
 		return -EOPNOTSUPP;
 	}
 	if (obj->hw_perm == EADM_PERM_RAWIO && !(req->can & CAN_RAWIO)) {
@@ -235,8 +235,8 @@ static int put_row(struct sk_buff *skb, const struct eadm_request *req, struct e
 	memset(snap, 0, obj->snap_size);
 	eadm_owner_fill(obj, ops, row, snap, rights);
 	/*
-	 * A request with a filter may leave out parts of a record kept by the driver, so it does
-	 * not count as having read the record.
+	 * The reply to a request with a filter may lack parts of a record kept by the driver, so
+	 * the record does not count as read.
 	 */
 	diag.net = req->net;
 	diag.admin = rights & BIT(EADM_PERM_ADMIN) && !is_picky(req) && !req->only;
@@ -311,7 +311,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 	ret = ops->conf_set ? ops->conf_set(edev->dd, req->key, value) : -EOPNOTSUPP;
 	if (ret == -EOPNOTSUPP)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_PARAM],
-				    "the adapter does not have this setting");
+				    "the adapter does not support this setting");
 	else if (ret == -ERANGE)
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[EADM_A_CONF_VALUE],
 				    "invalid value for this setting");
@@ -452,7 +452,7 @@ err_free:
 	return ret;
 }
 
-/* A renamed device keeps its index; another device in the same slot has a different index. */
+/* A renamed device keeps its index; a new device in the same slot has a different index. */
 static bool is_dumped(const struct dump *dump, const struct eadm_dev *edev)
 {
 	return dump->last == ULONG_MAX || edev->dd->ibdev->index == dump->index;
@@ -489,7 +489,7 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
 			ops->put(edev->dd, row);
 		if (ret == -EMSGSIZE)
 			return ret;
-		/* Any other error concerns only this row, which is skipped. */
+		/* Any other error affects only this row, which is skipped. */
 		if (dump->req.has_key || dump->id++ == U64_MAX)
 			return 0;
 	}
@@ -501,8 +501,8 @@ static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct 
  * @skb: the message
  * @cb: the dump
  *
- * Devices are looked up by their slot each time: the dump of a device that was removed since the
- * last message ends there, and the changed generation reveals that.
+ * Devices are looked up by their slot each time: if a device was removed since the last message,
+ * its dump ends at this point, and the changed generation reveals that.
  *
  * Return: number of bytes in the message, 0 at the end, or a negative errno.
  */
@@ -533,7 +533,7 @@ int eadm_nl_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		dump->done = dump->dev++ == dump->last;
 		dump->id = dump->req.key;
 	}
-	/* A later change is detected in the next message, or in the last one. */
+	/* A later change is detected in the next message, or at the end of the dump. */
 	cb->seq = eadm_dev_generation(dump->req.type, first, dump->last);
 	return skb->len ?: ret;
 }

@@ -39,7 +39,7 @@ static int read_caps(struct erdma_dev *dev)
 	caps->max_cqe = BIT(min_t(u32, shift, MAX_CQE_LOG2));
 	shift = FIELD_GET(ERDMA_CAP0_MAX_MR_SIZE, word[0]);
 	caps->max_mr_size = BIT_ULL(min_t(u32, shift, 63));
-	/* Without the second form of REG_MR, lengths are 32 bits wide (hw 4.9). */
+	/* Without version 1 of REG_MR, lengths are 32 bits wide (hw 4.9). */
 	if (!(caps->flags & ERDMA_FLAG_MTT_VA))
 		caps->max_mr_size = min_t(u64, caps->max_mr_size, SZ_2G);
 	shift = FIELD_GET(ERDMA_CAP1_MAX_MW, word[1]);
@@ -50,7 +50,7 @@ static int read_caps(struct erdma_dev *dev)
 		dev_err(&dev->pdev->dev, "the adapter supports no QPs\n");
 		return -EIO;
 	}
-	/* Assumed until the adapter refuses GET_STATS. */
+	/* Assume that statistics are supported until the adapter refuses GET_STATS. */
 	caps->stats = true;
 	caps->max_cq = 2 * caps->max_qp;
 	caps->max_mr = 2 * caps->max_qp;
@@ -93,7 +93,7 @@ static int pci_start(struct eadm_adapter *ad)
 	ret = -ENODEV;
 	version = readl(ad->bar + ERDMA_REG_VERSION);
 	if (!version || version == ERDMA_REG_GONE) {
-		dev_err(&pdev->dev, "function not working (version %#x)\n", version);
+		dev_err(&pdev->dev, "device not working (version %#x)\n", version);
 		goto err;
 	}
 	/* The meaning of commands depends on the protocol. */
@@ -116,7 +116,7 @@ err:
 
 static int vectors_alloc(struct eadm_adapter *ad)
 {
-	/* One vector for the AEQ and the command EQ, and at least one for completions. */
+	/* One vector is for the AEQ and the command EQ, and at least one is for completions. */
 	int ret = eadm_vectors_alloc(ad, 2, min_t(u32, num_online_cpus() + 1, ERDMA_MAX_VECTORS));
 
 	if (!ret)
@@ -151,7 +151,7 @@ static void pools_destroy(struct eadm_adapter *ad)
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
-/* Takes the adapter out of service; memory that it may still access is not freed afterwards. */
+/* Takes the adapter out of service. Memory that it may still access is not freed afterwards. */
 static void adapter_stop(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
@@ -209,7 +209,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ vectors_alloc, eadm_vectors_free },
 	{ pools_create, pools_destroy },
-	/* Memory and queues of the driver, none of which is known to the adapter yet. */
+	/* Memory and queues of the driver, which the adapter does not know yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ erdma_cm_init, erdma_cm_exit },
 	{ erdma_eqs_init, erdma_eqs_free },

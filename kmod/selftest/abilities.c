@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A case without a connection manager, for adapters that have none: a QP of InfiniBand's kind
- * that is connected with itself, on an adapter with neither atomics nor fast registration.
+ * A case for adapters that do not support a connection manager: an InfiniBand-style QP connected to
+ * itself, on an adapter that supports neither atomics nor fast registration.
  */
 
 #include <linux/delay.h>
@@ -14,7 +14,7 @@
 #define RTS_MASK	(IB_QP_STATE | IB_QP_TIMEOUT | IB_QP_RETRY_CNT | IB_QP_RNR_RETRY | \
 			 IB_QP_SQ_PSN | IB_QP_MAX_QP_RD_ATOMIC)
 
-/* By the address that is made of the interface's MAC address, which needs no look-up. */
+/* Uses the address derived from the interface's MAC address, which needs no lookup. */
 static bool connect_with_itself(struct ib_qp *qp)
 {
 	struct ib_qp_attr attr = {
@@ -42,7 +42,7 @@ static bool refuses(struct ib_qp *qp, const struct ib_send_wr *wr)
 	return CLAUSE(ib_post_send(qp, wr, &bad) == -EOPNOTSUPP) && CLAUSE(bad == wr);
 }
 
-/* A message without data to itself. */
+/* Sends a message without data to the QP itself. */
 static bool sends(struct ib_qp *qp, struct ib_cq *cq)
 {
 	struct ib_send_wr wr = { .opcode = IB_WR_SEND, .send_flags = IB_SEND_SIGNALED };
@@ -66,10 +66,10 @@ static bool sends(struct ib_qp *qp, struct ib_cq *cq)
 }
 
 /**
- * refuses_unannounced() - a case: what the device does not announce is refused, the rest works
+ * refuses_unannounced() - case: unannounced features are refused, and all other features work
  * @qp: a QP in INIT
- * @cq: where it completes
- * @mr: for fast registration; may be an error, if there is none
+ * @cq: CQ of its completions
+ * @mr: for fast registration; an ERR_PTR() if not supported
  */
 bool refuses_unannounced(struct ib_qp *qp, struct ib_cq *cq, struct ib_mr *mr)
 {

@@ -8,7 +8,7 @@
 /* The defaults are ERDMA's, in the order of enum cause. */
 unsigned int vendor_errors[NR_CAUSES] = { 2, 3, 4, 3, 0x30 };
 module_param_array(vendor_errors, uint, NULL, 0444);
-MODULE_PARM_DESC(vendor_errors, "Vendor error numbers of failures: no such key, beyond the end, no right, not aligned, no such sink");
+MODULE_PARM_DESC(vendor_errors, "Vendor error numbers of failures: bad key, beyond the end, no access right, not aligned, bad sink key");
 
 bool is_iwarp(const struct ib_device *ibdev)
 {

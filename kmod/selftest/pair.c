@@ -11,10 +11,10 @@
 #define PAIR_BYTES	(PAIR_PAGES * PAGE_SIZE)
 #define CM_LIMIT_MS	10000
 #define LIMIT		(10 * HZ)
-/* Of the transport that has such, for receives that come late. */
+/* Retries of the transport, if it supports retries, for receives that are posted late. */
 #define RETRIES		7
 
-/* Calls the completions' own callbacks, if the end is used like that. */
+/* Calls the callbacks of completions if the end works by events. */
 static void process(struct end *e, struct ib_cq *cq)
 {
 	if (!e->by_events)
@@ -109,7 +109,7 @@ static void end_destroy(struct end *e)
 		rdma_destroy_id(e->id);
 }
 
-/* Events of all three ids; the server's id is a child of the listener's. */
+/* Handles events of all three IDs; the server's ID is a child of the listener's ID. */
 static int on_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct rdma_conn_param param = {
@@ -127,7 +127,7 @@ static int on_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		ret = end_make(&p->client, id) ?: rdma_connect_locked(id, &param);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* Not expected: the connection manager destroys the id. */
+		/* The connection is not expected, so the connection manager destroys the ID. */
 		if (p->server.made)
 			return -EBUSY;
 		ret = end_make(&p->server, id) ?: rdma_accept(id, &param);
@@ -185,7 +185,7 @@ static int pair_connect(struct pair *p, const char *address)
 }
 
 /**
- * pair_make() - connect a device with itself
+ * pair_make() - connect a device to itself
  * @ibdev: the device
  * @address: its IPv4 address
  *
@@ -203,7 +203,7 @@ struct pair *pair_make(struct ib_device *ibdev, const char *address)
 	ret = pair_connect(p, address);
 	if (!ret && p->client.id->device == ibdev && p->server.id->device == ibdev)
 		return p;
-	pr_err("selftest: no connection of %s: %d\n", address, ret);
+	pr_err("selftest: cannot connect to %s: %d\n", address, ret);
 	pair_destroy(p);
 	return NULL;
 }
@@ -214,7 +214,7 @@ struct pair *pair_make(struct ib_device *ibdev, const char *address)
  */
 void pair_destroy(struct pair *p)
 {
-	/* No new child can come once it is gone. */
+	/* Once the listener is gone, no new child can be created. */
 	if (p->listener)
 		rdma_destroy_id(p->listener);
 	if (p->client.qp)
@@ -225,7 +225,7 @@ void pair_destroy(struct pair *p)
 }
 
 /**
- * pair_query() - a case: a query tells what a connected QP is
+ * pair_query() - case: a query returns the attributes of a connected QP
  * @p: the pair
  */
 bool pair_query(struct pair *p)
@@ -249,7 +249,7 @@ bool pair_query(struct pair *p)
 }
 
 /**
- * end_sge() - an element that names a part of an end's memory
+ * end_sge() - return an SGE for a part of an end's memory
  * @e: the end
  * @offset: into it
  * @length: bytes
@@ -302,7 +302,7 @@ bool end_holds(const struct end *e, u32 offset, u32 length, u8 seed)
  * @offset: where to
  * @length: bytes; 0: the receive has no SGE
  *
- * Return: whether it was accepted.
+ * Return: true if the receive was accepted.
  */
 bool end_receive(struct end *e, u64 wr_id, u32 offset, u32 length)
 {
@@ -321,7 +321,7 @@ bool end_receive(struct end *e, u64 wr_id, u32 offset, u32 length)
  * @e: the end
  * @wr: list of requests
  *
- * Return: whether all were accepted.
+ * Return: true if all were accepted.
  */
 bool end_post(struct end *e, const struct ib_send_wr *wr)
 {
@@ -329,13 +329,13 @@ bool end_post(struct end *e, const struct ib_send_wr *wr)
 }
 
 /**
- * end_refuses() - post what cannot be posted
+ * end_refuses() - post requests that must be refused
  * @e: the end
  * @wr: list of requests
- * @first: the first that is not accepted
+ * @first: the first request that is refused
  * @err: expected error
  *
- * Return: whether it was refused like that.
+ * Return: true if the request was refused with this error.
  */
 bool end_refuses(struct end *e, const struct ib_send_wr *wr, const struct ib_send_wr *first,
 		 int err)
@@ -352,9 +352,9 @@ bool end_refuses(struct end *e, const struct ib_send_wr *wr, const struct ib_sen
  * @cq: one of its CQs
  * @wr_id: expected number
  * @status: expected status
- * @wc: gets the completion
+ * @wc: set to the completion
  *
- * Return: whether it came and was as expected.
+ * Return: true if the completion arrived and is as expected.
  */
 bool end_completes(struct end *e, struct ib_cq *cq, u64 wr_id, enum ib_wc_status status,
 		   struct ib_wc *wc)
@@ -380,7 +380,7 @@ bool end_completes(struct end *e, struct ib_cq *cq, u64 wr_id, enum ib_wc_status
  * @e: the end
  * @wr_id: number of the request
  * @opcode: expected opcode of the completion
- * @wc: gets the completion
+ * @wc: set to the completion
  */
 bool end_sent(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc)
 {
@@ -394,7 +394,7 @@ bool end_sent(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *
  * @e: the end
  * @wr_id: number of the request
  * @opcode: expected opcode of the completion
- * @wc: gets the completion
+ * @wc: set to the completion
  */
 bool end_received(struct end *e, u64 wr_id, enum ib_wc_opcode opcode, struct ib_wc *wc)
 {
@@ -417,10 +417,10 @@ bool end_is_quiet(struct end *e)
  * end_map() - set the memory that an end's MR will cover
  * @e: the end
  * @pages: pages of its memory, in this order
- * @count: how many
+ * @count: number of pages
  * @offset: into the first one
  *
- * Return: whether that worked.
+ * Return: true if that worked.
  */
 bool end_map(struct end *e, const u8 *pages, unsigned int count, unsigned int offset)
 {
@@ -441,7 +441,7 @@ bool end_map(struct end *e, const u8 *pages, unsigned int count, unsigned int of
  * @e: the end
  * @access: access flags
  *
- * Return: whether that worked.
+ * Return: true if that worked.
  */
 bool end_register(struct end *e, int access)
 {
@@ -462,7 +462,7 @@ bool end_register(struct end *e, int access)
  * @e: the end
  * @access: access flags
  *
- * Return: whether that worked; the MR's iova is the end's dma.
+ * Return: true if that worked; the MR's iova is the end's dma.
  */
 bool end_expose(struct end *e, int access)
 {

@@ -9,7 +9,7 @@
 #define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_WRITE)
 #define SIZE	40
 
-/* A list of sends, numbered from 0; each has separate SIZE bytes. */
+/* A list of sends, numbered from 0; each has its own SIZE bytes. */
 struct list {
 	struct ib_send_wr *wr;
 	struct ib_sge *sge;
@@ -47,7 +47,7 @@ static bool list_make(struct list *l, const struct end *e, unsigned int count)
 	return true;
 }
 
-/* Posts receives for messages first to end, each at its own place. */
+/* Posts receives for the messages from @first up to @end, each at its own place. */
 static bool receive(struct end *e, unsigned int first, unsigned int end)
 {
 	for (; first < end; first++)
@@ -66,7 +66,7 @@ static bool received(struct end *e, unsigned int first, unsigned int end)
 	return true;
 }
 
-/* Checks that all completed, in order, and no others. */
+/* Checks that all of these requests completed, in order, and no others. */
 static bool sent(struct end *e, unsigned int first, unsigned int end)
 {
 	struct ib_wc wc;
@@ -107,7 +107,7 @@ bool queue_signals(struct pair *p)
 	return ok && end_is_quiet(&p->client) && end_is_quiet(&p->server);
 }
 
-/* A bad request: earlier requests are executed, it is reported, the rest is not executed. */
+/* A bad request is reported; earlier requests are executed, and later requests are not. */
 bool queue_chain(struct pair *p)
 {
 	unsigned int n = DEPTH / 2, bad = DEPTH / 4;
@@ -167,7 +167,7 @@ static bool largest(struct pair *p, struct list *l)
 	return ok;
 }
 
-/* A list that is too long: all that fit are executed, and the next one is reported. */
+/* A list that is too long: all requests that fit are executed, and the next request is reported. */
 static bool overfill(struct pair *p, struct list *l, unsigned int *taken)
 {
 	const struct ib_send_wr *bad = NULL;
@@ -205,7 +205,9 @@ bool queue_full(struct pair *p)
 	return ok;
 }
 
-/* More requests than any queue index counts, of sizes that do not divide the queue's length. */
+/*
+ * Posts more requests than a queue index can count, of sizes that do not divide the queue's length.
+ */
 bool queue_wrap(struct pair *p)
 {
 	unsigned int i, j, n = DEPTH / 2, round;
@@ -284,7 +286,7 @@ static bool flushes_late(struct end *e, struct list *l)
 	       flushed(e, e->rcq, 0, 3) && end_is_quiet(e);
 }
 
-/* The consumer stops: what is outstanding is flushed, signaled or not. */
+/* The consumer stops: all outstanding requests are flushed, signaled or not. */
 bool queue_flush(struct pair *p)
 {
 	const unsigned int n = 12, done = 5;
@@ -300,11 +302,11 @@ bool queue_flush(struct pair *p)
 	}
 	for (i = 0; i < n; i++)
 		l.wr[i].send_flags = i % 3 ? 0 : IB_SEND_SIGNALED;
-	/* The first ones have receives; only 0 and 3 of them are signaled. */
+	/* The first requests have receives; only requests 0 and 3 of these are signaled. */
 	ok = receive(&p->server, 0, done) && end_post(&p->client, l.wr) &&
 	     received(&p->server, 0, done) && sent(&p->client, 0, 1) && sent(&p->client, 3, 4) &&
 	     end_post(&p->server, server.wr) && receive(&p->client, 0, 9);
-	/* Four of the receives are for what the server sends. */
+	/* Four of the receives are for messages from the server. */
 	ok = ok && received(&p->client, 0, 4) && sent(&p->server, 0, 4) && stop(&p->client) &&
 	     flushed(&p->client, p->client.scq, done, n) &&
 	     flushed(&p->client, p->client.rcq, 4, 9) && end_is_quiet(&p->client) &&
@@ -314,7 +316,7 @@ bool queue_flush(struct pair *p)
 	return ok;
 }
 
-/* A request fails: its completion reports why, and both ends are flushed. */
+/* A request fails: its completion reports the cause, and both ends are flushed. */
 bool queue_flush_error(struct pair *p)
 {
 	struct ib_rdma_wr bad = {
@@ -380,8 +382,8 @@ static bool not_called(struct end *e)
 }
 
 /*
- * Meanwhile the adapter has forgotten everything: executed requests stay
- * executed, the rest is flushed, and a consumer that asks for an event gets it.
+ * In the meantime, the adapter has lost its state: executed requests stay executed, the rest are
+ * flushed, and a consumer that requests an event gets it.
  */
 bool queue_lost(struct pair *p)
 {
@@ -445,7 +447,7 @@ bool queue_drain(struct pair *p)
 		return false;
 	tasks = kcalloc(2 * l.count, sizeof(*tasks), GFP_KERNEL);
 	p->client.by_events = true;
-	/* Twice: the second time the QP is already in error before anything is posted. */
+	/* Drain twice: the second time, the QP is in the error state before anything is posted. */
 	ok = CLAUSE(tasks) && CLAUSE(!ib_req_notify_cq(p->client.scq, IB_CQ_NEXT_COMP)) &&
 	     CLAUSE(!ib_req_notify_cq(p->client.rcq, IB_CQ_NEXT_COMP)) &&
 	     drains(&p->client, &l, tasks) && drains(&p->client, &l, tasks);

@@ -10,7 +10,7 @@
 #define REMOTE	(IB_ACCESS_LOCAL_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_WRITE)
 #define LENGTH	3000
 
-/* What the client does with memory of the server; if there is a cause, it fails. */
+/* Lets the client access memory of the server; the access must fail if a cause is given. */
 static bool access(struct pair *p, enum ib_wr_opcode opcode, u64 addr, u32 length, u32 rkey,
 		   const enum cause *cause)
 {
@@ -42,7 +42,7 @@ static bool is_dead(struct pair *p, u32 rkey)
 	return access(p, IB_WR_RDMA_WRITE, p->server.mr->iova, 1, rkey, &cause);
 }
 
-/* One registration: some pages in some order, mapped as one range. */
+/* Tests one registration of some pages, in some order, mapped as one range. */
 static bool scatter(struct pair *p, const u8 *pages, unsigned int count, unsigned int offset,
 		    u64 base)
 {
@@ -75,7 +75,7 @@ bool region_register(struct pair *p)
 	unsigned int offset;
 	u32 old;
 
-	/* A few pages are in the request itself, more are in a table. */
+	/* A few pages are in the request itself, more pages are in a table. */
 	for (offset = 0; offset < PAGE_SIZE; offset += 2731)
 		if (!scatter(p, pages, 1, offset, 0) || !scatter(p, pages, 3, offset, 0) ||
 		    !scatter(p, pages, 4, offset, 0) || !scatter(p, pages, 5, offset, 0) ||
@@ -121,7 +121,7 @@ bool region_send_invalidate(struct pair *p)
 	    !CLAUSE(wc.ex.invalidate_rkey == wr.ex.invalidate_rkey) ||
 	    !CLAUSE(wc.byte_len == LENGTH) || !CLAUSE(end_holds(&p->server, 7000, LENGTH, 21)))
 		return false;
-	/* It can be registered again, with another key. */
+	/* The region can be registered again, with a different key. */
 	return end_expose(&p->server, REMOTE) && writes(p, p->server.mr->iova, LENGTH) &&
 	       is_dead(p, wr.ex.invalidate_rkey);
 }
@@ -154,13 +154,13 @@ bool region_read_invalidate(struct pair *p)
 		    !CLAUSE(end_holds(&p->client, 200, LENGTH, 31 + i)))
 			return false;
 	}
-	/* It can no longer be the target of a read. */
+	/* The region can no longer be the target of a read. */
 	return end_post(&p->client, &wr.wr) &&
 	       end_completes(&p->client, p->client.scq, 1, IB_WC_LOC_ACCESS_ERR, &wc) &&
 	       CLAUSE(wc.vendor_err == vendor_errors[NO_SINK]);
 }
 
-/* A transport that has no such request. */
+/* For a transport that does not support read with invalidate. */
 bool region_no_read_invalidate(struct pair *p)
 {
 	struct ib_sge sge = end_sge(&p->client, 0, LENGTH);
@@ -178,7 +178,10 @@ bool region_no_read_invalidate(struct pair *p)
 	       writes(p, p->server.mr->iova, LENGTH) && end_is_quiet(&p->client);
 }
 
-/* As many pages as the device says, each of them the same memory; one more is refused. */
+/*
+ * Registers the maximum number of pages of the device, all with the same memory; one more is
+ * refused.
+ */
 bool region_limit(struct pair *p)
 {
 	u32 most = p->ibdev->attrs.max_fast_reg_page_list_len, i;

@@ -2,16 +2,14 @@
 /*
  * A kernel consumer that checks an RDMA driver's contract; independent of the driver.
  *
- * Parameter "device" names the RDMA device, "address" is its own. Writing the name of a case to
- * parameter "run" runs it: the write fails if a clause does not hold, the kernel
- * log says which. "begin" makes a PD, a CQ and a QP that stay until "end", the
- * device's removal or the module's; what their handlers saw meanwhile is in the
- * read-only parameters. "begin_pair" connects two QPs and leaves requests
- * outstanding, for "lost" after a reset; "begin_shared" does so with two QPs
- * that share a CQ, for "shared_lost", and "shared_again" if the CQ is served again then.
- * "overrun" has a CQ of what "begin" made get more
- * completions than it has room for.
- * tests/vm/conformance/README.md lists the clauses.
+ * The parameter "device" names the RDMA device, "address" is the address of the device. Writing the
+ * name of a case to the parameter "run" runs the case: the write fails if a clause does not hold,
+ * and the kernel log shows the clause. "begin" creates a PD, a CQ and a QP that exist until "end",
+ * or until the device or the module is removed; the read-only parameters count the events that
+ * their handlers received. "begin_pair" connects two QPs and leaves requests outstanding, for
+ * "lost" after a reset; "begin_shared" does so with two QPs that share a CQ, for "shared_lost", and
+ * "shared_again" if the CQ is served again then. "overrun" makes a CQ created by "begin" receive
+ * more completions than it has room for. tests/vm/conformance/README.md lists the clauses.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -40,7 +38,7 @@ MODULE_PARM_DESC(qp_events, "Asynchronous events of the QP");
 module_param(device_events, uint, 0444);
 MODULE_PARM_DESC(device_events, "Asynchronous events of the device");
 module_param(removals, uint, 0444);
-MODULE_PARM_DESC(removals, "Number of times the device was removed with objects in use");
+MODULE_PARM_DESC(removals, "Number of times that the device was removed with objects in use");
 
 static unsigned int atomic_events;
 module_param(atomic_events, uint, 0444);
@@ -52,9 +50,12 @@ MODULE_PARM_DESC(late_events, "Callbacks after an object was destroyed");
 
 static unsigned int event_ms;
 module_param(event_ms, uint, 0644);
-MODULE_PARM_DESC(event_ms, "How long an asynchronous event's handler sleeps");
+MODULE_PARM_DESC(event_ms, "Time for which the handler of an asynchronous event sleeps");
 
-/* One set of objects; small has room for less than what posted to burst completes. */
+/*
+ * One set of objects; the CQ small has room for fewer completions than the requests posted to burst
+ * generate.
+ */
 struct set {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
@@ -165,7 +166,7 @@ static void destroy(struct set *s)
 	kfree(s);
 }
 
-/* InfiniBand's QPs take receives from INIT on. */
+/* InfiniBand QPs accept receives from INIT on. */
 static bool begin(struct ib_qp *qp)
 {
 	struct ib_qp_attr attr = {
@@ -177,7 +178,7 @@ static bool begin(struct ib_qp *qp)
 					IB_QP_ACCESS_FLAGS);
 }
 
-/* A QP, or NULL. */
+/* Returns a QP, or NULL. */
 static struct ib_qp *make_qp(struct set *s, struct ib_cq *cq)
 {
 	struct ib_qp_init_attr qp_attr = {
@@ -226,7 +227,7 @@ static struct set *make(struct ib_device *ibdev)
 	return s;
 
 err:
-	pr_err("selftest: no objects\n");
+	pr_err("selftest: cannot create the objects\n");
 	destroy(s);
 	return NULL;
 }
@@ -238,7 +239,7 @@ static int stop(struct ib_qp *qp)
 	return ib_modify_qp(qp, &attr, IB_QP_STATE);
 }
 
-/* Posts count receives by one call; how many were taken, from @bad. */
+/* Posts @count receives in one call; the number accepted is derived from @bad. */
 static int post(struct ib_qp *qp, unsigned int count, unsigned int *taken)
 {
 	const struct ib_recv_wr *bad = NULL;
@@ -262,7 +263,7 @@ static int post(struct ib_qp *qp, unsigned int count, unsigned int *taken)
 	return ret;
 }
 
-/* Polls until there are count; *most is the maximum of one call. */
+/* Polls until there are @count completions; sets *most to the maximum returned by one call. */
 static bool reap(struct set *s, unsigned int count, unsigned int *most)
 {
 	unsigned long end = jiffies + 5 * HZ;
@@ -323,13 +324,13 @@ static bool notify_once(struct set *s)
 	if (!CLAUSE(!ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP)) || !CLAUSE(!stop(s->qp)) ||
 	    !CLAUSE(!post(s->qp, BATCH, &taken)) || !wait_callbacks(s, 1))
 		return false;
-	/* Completions without a new request: no callback. */
+	/* Completions without a new request must not cause a callback. */
 	if (!CLAUSE(!post(s->qp, BATCH, &taken)))
 		return false;
 	msleep(100);
 	if (!CLAUSE(s->callbacks == 1))
 		return false;
-	/* A request after the completions does not lose them. */
+	/* A notification request after the completions must not lose them. */
 	if (!CLAUSE(ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0 ||
 		    READ_ONCE(s->callbacks) == 2))
 		return false;
@@ -361,8 +362,7 @@ static bool destroy_in_callback(struct set *s)
 }
 
 /*
- * Two QPs complete through one CQ, whose consumer works with events, and the
- * adapter forgets them.
+ * Two QPs complete through one CQ, whose consumer works with events, and the adapter loses them.
  */
 static bool share(struct set *s)
 {
@@ -392,8 +392,8 @@ static bool shared_lost(struct set *s)
 }
 
 /*
- * What means nothing to the QP is zero, not what the caller's memory held: to iWARP's most of
- * it, to one of InfiniBand's as long as it is not connected.
+ * Attributes that do not apply to the QP must be zero instead of previous contents of the caller's
+ * memory: most attributes of an iWARP QP, and of an InfiniBand QP that is not connected.
  */
 static bool query(struct set *s)
 {
@@ -423,7 +423,7 @@ static bool query(struct set *s)
 	       CLAUSE(init.qp_type == IB_QPT_RC && init.sq_sig_type == IB_SIGNAL_ALL_WR);
 }
 
-/* More pages than fit into one table of the adapter. */
+/* Registers more pages than fit into one table of the adapter. */
 static bool large_region(struct set *s)
 {
 	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, LARGE_PAGES);
@@ -431,7 +431,7 @@ static bool large_region(struct set *s)
 	return CLAUSE(!IS_ERR(mr)) && CLAUSE(!ib_dereg_mr(mr));
 }
 
-/* Calls that the driver makes for a dead QP, and those that the adapter has made for a new one. */
+/* Checks the driver's calls for a dead QP and the calls caused by the adapter for a new QP. */
 static bool shared_again(struct set *s)
 {
 	const struct ib_recv_wr wr = {};
@@ -454,7 +454,7 @@ static bool shared_again(struct set *s)
 	return CLAUSE(s->reaped == 2 * ROUNDS) && CLAUSE(s->most_running == 1);
 }
 
-/* For an adapter of few abilities, which may have no regions for fast registration. */
+/* For an adapter with few capabilities, which may not support fast registration. */
 static bool few_abilities(struct set *s)
 {
 	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, 1);

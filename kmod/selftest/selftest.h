@@ -15,28 +15,28 @@
 	({ \
 		bool _ok = (cond); \
 		if (!_ok) \
-			pr_err("selftest: %s:%d: not so: %s\n", __func__, __LINE__, #cond); \
+			pr_err("selftest: %s:%d: does not hold: %s\n", __func__, __LINE__, #cond); \
 		_ok; \
 	})
 
-/* Why a request fails; the adapter's own number for it is a parameter. */
+/* Cause of a request's failure; the adapter's number for each cause is a parameter. */
 enum cause { NO_KEY, BEYOND_END, NO_RIGHT, UNALIGNED, NO_SINK, NR_CAUSES };
 extern unsigned int vendor_errors[NR_CAUSES];
 
 /**
  * struct end - one end of a connection
- * @id: the connection manager's id
- * @pd: each end has its own
+ * @id: the connection manager's ID
+ * @pd: PD of this end only
  * @scq: completions of sends, in number and order of the requests
  * @rcq: completions of receives
- * @qp: only signals requests that ask for it
- * @mr: for fast registration of all the memory
+ * @qp: QP that signals only requests with the signaled flag
+ * @mr: MR for fast registration of all the memory
  * @buf: memory, initially zero
  * @dma: its DMA address
  * @scq_callbacks: callbacks of the CQ; rcq_callbacks likewise
  * @by_events: each request has an ib_cqe; completions are polled when an event
  *	reports them
- * @made: all of that exists
+ * @made: all members above exist
  * @established: reported by the connection manager
  */
 struct end {
@@ -54,7 +54,7 @@ struct end {
 	bool established;
 };
 
-/* A connection of a device with itself. */
+/* A connection of a device to itself. */
 struct pair {
 	struct ib_device *ibdev;
 	struct rdma_cm_id *listener;
@@ -87,7 +87,7 @@ bool end_register(struct end *e, int access);
 bool end_expose(struct end *e, int access);
 bool end_invalidate(struct end *e, u32 rkey);
 
-/* Cases: each has its own pair and may leave it in any state. */
+/* Cases: each has its own pair and may leave the pair in any state. */
 bool transfer_send(struct pair *p);
 bool transfer_send_imm(struct pair *p);
 bool transfer_write(struct pair *p);

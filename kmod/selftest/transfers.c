@@ -3,7 +3,7 @@
 
 #include "selftest.h"
 
-/* More than a page, unaligned, with a byte before and after it. */
+/* The data is larger than a page and unaligned, with a byte before and after it. */
 #define SOURCE	123
 #define TARGET	9001
 #define LENGTH	5003
@@ -17,7 +17,7 @@ static bool arrived(const struct end *to, u32 length, u8 seed)
 	       CLAUSE(!to->buf[TARGET + length]);
 }
 
-/* Executes an RDMA request: one completion here, and none at the other end. */
+/* Executes an RDMA request: one completion at this end, and none at the other end. */
 static bool does(struct pair *p, struct ib_rdma_wr *wr, enum ib_wc_opcode opcode,
 		 struct ib_wc *wc)
 {
@@ -26,7 +26,10 @@ static bool does(struct pair *p, struct ib_rdma_wr *wr, enum ib_wc_opcode opcode
 	return end_post(&p->client, &wr->wr) && end_sent(&p->client, 3, opcode, wc);
 }
 
-/* A last request, as it ends the connection: refused by the other end. */
+/*
+ * Posts a request that the other end refuses; it is the last request because it ends the
+ * connection.
+ */
 static bool fails(struct pair *p, struct ib_send_wr *wr, enum ib_wc_status status,
 		  enum cause cause)
 {
@@ -38,7 +41,7 @@ static bool fails(struct pair *p, struct ib_send_wr *wr, enum ib_wc_status statu
 	       CLAUSE(wc.vendor_err == vendor_errors[cause]);
 }
 
-/* A message finds its receive, and both complete. */
+/* A message is delivered to a receive, and both complete. */
 static bool deliver(struct pair *p, struct ib_send_wr *wr, struct ib_wc *wc)
 {
 	struct ib_sge sge = end_sge(&p->client, SOURCE, LENGTH);
@@ -62,7 +65,7 @@ bool transfer_send(struct pair *p)
 
 	if (!deliver(p, &wr, &wc) || !CLAUSE(!wc.wc_flags))
 		return false;
-	/* Without data, which needs no memory. */
+	/* A message without data needs no memory. */
 	wr.sg_list = NULL;
 	wr.num_sge = 0;
 	return end_receive(&p->server, 2, 0, 0) && end_post(&p->client, &wr) &&
@@ -180,7 +183,7 @@ static bool atomic(struct pair *p, struct ib_atomic_wr *wr, enum ib_wc_opcode op
 	       CLAUSE(*word == after) && CLAUSE(!word[-1]) && CLAUSE(!word[1]);
 }
 
-/* Requests that no WQE can express, then an unaligned address. */
+/* Tests requests that cannot be encoded in a WQE, then an unaligned address. */
 static bool atomic_limits(struct pair *p, struct ib_atomic_wr *wr)
 {
 	struct ib_sge sge[2] = { end_sge(&p->client, 64, 8), end_sge(&p->client, 72, 8) };
@@ -217,7 +220,7 @@ bool transfer_compare_swap(struct pair *p)
 		.wr.opcode = IB_WR_ATOMIC_CMP_AND_SWP, .compare_add = first, .swap = second,
 	};
 
-	/* The second time the value differs, so it stays as it is. */
+	/* The second time, the value differs and therefore stays unchanged. */
 	return atomic_begin(p, &wr, first) &&
 	       atomic(p, &wr, IB_WC_COMP_SWAP, first, second) &&
 	       atomic(p, &wr, IB_WC_COMP_SWAP, second, second) && atomic_limits(p, &wr);
@@ -229,7 +232,7 @@ bool transfer_fetch_add(struct pair *p)
 		.wr.opcode = IB_WR_ATOMIC_FETCH_AND_ADD, .compare_add = 0x100000001,
 	};
 
-	/* A carry from the lower to the upper half, then an overflow. */
+	/* Tests a carry from the lower to the upper half, then an overflow. */
 	return atomic_begin(p, &wr, U64_MAX - 0x100000001) &&
 	       atomic(p, &wr, IB_WC_FETCH_ADD, U64_MAX - 0x100000001, U64_MAX) &&
 	       atomic(p, &wr, IB_WC_FETCH_ADD, U64_MAX, 0x100000000) && atomic_limits(p, &wr);
@@ -320,7 +323,7 @@ bool transfer_inline(struct pair *p)
 	       CLAUSE(wc.byte_len == most) && arrived(&p->server, most, 12);
 }
 
-/* An adapter that takes no inline data. */
+/* For an adapter that does not support inline data. */
 bool transfer_no_inline(struct pair *p)
 {
 	struct ib_sge sge = { .addr = (uintptr_t)p->client.buf, .length = 1 };
@@ -339,7 +342,7 @@ bool transfer_no_inline(struct pair *p)
 
 #define MOST_ELEMENTS	64
 
-/* As many SGEs as the device supports, of all sizes; the first is empty. */
+/* Builds as many SGEs as the device supports, of all sizes; the first one is empty. */
 static u32 elements(const struct end *e, struct ib_sge *sge, u32 count)
 {
 	u32 i, length = 0;

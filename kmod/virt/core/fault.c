@@ -20,7 +20,7 @@ static const struct vdev_knob common[VDEV_FAULT_COMMON] = {
 	[VDEV_FAULT_IRQ_SPURIOUS] = { "irq_spurious",
 		"a spurious interrupt is raised; target: vector" },
 	[VDEV_FAULT_DEV_GONE] = { "dev_gone",
-		"reads return all ones; arg: ms until the function is back, 0: never" },
+		"reads return all ones; arg: ms until the function is back (0: never)" },
 	[VDEV_FAULT_STALL] = { "stall",
 		"the device does nothing for arg ms" },
 	[VDEV_FAULT_DEV_HANG] = { "dev_hang",
@@ -162,14 +162,14 @@ void vdev_fault_exit(struct vdev *vdev)
 }
 
 /**
- * vdev_fault_strike() - does an enabled fault occur? See vdev_fault_hit()
+ * vdev_fault_strike() - check whether an enabled fault occurs, see vdev_fault_hit()
  * @vdev: adapter
  * @id: the knob
  * @target: the target that would be affected, compared with the knob's target
  * @arg: set to the knob's argument, may be NULL
  *
  * Context: any.
- * Return: whether the caller has to inject the fault.
+ * Return: true if the caller has to inject the fault.
  */
 bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target,
 		       u64 *arg)
@@ -195,10 +195,10 @@ bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target,
 }
 
 /**
- * vdev_fault_latency() - random duration of a slow operation
+ * vdev_fault_latency() - return a random duration for a slow operation
  * @mean_us: roughly the mean; capped at one second
  *
- * Returns 0.5 to 1.5 times the mean, and ten times that in one of a hundred cases.
+ * The duration is 0.5 to 1.5 times the mean, and ten times as long in one of a hundred cases.
  *
  * Context: any.
  * Return: microseconds.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The family's own knobs: one row per knob here, and one call of efv_fault_hit() where the fault is
- * injected.
+ * The family's own knobs: one row per knob in this file, and one call of efv_fault_hit() where the
+ * fault is injected.
  */
 #include "efv.h"
 
@@ -14,23 +14,23 @@
 
 const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(READ_LOST) = { "read_lost",
-		"a readless read is not answered; target: offset of the register" },
+		"the device does not respond to a readless read; target: offset of the register" },
 	KNOB(RESET_STUCK) = { "reset_stuck",
 		"a reset does not complete until the count is 0" },
 	KNOB(RESET_LATE) = { "reset_late",
-		"a reset request takes effect arg ms later, everything works until then" },
+		"a reset request takes effect arg ms later; everything works until then" },
 	KNOB(CMD_DROP) = { "cmd_drop",
 		"a command is not completed; arg 1: it is executed" TARGET_CMD },
 	KNOB(CMD_DELAY) = { "cmd_delay",
-		"a command and all after it complete arg ms later" TARGET_CMD },
+		"a command and all later commands complete arg ms later" TARGET_CMD },
 	KNOB(CMD_ERROR) = { "cmd_error",
 		"a command is not executed and fails with status arg" TARGET_CMD },
 	KNOB(CMD_DUPLICATE) = { "cmd_duplicate",
 		"a command is completed twice" TARGET_CMD },
 	KNOB(CMD_SLOW) = { "cmd_slow",
-		"a command takes about arg us, one in 100 ten times that" TARGET_CMD },
+		"a command takes about arg us, or ten times as long (1 in 100)" TARGET_CMD },
 	KNOB(CMD_DB_LOST) = { "cmd_db_lost",
-		"a doorbell of the command ring is ignored until the next one" },
+		"a doorbell of the command ring is ignored until the next doorbell" },
 	KNOB(ANSWER_GARBAGE) = { "answer_garbage",
 		"the response to a query command is garbage" TARGET_CMD },
 	KNOB(KEEP_ALIVE_LOST) = { "keep_alive_lost",
@@ -38,7 +38,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(AENQ_EVENT) = { "aenq_event",
 		"a spurious event is raised; arg: group + syndrome * 65536" },
 	KNOB(AH_FULL) = { "ah_full",
-		"creating another AH fails" },
+		"the creation of an AH fails" },
 	KNOB(CQ_OVERRUN) = { "cq_overrun",
 		"a completion overwrites the one before it" TARGET_CQ },
 	KNOB(CQE_LOST) = { "cqe_lost",
@@ -58,15 +58,15 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(EQE_DUPLICATE) = { "eqe_duplicate",
 		"a completion event is written twice" TARGET_CQ },
 	KNOB(SQ_DB_LOST) = { "sq_db_lost",
-		"a doorbell of a send queue is ignored until the next one" TARGET_QP },
+		"a doorbell of a send queue is ignored until the next doorbell" TARGET_QP },
 	KNOB(RQ_DB_LOST) = { "rq_db_lost",
-		"a doorbell of a receive queue is ignored until the next one" TARGET_QP },
+		"a doorbell of a receive queue is ignored until the next doorbell" TARGET_QP },
 	KNOB(QP_STALL) = { "qp_stall",
-		"a QP sends nothing for arg ms, 0: forever" TARGET_QP },
+		"a QP sends nothing for arg ms (0: forever)" TARGET_QP },
 	KNOB(WR_ERROR) = { "wr_error",
 		"a work request is not executed and fails with status arg" TARGET_QP },
 	KNOB(WR_SLOW) = { "wr_slow",
-		"a work request waits about arg us, one in 100 ten times that" TARGET_QP },
+		"a work request waits about arg us, or ten times as long (1 in 100)" TARGET_QP },
 	KNOB(DMA_FAULT) = { "dma_fault",
 		"the local memory of a work request is inaccessible" TARGET_QP },
 	KNOB(RNR) = { "rnr",
@@ -76,7 +76,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RETRANSMIT) = { "retransmit",
 		"a message is sent arg more times than necessary" TARGET_QP },
 	KNOB(IMPAIRED) = { "impaired",
-		"a connection is reported impaired, its message is delayed by arg ms" TARGET_QP },
+		"a connection is reported impaired; its message is delayed by arg ms" TARGET_QP },
 	KNOB(COUNTERS_WRAP) = { "counters_wrap",
 		"all counters start arg below their wrap-around" },
 };

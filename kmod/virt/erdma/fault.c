@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The family's own knobs: one row per knob here, and one call of ev_fault_hit() where the fault is
- * injected. tests/vm/faults/README.md describes their effects; a test compares the two.
+ * The family's own knobs: one row per knob in this file, and one call of ev_fault_hit() where the
+ * fault is injected. tests/vm/faults/README.md describes their effects; a test compares the names.
  */
 #include "ev.h"
 
@@ -17,13 +17,13 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(CMD_DROP) = { "cmd_drop",
 		"a command is not completed; arg 1: it is executed" TARGET_CMD },
 	KNOB(CMD_DELAY) = { "cmd_delay",
-		"a command and all after it complete arg ms later" TARGET_CMD },
+		"a command and all later commands complete arg ms later" TARGET_CMD },
 	KNOB(CMD_ERROR) = { "cmd_error",
 		"a command is not executed and fails with syndrome arg" TARGET_CMD },
 	KNOB(CMD_DUPLICATE) = { "cmd_duplicate",
 		"a command is completed twice" TARGET_CMD },
 	KNOB(CMD_SLOW) = { "cmd_slow",
-		"a command takes about arg us, one in 100 ten times that" TARGET_CMD },
+		"a command takes about arg us, or ten times as long (1 in 100)" TARGET_CMD },
 	KNOB(CMD_DB_LOST) = { "cmd_db_lost",
 		"a doorbell of the command queue is ignored" },
 	KNOB(CMD_ARM_LOST) = { "cmd_arm_lost",
@@ -41,7 +41,7 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(AEQ_CQ_ERROR) = { "aeq_cq_error",
 		"a CQ fails, and with it its QPs" TARGET_CQ },
 	KNOB(AEQ_UNKNOWN) = { "aeq_unknown",
-		"an event of type arg names an object that does not exist" },
+		"an event of type arg refers to an object that does not exist" },
 	KNOB(CQ_ARM_LOST) = { "cq_arm_lost",
 		"arming a CQ is ignored" TARGET_CQ },
 	KNOB(CQ_OVERRUN) = { "cq_overrun",
@@ -61,11 +61,11 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RQ_DB_LOST) = { "rq_db_lost",
 		"a doorbell of a receive queue is ignored" TARGET_QP },
 	KNOB(QP_STALL) = { "qp_stall",
-		"a QP sends nothing for arg ms, 0: until it is stopped" TARGET_QP },
+		"a QP sends nothing for arg ms (0: until it is stopped)" TARGET_QP },
 	KNOB(WR_ERROR) = { "wr_error",
 		"a work request fails with syndrome arg" TARGET_QP },
 	KNOB(WR_SLOW) = { "wr_slow",
-		"a work request waits about arg us, one in 100 ten times that" TARGET_QP },
+		"a work request waits about arg us, or ten times as long (1 in 100)" TARGET_QP },
 	KNOB(DMA_FAULT) = { "dma_fault",
 		"the memory of a work request is inaccessible" TARGET_QP },
 	KNOB(RNR) = { "rnr",
@@ -75,19 +75,19 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RETRANSMIT) = { "retransmit",
 		"a message is lost in transit and sent again arg ms later" TARGET_QP },
 	KNOB(LINK_DOWN) = { "link_down",
-		"a message is dropped at the disabled port, sent or received" },
+		"a sent or received message is dropped because the port is disabled" },
 	KNOB(BPS_LIMIT) = { "bps_limit",
-		"the bit rate limiter drops a message, sent again arg ms later" TARGET_QP },
+		"a message exceeds the bit rate and is sent again arg ms later" TARGET_QP },
 	KNOB(PPS_LIMIT) = { "pps_limit",
-		"the packet rate limiter drops a message, sent again arg ms later" TARGET_QP },
+		"a message exceeds the packet rate and is sent again arg ms later" TARGET_QP },
 	KNOB(COUNTERS_WRAP) = { "counters_wrap",
 		"all counters of the port are at 2^64 - arg" },
 	KNOB(INIT_LOST) = { "init_lost",
 		"a start request is ignored" },
 	KNOB(RESET_LOST) = { "reset_lost",
-		"a reset request is ignored, everything continues to work" },
+		"a reset request is ignored, and everything continues to work" },
 	KNOB(RESET_LATE) = { "reset_late",
-		"a reset request takes effect arg ms later, everything works until then" },
+		"a reset request takes effect arg ms later; everything works until then" },
 	KNOB(FALSE_GONE) = { "false_gone",
-		"the version reads as all ones for arg ms, 0: forever, but everything works" },
+		"the version reads as all ones for arg ms (0: forever), but everything works" },
 };

@@ -282,8 +282,8 @@ def interfaces():
         knob("interface", theirs)
         knob("live", 1)
         name = next(n for n in os.listdir(f"{bus}/devices") if ".diag2." in n)
-        why = (f"{name}: not shown: eadm.ko has interface {ours:08x}, the driver {theirs:08x}; "
-               "load both from one build\n")
+        why = (f"{name}: not shown: eadm.ko has interface {ours:08x}, but the driver has {theirs:08x}; "
+               "load both from the same build\n")
         same(kernel_log().count(why), 1)
         same(os.path.exists(f"{bus}/devices/{name}/driver"), False)
         same(Client().dump("dev").rows, [])
