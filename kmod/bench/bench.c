@@ -38,7 +38,7 @@ static u64 per_command(u64 start)
 	return div_u64((ktime_get_ns() - start) * 1000, COMMANDS);
 }
 
-/* The driver reads the clock in any case, but it is included here. */
+/* The driver reads the clock anyway; this measurement includes the reading. */
 static u64 measure_recorder(struct eadm_recorder *r)
 {
 	u64 response[2] = { 1, 2 };

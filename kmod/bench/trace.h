@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A tracepoint like the driver's erdma:cmd_done, without a device. */
+/* A copy of the driver's tracepoint erdma:cmd_done that needs no device. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM erdma_bench
 

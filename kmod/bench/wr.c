@@ -5,8 +5,7 @@
  *
  * Requests are posted to QPs that are not connected, which the adapter does not
  * process, and are then flushed all at once: only the driver's part is
- * measured. The module is independent of the driver, so that it can measure
- * several.
+ * measured. The module does not depend on a driver, so it can measure different drivers.
  */
 #include <linux/ktime.h>
 #include <linux/math64.h>
@@ -14,7 +13,9 @@
 #include <rdma/ib_verbs.h>
 
 #define ROUNDS		9
-/* Number of requests of each kind per round; PART of them at once with interrupts off. */
+/*
+ * Number of requests of each kind per round; PART of them are handled at once with interrupts off.
+ */
 #define REQUESTS	512
 #define PART		64
 

@@ -2,8 +2,8 @@
 /*
  * The auxiliary bus. Kernels without one (5.10, or any configuration without
  * CONFIG_AUXILIARY_BUS, see compat/Kbuild) use our own bus, eadm_aux.ko, which the
- * driver and the companion share. It has the part of the kernel's interface that
- * these use, with other symbols and another name in sysfs.
+ * driver and the companion share. It provides the part of the kernel's interface that these modules
+ * use, with different symbols and a different name in sysfs.
  */
 #ifndef COMPAT_AUXBUS_H
 #define COMPAT_AUXBUS_H
@@ -12,7 +12,7 @@
 #include <linux/auxiliary_bus.h>
 #include <linux/build_bug.h>
 
-/* The table provides the alias. */
+/* The kernel's build generates the module alias from the table. */
 #define COMPAT_AUX_TABLE(ids)	MODULE_DEVICE_TABLE(auxiliary, ids)
 #define COMPAT_AUX_ALIAS(name)	static_assert(sizeof(name) > 1)
 #else
@@ -36,7 +36,7 @@
 #define EADM_AUX_NAME_SIZE		40
 #define EADM_AUX_MODALIAS		"eadm_aux:"
 
-/* The kernel's build knows no table of this type. */
+/* The kernel's build does not support tables of this type. */
 #define COMPAT_AUX_TABLE(ids)		static_assert(sizeof(ids) > 1)
 #define COMPAT_AUX_ALIAS(name)		MODULE_ALIAS(EADM_AUX_MODALIAS name)
 

@@ -28,8 +28,8 @@
 #endif
 
 /*
- * Flags of pages for vm_insert_page(). Where a page that is charged to a memory cgroup has a type,
- * a process cannot map it: such pages are not charged there.
+ * Flags of pages for vm_insert_page(). On kernels on which a page charged to a memory cgroup has a
+ * page type, processes cannot map such a page, so pages are not charged on these kernels.
  */
 #ifdef COMPAT_HAVE_PAGE_TYPE_KMEMCG
 #define COMPAT_GFP_USER_PAGES	GFP_KERNEL
@@ -74,7 +74,7 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 	((struct irq_work){ .func = (f), .flags = ATOMIC_INIT(0) })
 #endif
 
-/* The hint sets the affinity itself there. */
+/* On these kernels, the hint also sets the affinity. */
 #ifndef COMPAT_HAVE_IRQ_AFFINITY_AND_HINT
 #define irq_set_affinity_and_hint	irq_set_affinity_hint
 #define irq_update_affinity_hint	irq_set_affinity_hint

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An interrupt domain for PCI functions that a module models: without a parent, and MSI-X
- * only. It is the domain of the function itself, or, on kernels with per-device domains,
- * the parent of that.
+ * An interrupt domain for PCI functions that a module models: it has no parent, and supports only
+ * MSI-X. It is the function's own domain or, on kernels with per-device domains, the parent of that
+ * domain.
  */
 #ifndef COMPAT_MSI_H
 #define COMPAT_MSI_H
@@ -55,7 +55,7 @@ static inline int compat_msi_map(struct compat_msi *msi, struct irq_domain *doma
 	irq_domain_set_info(domain, virq, vector, msi->ops->chip, NULL, handle_edge_irq, NULL,
 			    "edge");
 #ifdef COMPAT_HAVE_IRQ_MOVE_PCNTXT
-	/* Without this, affinity is only changed from the handler. */
+	/* Without this flag, the affinity is changed only from the handler. */
 	irq_set_status_flags(virq, IRQ_MOVE_PCNTXT);
 #endif
 	msi->ops->map(msi, vector, virq);

@@ -7,8 +7,8 @@
 #include <net/net_namespace.h>
 
 /*
- * kernel_bind() and others take a struct sockaddr or, in newer kernels, one without a fixed
- * size.
+ * kernel_bind() and similar functions take a struct sockaddr or, in newer kernels, a sockaddr
+ * without a fixed size.
  */
 #define compat_sockaddr(addr)	((void *)(addr))
 
@@ -42,7 +42,7 @@ static inline u64 compat_net_cookie(const struct net *net)
 #ifdef COMPAT_HAVE_NET_COOKIE
 	return net->net_cookie;
 #else
-	/* The cookie is not exported to modules. The mix is random. */
+	/* The cookie is not exported to modules, so the random hash_mix is used. */
 	return (u64)net->hash_mix << 32 | net->ns.inum;
 #endif
 }

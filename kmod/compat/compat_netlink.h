@@ -25,7 +25,7 @@ static inline struct nlattr **compat_genl_dump_attrs(struct netlink_callback *cb
 }
 #endif
 
-/* Refuse requests of @cmd and above that have anything in reserved fields. */
+/* Refuse requests from command @cmd on whose reserved fields are not zero. */
 static inline void compat_genl_resv_start(struct genl_family *family, unsigned int cmd)
 {
 #ifdef COMPAT_HAVE_GENL_RESV_START_OP

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * PCI host bridges without a device behind them: architecture data of a bus, and choice
- * of its domain.
+ * PCI host bridges without a parent device: architecture data of a bus, and selection of its
+ * domain.
  */
 #ifndef COMPAT_PCI_H
 #define COMPAT_PCI_H
@@ -12,8 +12,8 @@
 /*
  * struct compat_sysdata - what @sysdata of a bus must point to
  *
- * Generic code reads it on machines with ACPI: without a parent it does not look for an
- * ACPI entry of the bridge.
+ * Generic code reads it on machines with ACPI; if there is no parent, it does not look for an ACPI
+ * entry of the bridge.
  */
 #ifdef CONFIG_X86
 #define compat_sysdata pci_sysdata
@@ -39,7 +39,7 @@ static inline void compat_sysdata_init(struct compat_sysdata *data, int domain)
  * @resources: resources of the bus, owned by it on success
  * @msi: interrupt domain of its functions
  *
- * On return functions may have been found, but no driver bound to them.
+ * On return, functions may have been found, but no driver is bound to them.
  *
  * Context: may sleep, pci_lock_rescan_remove() held.
  * Return: the bus or NULL.

@@ -63,14 +63,14 @@ static inline void compat_has_local_dma_lkey(struct ib_device_attr *attr)
 #endif
 }
 
-/* A link speed of newer kernels; older ones show the highest one they know. */
+/* A link speed of newer kernels; older kernels show the highest speed that they support. */
 #ifdef COMPAT_HAVE_SPEED_XDR
 #define COMPAT_SPEED_XDR	IB_SPEED_XDR
 #else
 #define COMPAT_SPEED_XDR	IB_SPEED_NDR
 #endif
 
-/* Allows user commands, on kernels that do not derive them from the ops. */
+/* Allows user commands on kernels that do not derive them from the ops. */
 static inline void compat_allow_commands(struct ib_device *ibdev)
 {
 #ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
@@ -91,7 +91,7 @@ static inline void compat_allow_commands(struct ib_device *ibdev)
 #endif
 }
 
-/* The same for address handles of processes, where a driver has them. */
+/* Allows the commands for address handles, for drivers that support them. */
 static inline void compat_allow_ah(struct ib_device *ibdev)
 {
 #ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
@@ -101,7 +101,7 @@ static inline void compat_allow_ah(struct ib_device *ibdev)
 #endif
 }
 
-/* The same for shared receive queues. */
+/* Allows the commands for shared receive queues. */
 static inline void compat_allow_srq(struct ib_device *ibdev)
 {
 #ifdef COMPAT_HAVE_UVERBS_CMD_MASKS
@@ -131,7 +131,9 @@ static inline struct rdma_hw_stats *compat_alloc_hw_stats(const struct rdma_stat
 }
 #endif
 
-/* Whether it listens for IPv6 only; on kernels without that flag it listens for both. */
+/*
+ * Returns true if the ID listens for IPv6 only; on kernels without this flag it listens for both.
+ */
 static inline bool compat_iw_afonly(const struct iw_cm_id *id)
 {
 #ifdef COMPAT_HAVE_IW_AFONLY
@@ -141,7 +143,7 @@ static inline bool compat_iw_afonly(const struct iw_cm_id *id)
 #endif
 }
 
-/* The core does not track SRQs before. */
+/* Older cores do not track SRQs. */
 static inline struct rdma_restrack_entry *compat_srq_res(struct ib_srq *ibsrq)
 {
 #ifdef COMPAT_HAVE_SRQ_RES

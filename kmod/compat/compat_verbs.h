@@ -38,8 +38,8 @@ static int compat_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *at
 #define compat_destroy_qp	COMPAT_DRIVER(destroy_qp)
 #else
 /*
- * Here the driver allocates the memory, and the core sets these members only
- * after this has returned.
+ * On these kernels the driver allocates the memory, and the core sets these members only after this
+ * function has returned.
  */
 static struct ib_qp *compat_create_qp(struct ib_pd *ibpd, struct ib_qp_init_attr *attr,
 				      struct ib_udata *udata)
@@ -78,7 +78,7 @@ static int compat_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 #endif
 
 #ifdef COMPAT_HAVE_REG_DMAH
-/* There are no DMA handles, as no verb creates any. */
+/* There are no DMA handles, because no verb creates any. */
 static struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
 					int access, struct ib_dmah *dmah, struct ib_udata *udata)
 {

@@ -39,7 +39,7 @@ enum eadm_queue_state {
 	EADM_QUEUE_DEAD,
 };
 
-/* Why an adapter is reset. */
+/* Reason for a reset of an adapter. */
 enum eadm_reset_reason {
 	EADM_RESET_COMMAND_LOST,
 	EADM_RESET_FATAL,	/* the adapter reported a fatal error */
@@ -86,16 +86,16 @@ struct eadm_counters {
  * @room_ms: how long recovery waits for room in the queue
  * @op_class: map the adapter's operation code to EADM_CMD_OP_*
  * @cause_class: map the syndrome of a completion to EADM_CAUSE_*
- * @answered: whether @process may find a completion; called without the lock. May be NULL if
- *	@spin_ns is 0
- * @has_room: whether a command can be submitted
+ * @answered: return whether @process may find a completion; called without the lock held. May be
+ *	NULL if @spin_ns is 0
+ * @has_room: return whether a command can be submitted
  * @submit: put a command into the queue, which has room for it. Calls eadm_cmd_submitted()
  * @process: consume completions. Calls eadm_cmd_answered() and
  *	eadm_cmd_late()
  * @lose: a command timed out and its slot is marked lost: take over the memory that the adapter may
  *	still use
- * @events: consume events of the queue if their interrupt may be lost; called without the lock. May
- *	be NULL
+ * @events: consume events of the queue if their interrupt may be lost; called without the lock
+ *	held. May be NULL
  * @missed: a completion was found that no interrupt had announced
  * @serves: the queue is about to use interrupts. May be NULL
  * @sleeps: an issuer is about to sleep. May be NULL
@@ -148,9 +148,9 @@ struct eadm_step {
  * @start: start the adapter again, without objects, with bus mastering on and the queue polled
  * @forget: reset the driver's copy of the adapter's state and, if the adapter has confirmed the
  *	reset, free the memory that commands referred to
- * @has_restarted: called periodically while in service: whether the adapter seems to have lost its
- *	state without a reset by the driver. May return false positives: recovery tries a command
- *	first
+ * @has_restarted: called periodically while in service: return true if the adapter seems to have
+ *	lost its state without a reset by the driver. False positives are allowed, because recovery
+ *	tries a command first
  * @watch: called periodically: handle conditions whose interrupt may have been lost
  * @died: notify the owner of a QP that the adapter no longer has it; the QP is referenced. Called
  *	by recovery: if the adapter is in service again, commands issued by the owner's handler are
@@ -161,7 +161,7 @@ struct eadm_step {
  * @ctx_begin: create a context in the adapter, initialise its object, and respond to @udata; its
  *	maps exist, and it is not visible yet. Return 0 or -errno
  * @ctx_end: undo @ctx_begin; the context is no longer visible
- * @check_mr: whether a process may register this much memory. Return 0 or -errno
+ * @check_mr: check whether a process may register this much memory. Return 0 or -errno
  * @reg_mr: register an MR; takes ownership of the pinned memory, also on failure, and counts
  *	failures
  * @find_ring: find the requested queue, and fill in everything known without querying the adapter.
@@ -200,7 +200,7 @@ struct eadm_adapter_ops {
  * @ibdev: the RDMA device; first, as the RDMA core allocates all of it
  * @ops: operations of its family
  * @port: its port
- * @fn: PCI function, and whether it is present
+ * @fn: PCI function and its presence
  * @bars: bitmap of claimed memory BARs
  * @bar: the BAR of registers
  * @vectors: interrupt vectors granted
@@ -227,7 +227,7 @@ struct eadm_adapter_ops {
  * @recoverer: the task that brings the queue back; under @lock
  * @cmds: counts of commands, and their flight recorder; under @lock
  * @cmd_timeout: command timeout in ms; read with READ_ONCE()
- * @reason: why recovery runs; written under @lock, and not while the queue is recovering
+ * @reason: reason for the recovery; written under @lock, and not while the queue is recovering
  * @epoch: number of the current epoch, raised by each reset under @lock; see eadm_object_is_dead()
  * @gone: the adapter no longer responds on the bus; set once
  * @watch: detects conditions that no command would reveal
@@ -295,12 +295,13 @@ struct eadm_adapter {
 	eadm_debug(&(ad)->diag, &(ad)->fn.pdev->dev, topic, fmt, ##__VA_ARGS__)
 
 /**
- * eadm_object_is_dead() - whether the adapter no longer serves an object
+ * eadm_object_is_dead() - check whether the adapter no longer serves an object
  * @ad: the adapter
  * @obj: the object
  *
- * If so, the adapter cannot access the object's memory, and has discarded the object or will do so
- * before it can access memory again. The memory must not be freed on this condition alone.
+ * If true, the adapter cannot access the object's memory, and has discarded the object or will
+ * discard it before it can access memory again. The memory must not be freed on this condition
+ * alone.
  *
  * Context: any.
  */

@@ -106,7 +106,9 @@ static void cmd_put(struct eadm_diag_dev *dd, void *row)
 	kfree(row);
 }
 
-/* PID of the requester in the reader's PID namespace, 0 if it is not visible there. */
+/*
+ * Returns the PID of the requester in the reader's PID namespace, or 0 if it is not visible there.
+ */
 static u32 reader_pid(const struct eadm_rec *rec)
 {
 	struct pid_namespace *ns = task_active_pid_ns(current);
@@ -155,7 +157,7 @@ static void fill_outcome(const struct eadm_adapter *ad, const struct eadm_rec *r
 		SNAP_SET(s, cause, ad->ops->queue->cause_class(rec->syndrome));
 }
 
-/* When an administrator reads the record of the first timeout, the record is released. */
+/* Reading the record of the first timeout as an administrator releases the record. */
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {

@@ -22,7 +22,7 @@ struct eadm_snap_cmdq;
  * @timeouts: commands that timed out
  * @late: completions after the timeout
  * @spurious: completions that matched no command or were damaged
- * @last_spurious: local_clock() when @spurious last grew, 0 = never
+ * @last_spurious: local_clock() when @spurious last increased, 0 = never
  * @last_submit: local_clock() of the last submission
  * @last_comp: local_clock() of the last completion
  * @rec: flight recorder, kept across recovery

@@ -114,9 +114,9 @@ void eadm_dealloc_ucontext(struct ib_ucontext *ibctx)
  * eadm_ctxs_zap() - revoke device memory from all contexts that the adapter no longer serves
  * @ad: the adapter
  *
- * After a reset the adapter assigns this memory to new contexts. Processes then write to a dummy
- * page, as after a removal. A context created concurrently belongs to the new epoch, or its mmap()
- * fails.
+ * After a reset the adapter assigns this memory to new contexts. Writes of processes to the revoked
+ * memory go to a dummy page, as after a removal. A context created concurrently belongs to the new
+ * epoch, or its mmap() fails.
  *
  * Context: process; the epoch was raised, or the driver is being unbound.
  */
@@ -153,7 +153,7 @@ void eadm_ctxs_leave(struct eadm_adapter *ad)
  * @ibctx: the context
  *
  * The RDMA core has destroyed the objects and frees the context. Device memory was revoked by
- * eadm_ctxs_leave(), or is revoked when the context is freed; from then on, mapped rings belong to
+ * eadm_ctxs_leave(), or is revoked when the context is freed; after that, mapped rings belong to
  * the process. The RDMA core requires this callback to remove a device while contexts are open.
  *
  * Context: process.

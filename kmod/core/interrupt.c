@@ -2,10 +2,10 @@
 /*
  * Event queues and their interrupts, independent of the family.
  *
- * Lost interrupts: entries that no interrupt has announced are only a hint that an interrupt was
- * lost. A CPU that is descheduled by the hypervisor, or that has interrupts disabled, takes the
- * interrupt later. A work item on that CPU runs after its pending interrupts, so it can distinguish
- * the two cases.
+ * Lost interrupts: entries without an interrupt are only a hint that an interrupt was lost. A CPU
+ * that is descheduled by the hypervisor, or that has interrupts disabled, takes the interrupt
+ * later. A work item on that CPU runs after its pending interrupts, so it can distinguish the two
+ * cases.
  */
 
 #include <linux/irq.h>
@@ -27,7 +27,7 @@ static void check_work(struct work_struct *work)
 }
 
 /**
- * eadm_eq_suspect() - check for a lost interrupt after finding entries that none announced
+ * eadm_eq_suspect() - check for a lost interrupt after finding entries without an interrupt
  * @eq: the event queue; a check that is pending already covers this call
  *
  * Context: any.
@@ -40,7 +40,7 @@ void eadm_eq_suspect(struct eadm_eq *eq)
 	if (!data || atomic_cmpxchg_acquire(&eq->suspected, 0, 1))
 		return;
 	eq->then = READ_ONCE(eq->interrupts);
-	/* The mask may be empty; if that CPU has gone offline, another one runs the work. */
+	/* The mask may be empty. If the CPU has gone offline, a different CPU runs the work. */
 	cpu = cpumask_first(irq_data_get_effective_affinity_mask(data));
 	queue_work_on(cpu < nr_cpu_ids ? cpu : WORK_CPU_UNBOUND, system_highpri_wq, &eq->check);
 }
@@ -95,7 +95,7 @@ struct eadm_eq *eadm_eq_find(struct eadm_adapter *ad, u64 index)
 
 /**
  * eadm_eq_request() - request the interrupt of an event queue
- * @eq: the queue, whose name the interrupt gets
+ * @eq: the queue, after which the interrupt is named
  * @handler: its handler
  * @data: argument of the handler
  * @cpu: CPU that should take the interrupt
@@ -154,7 +154,7 @@ void eadm_eq_set_live(struct eadm_eq *eq, bool live)
 }
 
 /**
- * eadm_eq_unknown() - count an entry that named an unknown object
+ * eadm_eq_unknown() - count an entry that refers to an unknown object
  * @eq: the queue
  *
  * Context: any.

@@ -18,16 +18,16 @@
  * @ring: memory of the entries
  * @node: in @ad->eqs
  * @index: EADM number
- * @role: EADM_EQ_ROLE_*: EADM_EQ_ROLE_ASYNC has number 0, and no @eqn
- * @eqn: the adapter's number of the queue
+ * @role: EADM_EQ_ROLE_*; the queue of role EADM_EQ_ROLE_ASYNC has number 0 and no @eqn
+ * @eqn: the adapter's number for the queue
  * @vector: MSI-X vector
  * @depth: number of entries, a power of two
  * @ci: consumer index; as wide as the adapter's
  * @live: the adapter uses the queue
  * @interrupts: interrupts taken; written by the handler only
  * @events: entries consumed
- * @unknown: entries that named an unknown object
- * @last_unknown: local_clock() when @unknown last grew, 0 = never
+ * @unknown: entries that referred to an unknown object
+ * @last_unknown: local_clock() when @unknown last increased, 0 = never
  * @waiting: entries were pending at the last check
  * @interrupts_then: @interrupts at the last check
  * @created: local_clock() of creation
@@ -40,7 +40,7 @@
  * @suspected: @check is pending; the setter owns @then until @check has run
  * @then: @interrupts when unannounced entries were found
  * @missed: lost interrupts, including those of other users of the vector. Written by @check only
- * @last_missed: local_clock() when @missed last grew, 0 = never
+ * @last_missed: local_clock() when @missed last increased, 0 = never
  */
 struct eadm_eq {
 	spinlock_t lock;	/* see above */

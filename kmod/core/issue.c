@@ -2,19 +2,19 @@
 /*
  * Commands: an issuer submits a command and waits for its completion.
  *
- * The issuer sleeps until an interrupt has led to eadm_cmd_answered(), and also polls from time to
- * time because interrupts get lost. One timer wakes all issuers: most commands complete before it
- * expires, and a timer per command would have to be set and deleted every time. Before interrupts
- * are enabled, and during recovery, an issuer polls.
+ * The issuer sleeps until the interrupt handler calls eadm_cmd_answered(), and also polls
+ * periodically because interrupts may be lost. One timer wakes all issuers: most commands complete
+ * before it expires, and a timer per command would have to be set and deleted every time. Before
+ * interrupts are enabled, and during recovery, an issuer polls.
  *
  * A command that does not complete in time is given up. Its slot is then marked lost: the family
- * does not use it for another waiting command until the late completion has arrived, so that this
- * completion is never mistaken for that of another command.
+ * does not reuse it for a command with a waiter until the late completion has arrived, so that this
+ * completion is never mistaken for that of a different command.
  *
- * A command is on its issuer's stack. The code that ends it and the timer hold the adapter's lock,
- * as does an issuer that gives it up. An issuer that end() has woken may return at once, because
- * complete() no longer uses the command by then; an issuer that the timer has woken takes the lock
- * first.
+ * A command is on its issuer's stack. The code that completes it, the timer, and an issuer that
+ * gives it up hold the adapter's lock. An issuer that was woken by end() may return at once,
+ * because complete() no longer uses the command by then; an issuer that was woken by the timer
+ * takes the lock first.
  */
 
 #include <linux/delay.h>
@@ -23,7 +23,7 @@
 #include "issue.h"
 #include "trace.h"
 
-/* How long an issuer sleeps, or polls, before it first checks the queue and the adapter. */
+/* Time for which an issuer sleeps or polls before it first checks the queue and the adapter. */
 #define FIRST_LOOK_MS	100
 
 /**
@@ -214,7 +214,7 @@ static bool process(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	return done;
 }
 
-/* Polls for a completion that no interrupt announced. */
+/* Polls for a completion whose interrupt may have been lost. */
 static bool look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
 	bool done;
@@ -272,7 +272,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 
-/* Gives up a command that has timed out or whose adapter is gone. Returns whether it did. */
+/* Gives up a command that has timed out or whose adapter is gone. Returns true if so. */
 static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long deadline)
 {
 	if (eadm_queue_is_hopeless(ad))
@@ -285,8 +285,8 @@ static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long
 }
 
 /*
- * Most commands complete faster than an interrupt and two context switches take. Returns whether
- * this one did; if not, the issuer waits for an interrupt and polls from time to time.
+ * Most commands complete faster than an interrupt and two context switches take. Returns true if
+ * this command completed; otherwise the issuer waits for an interrupt and polls periodically.
  */
 static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
@@ -302,7 +302,10 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 	return false;
 }
 
-/* When a command times out. A changed setting also applies to waiting commands. */
+/*
+ * Returns the time at which a command times out. A changed setting also applies to waiting
+ * commands.
+ */
 static unsigned long deadline_of(const struct eadm_adapter *ad, const struct eadm_cmd *cmd)
 {
 	return cmd->begin + msecs_to_jiffies(READ_ONCE(ad->cmd_timeout));
@@ -318,7 +321,7 @@ static void look_within(struct eadm_adapter *ad, unsigned long delay)
 		mod_timer(&c->look, expires);
 }
 
-/* Wakes an issuer that has waited long enough. Returns when it has to poll again. */
+/* Wakes an issuer that has waited long enough. Returns the time of its next poll. */
 static unsigned long let_look(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 {
 	long early = cmd->begin + msecs_to_jiffies(FIRST_LOOK_MS) - jiffies;
@@ -406,12 +409,12 @@ static void wait_polled(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned 
  * @ad: the adapter
  * @cmd: the command
  *
- * During recovery, commands wait until it ends, except those issued by recovery: these are polled
- * for, with a short timeout.
+ * During recovery, commands wait until it ends, except commands issued by recovery, which are
+ * polled for with a short timeout.
  *
  * Context: process.
  * Return: 0; @cmd->status as set by the family if the command failed; -ETIMEDOUT if it timed out,
- * so that its effect is unknown; -ECANCELED after a reset; -ENODEV if the adapter is not in
+ * in which case its effect is unknown; -ECANCELED after a reset; -ENODEV if the adapter is not in
  * service.
  */
 int eadm_cmd_exec(struct eadm_adapter *ad, struct eadm_cmd *cmd)

@@ -10,9 +10,9 @@
 /**
  * struct eadm_slot - slot in which a completion is expected; under the adapter's lock
  * @cmd: the command with a waiting issuer, or NULL
- * @seq: number in the flight recorder of the last command submitted here
+ * @seq: number in the flight recorder of the last command submitted in this slot
  * @submit: local_clock() of its submission
- * @lost: a command timed out here and its completion may still arrive
+ * @lost: a command in this slot timed out, and its completion may still arrive
  */
 struct eadm_slot {
 	struct eadm_cmd *cmd;
@@ -26,7 +26,7 @@ struct eadm_slot {
  * @op: the adapter's operation code
  * @request: the request in the form kept by the flight recorder
  * @len: number of significant bytes of @request
- * @issue: whether it may be issued
+ * @issue: decides whether the command may be issued
  * @waits: an issuer waits for the command
  * @slot: slot of the expected completion
  * @seq: sequence number in the flight recorder, 0 if the command was not issued

@@ -17,7 +17,7 @@
 #include "recovery.h"
 
 #define WATCH_MS	500
-/* How often to retry an adapter that did not confirm a reset, or did not start. */
+/* Retry interval for an adapter that did not confirm a reset, or did not start. */
 #define RETRY_MS	5000
 
 static bool wants_retry(const struct eadm_adapter *ad)
@@ -63,7 +63,7 @@ static void watch_stop(struct eadm_adapter *ad)
  * @pdev: its PCI function, whose driver data is set to the adapter
  *
  * The family sets @ad->port and @ad->fn.answers. An adapter may raise events for objects as soon as
- * it starts, although no objects exist.
+ * it starts, even though no objects exist yet.
  */
 void eadm_adapter_init(struct eadm_adapter *ad, const struct eadm_adapter_ops *ops,
 		       const struct eadm_diag_ops *diag, struct pci_dev *pdev)
@@ -304,7 +304,7 @@ void eadm_adapter_end_work(struct eadm_adapter *ad)
  * eadm_adapter_set_master() - turn bus mastering on, unless the adapter is gone
  * @ad: the adapter
  *
- * Once the adapter is gone, bus mastering stays off for good.
+ * Once the adapter is gone, bus mastering stays off permanently.
  *
  * Context: process.
  * Return: 0 or -ENODEV.
@@ -322,7 +322,7 @@ int eadm_adapter_set_master(struct eadm_adapter *ad)
 	return ret;
 }
 
-/* Neither recovery nor the watch runs from now on. */
+/* Stops recovery and the watch. */
 static void recovery_stop(struct eadm_adapter *ad)
 {
 	/* The watch queues recovery once more when it finds the adapter gone. */
@@ -373,9 +373,9 @@ void eadm_device_unregister(struct eadm_adapter *ad)
 }
 
 /*
- * The PCI core is about to reset the function. From now on no process can access the function, and
- * it cannot access memory; whether it has lost its state is checked afterwards. The device lock is
- * held until restart() returns.
+ * The PCI core is about to reset the function. On return, no process can access the function, and
+ * it cannot access memory; whether it has lost its state is checked after the reset. The device
+ * lock is held until restart() returns.
  */
 static void quiesce(struct pci_dev *pdev)
 {
@@ -389,8 +389,8 @@ static void quiesce(struct pci_dev *pdev)
 }
 
 /*
- * The PCI core has reset the function, or failed to. On return the adapter is in service again if
- * it could be started.
+ * The PCI core has reset the function, or has failed to. On return, the adapter is in service again
+ * if it could be started.
  */
 static void restart(struct pci_dev *pdev)
 {
@@ -414,7 +414,7 @@ const struct pci_error_handlers eadm_adapter_resets = {
  * eadm_adapter_shutdown() - stop the adapter before shutdown or kexec
  * @pdev: the PCI function, whose driver data is the adapter
  *
- * Otherwise the adapter could write to its old memory while the next kernel runs.
+ * A running adapter could write to its old memory while the next kernel runs.
  *
  * Context: process.
  */

@@ -12,9 +12,8 @@
  *	dead		eadm_maps_end()		a dummy page: the adapter has lost the
  *						context or is being removed
  *
- * Dead overrides revoked, and neither state is ever left: a dead context stays dead, because the
- * adapter assigns its ranges to new contexts. After a reset only the ranges of new contexts are
- * live.
+ * Dead overrides revoked, and both states are final: a dead context stays dead, because the adapter
+ * assigns its ranges to new contexts. After a reset only the ranges of new contexts are live.
  *
  * Lock order, outermost first:
  *
@@ -27,8 +26,8 @@
  * either has inserted its page already, and unmapping finds the page, or sees the new state.
  * Unmapping finds the page because a VMA is in its address space before it can fault: an mmap() in
  * progress has no pages, and need not be waited for. The kernel guarantees the same for VMAs that
- * are copied by fork, split or moved. A zap waits only for faults that are inserting one page: that
- * allocates memory for a page table, but depends on nothing that user space controls.
+ * are copied by fork, split or moved. A zap waits only for faults that are inserting one page:
+ * inserting allocates memory for a page table, but depends on nothing that user space controls.
  *
  * Zap against zap. Each zap unmaps with the lock held at least shared, which protects the list.
  *
@@ -38,16 +37,16 @@
  * destroying QPs. So each context has its own window of offsets, as long as windows are left and
  * the window has room.
  *
- * Life of the address space. A context has one open file, so all of its VMAs are in one address
+ * Lifetime of the address space. A context has one open file, so all of its VMAs are in one address
  * space, whichever device node was opened. That file is released only after the RDMA core has freed
  * the context: the address space exists as long as the context. Only existing contexts are zapped;
  * the last zap happens when the context is freed.
  *
- * Life of everything else. VMAs outlive their context when the device is removed. Each VMA holds
- * its range, which holds the anonymous file of the context. The file holds the module, because the
- * VMA operations are module code: the module cannot be unloaded before. The kernel releases the
- * file when the task that dropped the last reference returns to user space, so neither memory nor
- * code is freed under the function that dropped it.
+ * Lifetime of everything else. VMAs outlive their context when the device is removed. Each VMA
+ * holds its range, which holds the anonymous file of the context. The file holds the module,
+ * because the VMA operations are module code: the module cannot be unloaded earlier. The kernel
+ * releases the file when the task that dropped the last reference returns to user space, so neither
+ * memory nor code is freed while the function that dropped it is still running.
  */
 
 #include <linux/anon_inodes.h>
@@ -64,7 +63,7 @@
 #include "compat_kernel.h"
 #include "maps.h"
 
-/* Offsets in pages, of which the RDMA core supports 32 bits. Host memory uses the lower half. */
+/* Offsets in pages; the RDMA core supports 32-bit offsets. Host memory uses the lower half. */
 #define WINDOW_PAGES	0x4000U
 #define WINDOWS_BEGIN	0x80000000U
 #define NR_WINDOWS	(WINDOWS_BEGIN / WINDOW_PAGES)
@@ -107,7 +106,7 @@ struct eadm_maps *eadm_maps_create(void)
 		return ERR_CAST(file);
 	}
 	maps->file = file;
-	/* May fail: a context works without a window, too. */
+	/* This may fail; a context also works without a window. */
 	maps->window = ida_alloc_max(&windows, NR_WINDOWS - 1, GFP_KERNEL);
 	return maps;
 }
@@ -215,8 +214,9 @@ struct eadm_map *eadm_map_create(struct eadm_maps *maps, struct ib_ucontext *ibc
 	map->pages = pages;
 	map->write_combining = write_combining;
 	/*
-	 * On x86 a page inserted by itself gets the memory type reserved for its address,
-	 * regardless of the VMA's. Without a reservation stores are not combined.
+	 * On x86, a page that is inserted individually gets the memory type reserved for its
+	 * address, regardless of the VMA's memory type. Without a reservation stores are not
+	 * combined.
 	 */
 	map->reserved = write_combining && !arch_io_reserve_memtype_wc(addr, pages << PAGE_SHIFT);
 	get_file(maps->file);

@@ -106,7 +106,7 @@ static struct eadm_leaf *leaf_get(struct eadm_table *t, u32 id)
 	return rcu_dereference_protected(*leaf_of(t, id), lockdep_is_held(&t->lock));
 }
 
-/* The entry of a number below the table's size: an object, &reserved, or NULL. */
+/* Returns the entry of a number below the table's size: an object, &reserved, or NULL. */
 static struct eadm_object *holder_of(struct eadm_table *t, u32 id)
 {
 	struct eadm_leaf *leaf = leaf_get(t, id);
@@ -148,7 +148,7 @@ static void leave_idle(struct eadm_table *t, struct eadm_leaf __rcu **place)
 	t->idle = place;
 }
 
-/* The number's leaf must have memory. */
+/* The leaf of the number must be allocated. */
 static void put_in(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
 	struct eadm_leaf *leaf = leaf_get(t, id);
@@ -169,7 +169,10 @@ static void take_out(struct eadm_table *t, u32 id)
 		leave_idle(t, leaf_of(t, id));
 }
 
-/* The first free number from @id on, skipping full leaves; the table's size if none is free. */
+/*
+ * Returns the first free number from @id on, or the table's size if none is free; skips full
+ * leaves.
+ */
 static u32 find_free(struct eadm_table *t, u32 id)
 {
 	struct eadm_leaf *leaf;
@@ -186,7 +189,7 @@ static u32 find_free(struct eadm_table *t, u32 id)
 	return t->size;
 }
 
-/* Continues after the last number found; returns the table's size if no number is free. */
+/* Finds a free number after the last one found; returns the table's size if no number is free. */
 static u32 find_next_free(struct eadm_table *t)
 {
 	u32 id = find_free(t, t->next);
@@ -201,7 +204,8 @@ static int put_next(struct eadm_table *t, u32 *id, struct eadm_object *obj)
 
 	spin_lock_irq(&t->lock);
 	/*
-	 * The lock is dropped while a leaf is allocated: restart from where the search now stands.
+	 * The lock is dropped while a leaf is allocated, so restart the search from its current
+	 * position.
 	 */
 	while ((*id = find_next_free(t)) < t->size && !leaf_get(t, *id) && !ret)
 		ret = fill_leaf(t, *id);
@@ -342,7 +346,7 @@ int eadm_table_add_at(struct eadm_table *t, u32 id, struct eadm_object *obj)
 void eadm_table_remove(struct eadm_table *t, u32 id, struct eadm_object *obj)
 {
 	spin_lock_irq(&t->lock);
-	/* Another object may have replaced this one. */
+	/* A newer object may have replaced this object. */
 	if (holder_of(t, id) == obj)
 		take_out(t, id);
 	spin_unlock_irq(&t->lock);
@@ -400,7 +404,7 @@ struct eadm_object *eadm_table_get(struct eadm_table *t, u32 id)
 	return obj;
 }
 
-/* The first number from @id on with an object, skipping empty leaves. */
+/* Returns the first number from @id on with an object; skips empty leaves. */
 static u32 find_used(struct eadm_table *t, u32 id)
 {
 	struct eadm_object *obj;

@@ -35,7 +35,7 @@ struct eadm_object {
 	struct rdma_restrack_entry *res;
 };
 
-/* As many entries as fit a leaf into a page of 4 KiB. */
+/* Number of entries for which a leaf fits into a page of 4 KiB. */
 #define EADM_LEAF_OBJS		509
 
 /**
@@ -58,7 +58,7 @@ struct eadm_leaf {
  * @idle: an empty leaf that is kept to avoid repeated allocation, or NULL
  * @size: limit of the numbers (exclusive)
  * @first: smallest number that the driver chooses; @size if it chooses none
- * @next: where the cyclic search for a free number continues
+ * @next: position at which the cyclic search for a free number continues
  * @count: number of objects
  * @type: EADM_OBJ_*
  */

@@ -12,8 +12,9 @@
  * epoch are dead: no command is issued for them or with their numbers, which new objects may soon
  * use. That alone does not free their memory: the memory of objects destroyed before the end of the
  * epoch is confirmed becomes an orphan, which is counted and kept. Until then the adapter is halted
- * with bus mastering off, and the watch retries the reset periodically. A driver that is unbound
- * before the confirmation leaks orphans, memory parked with the command queue, and rings for good.
+ * with bus mastering off, and the watch retries the reset periodically. If the driver is unbound
+ * before the confirmation, orphans, memory parked with the command queue, and rings are leaked
+ * until the next boot.
  */
 
 #include <linux/kmemleak.h>
@@ -21,7 +22,7 @@
 
 #include "adapter.h"
 
-/* Whether the adapter can no longer access memory that it received in an epoch. */
+/* Returns true if the adapter can no longer access memory that it received in an epoch. */
 static bool epoch_is_over(const struct eadm_memory *mem, u32 epoch)
 {
 	lockdep_assert_held(&mem->lock);
@@ -92,7 +93,7 @@ void eadm_orphans_sweep(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_expose() - record that the adapter may receive memory addresses from now on
+ * eadm_memory_expose() - record that the adapter may now receive memory addresses
  * @ad: the adapter
  *
  * Context: process.
@@ -105,7 +106,7 @@ void eadm_memory_expose(struct eadm_adapter *ad)
 }
 
 /**
- * eadm_memory_is_exposed() - whether the adapter may access memory
+ * eadm_memory_is_exposed() - check whether the adapter may access memory
  * @ad: the adapter
  *
  * Context: process.
@@ -144,13 +145,13 @@ void eadm_memory_confirm(struct eadm_adapter *ad)
 
 /**
  * eadm_memory_leak() - leak all memory that the adapter may access
- * @ad: the adapter, about to be freed; the driver's own memory was "freed" with @ad->memory.leaking
- *	set
+ * @ad: the adapter, about to be freed. The driver's own memory was passed to its free functions
+ *	with @ad->memory.leaking set
  *
- * A new owner of this memory would share it with the adapter.
+ * If this memory were freed, its next owner would share it with the adapter.
  *
  * Context: process.
- * Return: where the family stores further leaks, so that kmemleak finds them, or NULL.
+ * Return: the structure in which the family records further leaks for kmemleak, or NULL.
  */
 struct eadm_remains *eadm_memory_leak(struct eadm_adapter *ad)
 {
@@ -158,7 +159,7 @@ struct eadm_remains *eadm_memory_leak(struct eadm_adapter *ad)
 	struct eadm_memory *mem = &ad->memory;
 
 	dev_err(&ad->fn.pdev->dev,
-		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, as the adapter could still write to them\n",
+		"left without a confirmed reset: %llu bytes of %u objects and %llu bytes of queues are lost until the next boot, because the adapter could still write to them\n",
 		mem->bytes, mem->count, mem->leaked);
 	if (!remains)
 		return NULL;

@@ -46,7 +46,7 @@ struct eadm_memory {
 };
 
 /**
- * struct eadm_remains - what remains of an adapter that did not release its memory
+ * struct eadm_remains - leaked memory of an adapter that did not confirm a reset
  * @orphans: orphans of the adapter
  * @lists: for the family
  * @pools: for the family

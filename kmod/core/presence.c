@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether the adapter is present, and resets of its function. Linked into each driver.
+ * Presence of the adapter, and resets of its function. Linked into each driver.
  *
  * A function that is being reset reads as all ones for 100 ms or longer, as does a function that
  * was removed. A reset function comes back, whereas a removed one is given up permanently, so a
@@ -26,10 +26,10 @@ static bool is_disconnected(const struct eadm_function *fn)
 }
 
 /**
- * eadm_function_answers() - whether the adapter responds now
+ * eadm_function_answers() - check whether the adapter responds now
  * @fn: the function
  *
- * A negative result does not mean that the adapter is gone.
+ * If false, the adapter is not necessarily gone.
  *
  * Context: any.
  */
@@ -71,7 +71,7 @@ enum eadm_presence eadm_function_find(const struct eadm_function *fn)
  * Bus mastering is off afterwards.
  *
  * Context: process.
- * Return: whether an FLR was performed; false if the function does not support FLR or the PCI core
+ * Return: true if an FLR was performed; false if the function does not support FLR or the PCI core
  * is about to reset it.
  */
 bool eadm_function_reset(struct eadm_function *fn)
@@ -99,13 +99,15 @@ bool eadm_function_reset(struct eadm_function *fn)
 
 /**
  * eadm_function_reset_begins() - prepare for a reset of the function by the PCI core
- * @fn: the function, which the driver must not access from now on
+ * @fn: the function, which the driver must no longer access
  *
  * Context: process; the device lock of the function is held until the reset ends.
  */
 void eadm_function_reset_begins(struct eadm_function *fn)
 {
-	/* The PCI core restores config space as it is now: with bus mastering off. */
+	/*
+	 * The PCI core will restore the current contents of config space, with bus mastering off.
+	 */
 	pci_clear_master(fn->pdev);
 	WRITE_ONCE(fn->resetting, true);
 }
@@ -115,7 +117,7 @@ void eadm_function_reset_begins(struct eadm_function *fn)
  * @fn: the function
  *
  * Context: process.
- * Return: whether eadm_function_reset_begins() was called for this reset.
+ * Return: true if eadm_function_reset_begins() was called for this reset.
  */
 bool eadm_function_reset_ended(struct eadm_function *fn)
 {

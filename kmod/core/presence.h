@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether the adapter is present, and resets of its function. */
+/* Presence of the adapter, and resets of its function. */
 #ifndef EADM_PRESENCE_H
 #define EADM_PRESENCE_H
 
@@ -8,7 +8,7 @@
 struct pci_dev;
 
 /**
- * enum eadm_presence - whether an adapter is present
+ * enum eadm_presence - presence of an adapter
  * @EADM_PRESENT: the adapter is present, or its function is being reset
  * @EADM_SILENT: the adapter does not respond, but its function responds to config cycles
  * @EADM_ABSENT: the function is absent, so nothing can access memory
@@ -31,7 +31,7 @@ struct eadm_function {
 	bool resetting;
 };
 
-/* Whether the driver knows of a reset in progress, during which all reads return ones. */
+/* Returns true if the driver knows of a reset in progress, during which all reads return ones. */
 static inline bool eadm_function_is_resetting(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->resetting);

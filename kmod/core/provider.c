@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A driver's side of the interface to the companion: adds and removes the auxiliary device that the
- * companion binds to, and releases the objects that the tables returned.
+ * The driver's side of the interface to the companion: adds and removes the auxiliary device that
+ * the companion binds to, and releases objects returned by the tables.
  */
 
 #include "provider.h"
@@ -12,7 +12,7 @@ static void release(struct device *device)
 	complete(&to_eadm_diag_dev(to_auxiliary_dev(device))->released);
 }
 
-/* Readable without the companion, which may have refused it. */
+/* The interface can be read without the companion, which may have refused it. */
 static ssize_t interface_show(struct device *device, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%08x\n", EADM_DIAG_INTERFACE);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A driver's side of the interface to the companion: its auxiliary device. */
+/* The driver's side of the interface to the companion: its auxiliary device. */
 #ifndef EADM_PROVIDER_H
 #define EADM_PROVIDER_H
 

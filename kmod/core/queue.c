@@ -12,8 +12,8 @@
  *	kept
  *
  * Context: any, with @ad->lock held.
- * Return: whether recovery will end a command that has not completed. True if recovery may run; it
- * also ends all commands of an adapter that is gone.
+ * Return: true if recovery will end the commands that have not completed, also if the adapter is
+ * gone; false if recovery must not run.
  */
 bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 {
@@ -30,7 +30,7 @@ bool eadm_queue_recover_locked(struct eadm_adapter *ad, enum eadm_reset_reason r
 }
 
 /**
- * eadm_queue_recover() - start recovery although no command was lost yet
+ * eadm_queue_recover() - start recovery before a command is lost
  * @ad: the adapter, whose state is in doubt
  * @reason: reason of a reset that may follow
  *
@@ -46,11 +46,11 @@ void eadm_queue_recover(struct eadm_adapter *ad, enum eadm_reset_reason reason)
 }
 
 /**
- * eadm_queue_is_hopeless() - whether waiting for a completion is pointless
+ * eadm_queue_is_hopeless() - check whether waiting for a completion is pointless
  * @ad: the adapter
  *
  * Normally recovery determines on behalf of all waiters whether an adapter that does not respond is
- * gone. A waiter has to do so itself where recovery does not run, and when recovery is the waiter.
+ * gone. A waiter must determine this itself if recovery does not run, or if the waiter is recovery.
  *
  * Context: process.
  */
@@ -67,20 +67,22 @@ bool eadm_queue_is_hopeless(struct eadm_adapter *ad)
 	return alone && eadm_function_find(&ad->fn) != EADM_PRESENT;
 }
 
-/* Whether a command must not be issued because a reset has ended the objects it refers to. */
+/*
+ * Returns true if a command must not be issued because a reset has ended the objects it refers to.
+ */
 static bool is_over(const struct eadm_adapter *ad, const struct eadm_issue *issue)
 {
 	return issue->bound && issue->epoch != ad->epoch;
 }
 
 /*
- * Whether an issuer can continue: there is room for a command, or waiting is pointless. A dead
- * queue is retried from time to time because the adapter may be back.
+ * Returns true if an issuer can continue: there is room for a command, or waiting is pointless. A
+ * dead queue is retried periodically because the adapter may be back.
  */
 static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 {
 	lockdep_assert_held(&ad->lock);
-	/* Another recovery may begin immediately after this one. */
+	/* The next recovery may begin immediately after this one. */
 	if (is_over(ad, issue))
 		return true;
 	switch (ad->state) {
@@ -159,7 +161,7 @@ int eadm_queue_admit(struct eadm_adapter *ad, struct eadm_issue *issue)
 {
 	int ret = wait_for_room(ad, issue);
 
-	/* There may have been a reset during the wait. */
+	/* A reset may have occurred during the wait. */
 	if (!ret && is_over(ad, issue))
 		ret = -ECANCELED;
 	if (!issue->bound)
@@ -190,7 +192,7 @@ void eadm_queue_set_state(struct eadm_adapter *ad, enum eadm_queue_state state)
 /**
  * eadm_queue_set_recoverable() - set whether a lost command starts recovery
  * @ad: the adapter
- * @recoverable: whether it does; if not, only the command fails
+ * @recoverable: start recovery; if false, only the command fails
  *
  * Context: process.
  */
@@ -225,8 +227,8 @@ void eadm_queue_reset(struct eadm_adapter *ad, int status)
  * @ad: the adapter
  * @reason: reason of the reset that follows
  *
- * Waits for recovery in progress. From then on no recovery runs, and commands wait as they do
- * during recovery, until eadm_queue_set_state().
+ * Waits for recovery in progress. Until the next call of eadm_queue_set_state(), no recovery runs,
+ * and commands wait as they do during recovery.
  *
  * Context: process.
  * Return: false if the adapter is gone.

@@ -12,7 +12,7 @@
 #include "recent.h"
 
 /**
- * eadm_may_ask() - whether the caller may query the adapter without a rate limit
+ * eadm_may_ask() - check whether the caller may query the adapter without a rate limit
  *
  * Context: process.
  */

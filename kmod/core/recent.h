@@ -16,9 +16,9 @@ struct eadm_adapter;
  * @answer: the response
  * @size: size of the response
  * @life: lifetime of the response, in jiffies
- * @asked: a response or an error was received at @when
+ * @asked: the adapter was queried, and @when and @ret are valid
  * @when: time of the last response, in jiffies
- * @ret: what @ask returned; if 0, the response is valid
+ * @ret: return value of @ask; if 0, the response is valid
  */
 struct eadm_recent {
 	struct mutex lock;	/* see above */

@@ -2,16 +2,16 @@
 /*
  * Recovery after a lost command or a function reset.
  *
- * First a probe command checks whether the queue responds at all. If so, nothing else is affected.
- * If not, the adapter is reset and started again, empty. The adapter has then lost all objects:
- * they are marked dead by raising the epoch, their consumers are notified, and destroying them
- * needs no command. New objects can be created at once.
+ * First a probe command checks whether the queue responds at all. If it does, nothing else is
+ * affected. If not, the adapter is reset and restarted without objects. The adapter has then lost
+ * all objects: they are marked dead by raising the epoch, their consumers are notified, and
+ * destroying them needs no command. New objects can be created at once.
  *
  * An adapter that does not confirm the reset is not started again: it is halted, and the memory
  * that it may still access is kept (orphan.c). The watch retries the reset.
  *
- * When the PCI core resets the function (sysfs), the same is done in two halves, before and after
- * the reset.
+ * When the PCI core resets the function (sysfs), the same steps are done in two halves, before and
+ * after the reset.
  */
 
 #include "context.h"
@@ -21,7 +21,7 @@
 #include "report.h"
 #include "trace.h"
 
-/* An epoch in which the adapter received no memory address has no objects to invalidate. */
+/* There are no objects to invalidate if the adapter received no memory address in the epoch. */
 static void end_epoch(struct eadm_adapter *ad)
 {
 	lockdep_assert_held(&ad->lock);
@@ -82,8 +82,8 @@ static int reset_adapter(struct eadm_adapter *ad)
  * @ad: the adapter
  * @qp: the QP, published
  *
- * From now on recovery notifies the owner if the adapter loses the QP. Before this call, the RDMA
- * core may not be able to deliver the event.
+ * After this call, recovery notifies the owner if the adapter loses the QP. Before this call, the
+ * RDMA core may not be able to deliver the event.
  *
  * Context: process.
  * Return: false if the adapter has already lost the QP, so the creation has to fail.
@@ -138,12 +138,12 @@ static void count_recovery(struct eadm_adapter *ad, bool ok)
 }
 
 /**
- * eadm_adapter_give_up() - fail commands at once from now on, and mark objects dead
+ * eadm_adapter_give_up() - make all commands fail at once, and mark objects dead
  * @ad: the adapter
- * @tell: whether consumers have to be notified
+ * @tell: set to whether consumers have to be notified
  *
- * Bus mastering is turned off before the objects can be seen as dead: if the adapter exists after
- * all, it must not write to memory that the owners free.
+ * Bus mastering is turned off before the objects become visible as dead: if the adapter still
+ * exists, it must not write to memory that the owners free.
  *
  * Context: process.
  * Return: false if the adapter was given up before.
@@ -164,7 +164,7 @@ bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
 	return true;
 }
 
-/* Records a failure of the whole adapter. @error: why it could not be recovered, or 0. */
+/* Records a failure of the whole adapter. @error: reason why it could not be recovered, or 0. */
 static void note_failure(struct eadm_adapter *ad, u8 cause, int error)
 {
 	struct eadm_failure what = {
@@ -184,7 +184,7 @@ static void notify_companion(struct eadm_adapter *ad, unsigned long type)
 	eadm_diag_notify(&ad->diag, type, &ev);
 }
 
-/* From now on commands fail at once, and objects are destroyed without commands. */
+/* After this call, commands fail at once, and objects are destroyed without commands. */
 static void set_gone(struct eadm_adapter *ad, bool absent)
 {
 	bool tell;
@@ -239,7 +239,7 @@ static int bring_back(struct eadm_adapter *ad)
 	return reset_adapter(ad);
 }
 
-/* An adapter that stays halted is recorded once. */
+/* An adapter that stays halted is recorded only once. */
 static void record_failure(struct eadm_adapter *ad, int ret, bool was_reset, bool was_halted)
 {
 	if (was_halted)
@@ -304,7 +304,7 @@ void eadm_recovery_work(struct work_struct *work)
 
 	if (!eadm_adapter_is_gone(ad))
 		recover(ad);
-	/* Finding the adapter gone queues this work again, even while it runs. */
+	/* Code that finds the adapter gone queues this work again, even while it runs. */
 	if (READ_ONCE(ad->gone) && !ad->told_gone) {
 		ad->told_gone = true;
 		tell_consumers(ad);

@@ -40,7 +40,7 @@ struct ib_mr *eadm_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 vi
 }
 
 /**
- * eadm_reg_user_mr_dmabuf() - verb: register memory of another device
+ * eadm_reg_user_mr_dmabuf() - verb: register memory of a different device
  * @ibpd: the PD
  * @offset: offset into the buffer
  * @length: size in bytes

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* State of an adapter, and its reports to consumers, the companion and the failure log. */
+/* State of an adapter, and reports to consumers, to the companion and to the failure log. */
 
 #include "report.h"
 
 /**
- * eadm_adapter_serves() - whether the adapter executes commands
+ * eadm_adapter_serves() - check whether the adapter executes commands
  * @ad: the adapter
  *
  * Context: any.
@@ -15,7 +15,7 @@ bool eadm_adapter_serves(const struct eadm_adapter *ad)
 }
 
 /**
- * eadm_adapter_cause() - why objects of an adapter are dead
+ * eadm_adapter_cause() - return the reason why objects of an adapter are dead
  * @ad: the adapter
  *
  * Context: any.

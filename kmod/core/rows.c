@@ -137,7 +137,7 @@ static void fill_commands(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 	spin_unlock_irq(&ad->lock);
 }
 
-/* Command queues share the vector of asynchronous events. */
+/* The command queue shares the vector of asynchronous events. */
 static void fill_queues(struct eadm_adapter *ad, struct eadm_snap_counters *s)
 {
 	u64 events = 0, interrupts = 0;
@@ -206,7 +206,7 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	SNAP_SET(s, pdn, pd->pdn);
 	SNAP_SET(s, users, atomic_read(&pd->ibpd.usecnt));
-	/* The key is reserved for the kernel, and some adapters have no kernel consumers. */
+	/* The key is reserved for the kernel, and some adapters do not support kernel consumers. */
 	if (dd->ibdev->kverbs_provider)
 		SNAP_SET(s, local_dma_lkey, dd->ibdev->local_dma_lkey);
 	SNAP_SET(s, age, eadm_age(pd->obj.created));

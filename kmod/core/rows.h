@@ -10,7 +10,7 @@ extern const struct eadm_diag_obj eadm_diag_pd;
 /*
  * Return the object with the lowest number from @id on, or NULL; used as &eadm_diag_obj.next.
  * Objects are of type struct eadm_object; event queues exist as long as the device is registered.
- * The row of the command queue is that of the device.
+ * The object of the command queue's row is the device.
  */
 void *eadm_qp_row_next(struct eadm_diag_dev *dd, u64 *id);
 void *eadm_cq_row_next(struct eadm_diag_dev *dd, u64 *id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Settings of a driver: what "eadm conf" shows and changes. */
+/* Settings of a driver, as shown and changed by "eadm conf". */
 #ifndef EADM_SETTINGS_H
 #define EADM_SETTINGS_H
 
@@ -33,9 +33,9 @@ struct eadm_setting {
  * struct eadm_settings - the settings of a family
  * @table: all settings, ordered by number
  * @count: number of settings
- * @fill: fill in the value of a family-specific setting. NULL if there is none
+ * @fill: fill in the value of a family-specific setting. NULL if there are none
  * @apply: apply the value of a family-specific setting. Return 0 or -errno; -EOPNOTSUPP if the
- *	adapter does not have the setting
+ *	adapter does not support the setting
  */
 struct eadm_settings {
 	const struct eadm_setting *table;

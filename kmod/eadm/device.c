@@ -88,7 +88,7 @@ struct eadm_dev *eadm_dev_next(unsigned long *index, unsigned long last, const s
 }
 
 /**
- * eadm_dev_generation() - a number that changes when objects are added or removed
+ * eadm_dev_generation() - return a number that changes when objects are added or removed
  * @type: EADM_OBJ_*
  * @first: first slot of the table to include
  * @last: last slot to include
@@ -103,7 +103,7 @@ u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
 
 	xa_lock(&devices);
 	sum = retired[type];
-	/* Devices in the table are bound. Add one for the device itself. */
+	/* Devices in the table are bound. Each also counts itself as an object. */
 	xa_for_each_range(&devices, index, edev, first, last)
 		sum += atomic_read(&edev->dd->gen[type]) + 1;
 	xa_unlock(&devices);
@@ -140,7 +140,7 @@ void eadm_dev_publish(struct eadm_dev *edev)
 }
 
 /**
- * eadm_dev_begin_removal() - refuse new readers from now on
+ * eadm_dev_begin_removal() - refuse new readers
  * @edev: the device
  *
  * A dump that ends early because the device is being removed reads the generation afterwards, under

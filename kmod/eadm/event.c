@@ -141,7 +141,7 @@ void eadm_event_note(struct eadm_dev *edev, unsigned long type,
 }
 
 /**
- * eadm_event_device() - queue the event that a device was added or removed
+ * eadm_event_device() - queue an event that reports an added or removed device
  * @edev: the device; its driver is still bound
  * @type: EADM_EVENT_TYPE_DEVICE_ADDED or _REMOVED
  *

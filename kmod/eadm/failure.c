@@ -24,7 +24,7 @@ static void put_copy(struct eadm_diag_dev *dd, void *obj)
 	kfree(obj);
 }
 
-/* Copies the first failure with a number of at least @seq; returns whether there is one. */
+/* Copies the first failure with a number of at least @seq. Returns false if there is none. */
 static bool copy_failure(struct eadm_failures *f, u64 seq, struct eadm_failure *copy)
 {
 	unsigned long flags;
@@ -58,9 +58,9 @@ static void *failure_next(struct eadm_diag_dev *dd, u64 *id)
 }
 
 /*
- * Describes the process as far as the reader may see it. A later process that has reused the
- * owner's PID is not mistaken for it; a process that has ended is named only in the initial PID
- * namespace.
+ * Describes the owner process as far as the reader may see it. A later process that has reused the
+ * owner's PID is not mistaken for the owner; a process that has exited is named only in the initial
+ * PID namespace.
  */
 static void fill_process(const struct eadm_failure *f, struct eadm_snap_failure *s)
 {
@@ -146,7 +146,7 @@ struct total {
 
 /*
  * Copies the first total whose class, kind * EADM_FAILURE_CAUSES + cause, is at least t->class.
- * Returns whether there is one.
+ * Returns false if there is none.
  */
 static bool copy_total(struct eadm_failures *f, struct total *t)
 {

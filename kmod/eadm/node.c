@@ -16,7 +16,7 @@
 
 #define MINORS	1024
 
-/* Sizes of the first version of each argument, which are the minimum. */
+/* Minimum size of each argument: that of its first version. */
 #define INFO_SIZE_V0	offsetofend(struct eadm_ioc_info, dev_name)
 #define TRACE_SIZE_V0	offsetofend(struct eadm_ioc_trace, reserved)
 #define RING_SIZE_V0	offsetofend(struct eadm_ioc_ring, reserved)
@@ -36,8 +36,8 @@ static char *node_path(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mode)
 }
 
 /*
- * For udev. The char device is deleted before its RDMA device. Device names are visible under the
- * same conditions as in the RDMA core: where the device can be used.
+ * Attribute for udev. The char device is deleted before its RDMA device. Device names are visible
+ * under the same conditions as in the RDMA core: in namespaces in which the device can be used.
  */
 static ssize_t ibdev_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
@@ -91,7 +91,10 @@ static int node_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* Only the size is input. Members of a larger struct that are unknown here are zero. */
+/*
+ * Only the size is input. Members of a larger struct that this kernel does not know are set to
+ * zero.
+ */
 static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __user *arg, u32 size)
 {
 	if (memchr_inv(&info->dev_index, 0, sizeof(*info) - sizeof(info->size)))
@@ -265,7 +268,7 @@ static void node_free(struct device *dev)
 
 /**
  * eadm_node_add() - create the char device
- * @edev: the device; @edev->node owns its struct from here on
+ * @edev: the device; @edev->node owns its struct after this call
  * @parent: auxiliary device
  *
  * Return: 0 or a negative errno; in both cases put_device() frees the struct.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The owner of an object, under the same rules as in RDMA netlink: objects are visible wherever
- * their device is, but the owning process is named only where it has a PID.
+ * The owner of an object, under the same rules as in RDMA netlink: an object is visible wherever
+ * its device is visible, but its owner process is named only in PID namespaces in which it has a
+ * PID.
  */
 #include <linux/cgroup.h>
 #include <linux/nsproxy.h>
@@ -27,7 +28,7 @@ static u64 task_cgroup_id(struct task_struct *task)
 	return id;
 }
 
-/* Returns 0 for a task that has ended. */
+/* Returns 0 for a task that has exited. */
 static u32 task_netns(struct task_struct *task)
 {
 	u32 inum = 0;
@@ -76,7 +77,7 @@ static void fill_entry(const struct eadm_object *obj, const struct rdma_restrack
 				 "[%s]", res->kern_name);
 		return;
 	}
-	/* 0 if the task has ended or is not visible to the reader. */
+	/* The PID is 0 if the task has exited or is not visible to the reader. */
 	pid = res->task ? task_pid_vnr(res->task) : 0;
 	if (pid)
 		fill_task(obj, res->task, pid, snap, rights);

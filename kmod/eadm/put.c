@@ -7,8 +7,8 @@
 
 /*
  * Attributes are written directly into the free space after a message, and committed once the whole
- * row has been written: a row has dozens of attributes, and nla_put() would move the end of the
- * message and clear padding by function calls for each attribute, which is most of the cost of a
+ * row has been written: a row has dozens of attributes, and the function calls with which nla_put()
+ * moves the end of the message and clears padding for each attribute would be most of the cost of a
  * row.
  */
 struct room {

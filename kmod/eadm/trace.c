@@ -2,7 +2,7 @@
 /*
  * Reads the flight recorder through the char device. A reader receives the records in order of
  * their numbers. Commands that are still pending when their turn comes are remembered and returned
- * once they have ended, so that a hung command does not block later ones.
+ * once they have ended, so that a hung command does not block later commands.
  */
 #include <linux/nsproxy.h>
 #include <linux/pid_namespace.h>
@@ -94,8 +94,8 @@ void eadm_trace_free(struct eadm_trace *trace)
 }
 
 /*
- * Whether there is no filter: with a filter, the reader may never see the record that the driver
- * keeps.
+ * Returns true if there is no filter: with a filter, the reader may never see the record that the
+ * driver keeps.
  */
 static bool takes_all(const struct eadm_trace *trace)
 {
@@ -159,7 +159,7 @@ static int make_rec(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Checks the remembered commands; if one is wanted, leaves it in @rec. */
+/* Checks the remembered commands; leaves the first matching record in @rec. */
 static int take_pending(struct eadm_trace *trace)
 {
 	unsigned int i;
@@ -188,7 +188,7 @@ static int take_pending(struct eadm_trace *trace)
 	return 0;
 }
 
-/* Continues through the records; leaves a wanted record in @rec unless @skip. */
+/* Continues through the records; leaves a matching record in @rec unless @skip is set. */
 static int take_next(struct eadm_trace *trace, bool skip)
 {
 	u64 id;
@@ -253,7 +253,7 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
 	mutex_lock(&trace->lock);
-	/* Set before the first read, so that commands that end after it are notified. */
+	/* Set this before the first read, so that commands that end after the read are notified. */
 	if (!trace->follows)
 		atomic_inc(&trace->edev->dd->followers);
 	trace->follows = true;
@@ -339,7 +339,10 @@ ssize_t eadm_trace_read(struct eadm_trace *trace, char __user *buf, size_t count
 	int seen;
 
 	for (;;) {
-		/* Read before the check, so that an event after the check ends the wait. */
+		/*
+		 * Read the counter before the check, so that an event after the check ends the
+		 * wait.
+		 */
 		seen = atomic_read(&edev->events);
 		if (mutex_lock_interruptible(&trace->reading))
 			return -ERESTARTSYS;

@@ -105,7 +105,7 @@ struct efa_ureq_create_qp {
 
 struct efa_uresp_create_qp {
 	__u32 mask;
-	__u32 rq_db_offset;	/* this and the next two: offset in their page */
+	__u32 rq_db_offset;	/* this and the next two: offset in the page */
 	__u32 sq_db_offset;
 	__u32 llq_offset;
 	__aligned_u64 rq_key;

@@ -5,9 +5,9 @@
  * A command ID consists of a slot number and a use count of the slot, so that the waiting command
  * is found from a completion using driver memory alone. Slots are independent of entries in the
  * command ring: ring entries are used in order, slots as they become free. A slot whose command was
- * lost is not reused before its late completion has arrived. Until then the adapter owes a
- * completion, which needs room in a completion ring with as many entries as there are slots. So the
- * number of commands in flight is limited to the number of the other slots.
+ * lost is not reused before its late completion has arrived. Until then, the pending completion
+ * needs room in the completion ring, which has as many entries as there are slots. So the number of
+ * commands in flight is limited to the number of the remaining slots.
  */
 
 #include <linux/bitfield.h>
@@ -20,8 +20,8 @@
 #define ROOM_MS		1000
 
 /*
- * Timeout of commands issued by recovery. An adapter that is merely slow must not be reset: all
- * objects of processes would be lost.
+ * Timeout of commands issued by recovery. An adapter that is merely slow must not be reset, because
+ * all objects of processes would be lost.
  */
 #define RECOVERY_TIMEOUT_MS	5000
 
@@ -174,14 +174,14 @@ static void process(struct eadm_adapter *ad)
 		flags = READ_ONCE(entry->hdr.flags);
 		if ((flags & EFA_AQ_FLAGS_PHASE) != phase_of(q->ci))
 			break;
-		/* Read the rest of the entry after its phase. */
+		/* Read the phase before the rest of the entry. */
 		dma_rmb();
 		acqe = *entry;
 		q->ci++;
 		any = true;
 		process_entry(dev, &acqe);
 	}
-	/* Waiters were added under the lock, so this sees all of them. */
+	/* Waiters were added under the lock, so this check sees all of them. */
 	if (any && waitqueue_active(&dev->adapter.wait))
 		wake_up(&dev->adapter.wait);
 }
@@ -208,7 +208,9 @@ static void note_missed(struct eadm_adapter *ad)
 	eadm_eq_suspect(&adapter_to_efa(ad)->aenq.base);
 }
 
-/* Only a late completion allows more to be done; none can arrive if the adapter is gone. */
+/*
+ * The memory can only be released by a late completion, and none can arrive if the adapter is gone.
+ */
 static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 {
 	struct efa_aq_slot *slot = container_of(base->slot, struct efa_aq_slot, base);
@@ -245,7 +247,7 @@ int efa_aq_exec(struct efa_dev *dev, struct efa_cmd *cmd)
 	if (cmd->mem)
 		cmd->orphan = xchg(&q->spare, NULL) ?: efa_orphan_alloc();
 	ret = eadm_cmd_exec(&dev->adapter, &cmd->base);
-	/* Only a lost command needs the record, so keep it for the next command. */
+	/* Only a lost command needs the record, so keep the record for the next command. */
 	if (cmd->orphan && cmpxchg(&q->spare, NULL, cmd->orphan))
 		efa_orphan_put(cmd->orphan);
 	return ret;

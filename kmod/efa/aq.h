@@ -79,7 +79,7 @@ static_assert(sizeof_field(struct efa_cmd, resp) == EFA_AQE_SIZE);
  * @id: command ID
  * @use: use count of the slot
  * @index: index of the command in the command ring, free-running
- * @list: memory a lost command refers to
+ * @list: memory that a lost command refers to
  * @orphan: record of the memory of a lost command's object, referenced, or NULL
  * @creates: the lost command creates that object
  */
@@ -99,15 +99,15 @@ struct efa_aq_slot {
  * @cq: completion ring
  * @pi: commands submitted since the last reset
  * @ci: completions consumed since then
- * @read: the adapter has read all commands before this index, because the command before it has
+ * @read: the adapter has read all commands before this index, because the command preceding it has
  *	completed
  * @used: slots with a command
  * @slots: the command slots
  * @parked: lists of lost commands that a reset ended before it was confirmed
  * @done: lists that are no longer read
  * @free_done: work that frees @done, and memory released by late completions
- * @spare: a record that the last command with memory did not need, or NULL; accessed without the
- *	lock, by atomic exchange
+ * @spare: a record that the last command with memory did not need, or NULL; accessed by atomic
+ *	exchange, without the lock held
  */
 struct efa_aq {
 	struct eadm_ring sq;

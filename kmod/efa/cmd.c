@@ -10,7 +10,7 @@
 
 static void cmd_init(struct efa_cmd *cmd, enum efa_opcode op, u8 len)
 {
-	/* The response has the same size, and is written when it arrives. */
+	/* The response has the same size and overwrites the request. */
 	memset(&cmd->req, 0, sizeof(cmd->req));
 	cmd->req.hdr.opcode = op;
 	cmd->base.len = len;
@@ -86,7 +86,7 @@ int efa_cmd_destroy_eq(struct efa_dev *dev, const struct efa_eq *eq)
  * @ctx: the context; set to the number of the doorbells
  * @epoch: set to the epoch in which the adapter allocated them
  *
- * Doorbells do not depend on objects that a reset ends: they are allocated again afterwards.
+ * Doorbells do not depend on objects that a reset ends, so they are allocated again after a reset.
  */
 int efa_cmd_alloc_uar(struct efa_dev *dev, struct efa_ctx *ctx, u32 *epoch)
 {
@@ -412,7 +412,7 @@ int efa_cmd_dereg_mr(struct efa_dev *dev, struct efa_mr *mr)
 /**
  * efa_cmd_get_stats() - read the port's counters
  * @ad: the adapter
- * @answer: struct efa_stats; RDMA write counters are not read if the adapter lacks them
+ * @answer: struct efa_stats; RDMA write counters are read only if the adapter supports them
  */
 int efa_cmd_get_stats(struct eadm_adapter *ad, void *answer)
 {

@@ -145,7 +145,7 @@ err:
 	return ret;
 }
 
-/* Memory that the adapter does not release is kept until a reset. */
+/* Memory that the adapter has not released is kept until a reset. */
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibcq->device);

@@ -2,36 +2,38 @@
 /*
  * Core driver of the Elastic Fabric Adapter: structures shared by all files.
  *
- * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts and MRs, as
- * the key of an MR is a secret. All are in a table (eadm_table), through which events and the
- * diagnostic provider find and reference them. Destruction: the driver's destroy callback removes
- * the object from its table, waits until the last reference taken through the table is dropped, and
- * only then returns to the RDMA core, which frees the object. Queues and doorbells belong to
- * processes: the driver never polls their CQs, posts their requests or rings their doorbells.
+ * Objects. The adapter numbers PDs, AHs, CQs, QPs and UARs; the driver numbers contexts and MRs,
+ * because the key of an MR is a secret. All objects are in a table (eadm_table), through which
+ * events and the diagnostic provider find and reference them. Destruction: the driver's destroy
+ * callback removes the object from its table, waits until the last reference taken through the
+ * table is dropped, and only then returns to the RDMA core, which frees the object. Queues and
+ * doorbells belong to processes: the driver never polls their CQs, posts their requests or rings
+ * their doorbells.
  *
- * Life of the device:
+ * Life cycle of the device:
  *
- *   probe	 reset (normal), versions, rings, features, event queues; a failure
+ *   probe	 a reset (normal), then versions, rings, features and event queues; a failure
  *		 after the rings were announced leads to a reset (init error)
  *   serving	 commands complete by interrupt
  *   recovery	 a command timed out: its slot is quarantined, and one more
  *		 command shows whether the queue responds at all. If so, nothing else is
  *		 affected; if not, the adapter is reset (command timeout) and restarted,
  *		 consumers of lost objects are notified, and destroying those objects needs
- *		 no command. A function that restarts by itself is detected in the same way,
- *		 and so is a function that reports a fatal error (generic). A restart that fails
- *		 ends with another reset (init error)
+ *		 no command. A function that restarts by itself or reports a fatal error
+ *		 (generic) is handled in the same way. A restart that fails ends with a
+ *		 further reset (init error)
  *   reset	 the PCI core resets the function (sysfs): like a reset by recovery, in
  *		 two halves, before and after
  *   halted	 the adapter did not confirm a reset: bus mastering is off. The watch retries
- *		 that periodically, as it does if the adapter did not start
+ *		 the reset periodically, and also retries a start that failed
  *   gone	 the function has not responded to config cycles for a second, and is not being
  *		 reset (core/presence.c): commands fail at once
- *   removal	 consumers are removed, even with contexts open; event queues, reset (normal)
- *   shutdown	 reset (shutdown), whatever processes do
+ *   removal	 consumers are removed, even if contexts are open; then event queues are
+ *		 destroyed, and the adapter is reset (normal)
+ *   shutdown	 the adapter is reset (shutdown), regardless of open contexts
  *
  * The age of the adapter's last keep-alive is shown, but no conclusion is drawn from it: the
- * expected interval of keep-alives is not known.
+ * expected interval of keep-alives is unknown.
  *
  * Lock order, outermost first; locks on one line are never held together:
  *
@@ -87,7 +89,7 @@
 
 #define EFA_DRV_NAME		"efa"
 #define EFA_PORT		1
-/* Limit of MRs, contexts and some AHs, which the driver numbers. */
+/* Limit of the numbers of MRs, contexts and some AHs, which the driver assigns. */
 #define EFA_MAX_OWN_NUMBER	(BIT(20) - 1)
 
 /**

@@ -44,7 +44,7 @@ static bool is_new(const struct efa_eq *eq, u32 index)
 	return is_async(eq) ? is_async_new(eq, index) : is_completion_new(eq, index);
 }
 
-/* Reads the rest of an entry after its phase. */
+/* Copies an entry whose phase has been checked. */
 static void consume(struct efa_eq *eq, void *copy, size_t size)
 {
 	lockdep_assert_held(&eq->base.lock);
@@ -56,7 +56,7 @@ static void consume(struct efa_eq *eq, void *copy, size_t size)
 }
 
 /*
- * Each caller takes the next entry. Checking for an empty queue needs no lock: an entry that
+ * Each caller takes the next entry. The check for an empty queue needs no lock: an entry that
  * arrives later raises an interrupt, and rings exist as long as interrupts are requested.
  */
 static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
@@ -70,7 +70,7 @@ static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 	found = eq->base.live && is_async_new(eq, eq->base.ci);
 	if (found) {
 		consume(eq, copy, sizeof(*copy));
-		/* Updated under the same lock because readers compare the two numbers. */
+		/* Both numbers are updated under the same lock because readers compare them. */
 		if (le16_to_cpu(copy->group) == EFA_AENQ_KEEP_ALIVE) {
 			eq->keep_alives++;
 			eq->last_keep_alive = eq->base.last_event;
@@ -147,7 +147,7 @@ static void consume_async(struct efa_dev *dev)
 	}
 	if (!any)
 		return;
-	/* Taken so that the index is not from before a reset. */
+	/* The lock ensures that the index is not from before a reset. */
 	spin_lock_irqsave(&eq->base.lock, flags);
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, eq->base.ci);
 	spin_unlock_irqrestore(&eq->base.lock, flags);
@@ -402,7 +402,7 @@ void efa_eqs_reset(struct efa_dev *dev)
 		eq_reset(&dev->eqs[i], false);
 }
 
-/* Whether the same entries were pending at the last check, with no interrupt since then. */
+/* Returns true if the same entries were pending at the last check, with no interrupt since then. */
 static bool is_stuck(struct efa_eq *eq)
 {
 	unsigned long flags;

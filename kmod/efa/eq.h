@@ -6,7 +6,7 @@
 #include "../core/interrupt.h"
 #include "efa_hw.h"
 
-/* CREATE_EQ names a vector by 8 bits; the vectors for completions begin at 1. */
+/* The vector in CREATE_EQ has 8 bits; the vectors for completions begin at 1. */
 #define EFA_MAX_EQS		U8_MAX
 
 struct efa_dev;

@@ -7,14 +7,14 @@
 
 #define API_VERSION_MIN		1
 
-/* The version of the specification that the driver follows. */
+/* Version of the specification that the driver implements. */
 #define SPEC_VERSION		0x0200
 
 /* Lower limits of hints: a register read can take two context switches, and a reset many reads. */
 #define MMIO_TIMEOUT_MIN_MS	5
 #define MMIO_TIMEOUT_MAX_MS	1000
 
-/* Lower limit of the timeout that the register can express as well. */
+/* Lower limit of the command timeout, the smallest value that the register can express. */
 #define CMD_TIMEOUT_MIN_MS	EFA_TIMEOUT_UNIT_MS
 
 static bool has_feature(const struct efa_dev *dev, enum efa_feature feature)
@@ -88,8 +88,8 @@ err:
 }
 
 /*
- * A hint of 0 keeps the current value. The hint for the polling interval is not used: polling for a
- * completion in memory costs the adapter nothing.
+ * A hint of 0 keeps the current value. The hint for the polling interval is not used because
+ * polling for a completion in memory does not involve the adapter.
  */
 static void follow_hints(struct efa_dev *dev)
 {
@@ -176,7 +176,7 @@ int efa_enable_events(struct efa_dev *dev)
 	return efa_aq_exec(dev, &cmd);
 }
 
-/* One byte per component after the first, as in LINUX_VERSION_CODE. */
+/* Each component after the first has one byte, as in LINUX_VERSION_CODE. */
 static u32 kernel_version(void)
 {
 	u32 major = 0, minor = 0, patch = 0;

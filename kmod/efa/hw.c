@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registers, which must not be read by load instructions, and the reset handshake (hw 2). */
+/* Registers, which must not be read with load instructions, and the reset handshake (hw 2). */
 
 #include <linux/bitfield.h>
 #include <linux/delay.h>
@@ -7,7 +7,7 @@
 
 #include "efa.h"
 
-/* How often to poll for the response to a register read, 1 us apart, before yielding the CPU. */
+/* Number of polls for the response to a register read, 1 us apart, before yielding the CPU. */
 #define SPINS		20
 
 /* Maximum number of attempts to read a register. */
@@ -16,7 +16,7 @@
 /* Written to the response's ID before a read: a value that cannot be the next ID. */
 #define NO_ID(seq)	((u16)((seq) + 0x9a))
 
-/* Reset timeout in ms until the adapter has reported its own. */
+/* Reset timeout in ms until the adapter has reported its own timeout. */
 #define RESET_DEFAULT	1000
 
 /**
@@ -97,7 +97,7 @@ static u32 try_read(struct efa_dev *dev, u32 reg)
 						  FIELD_PREP(EFA_MMIO_READ_ID, hw->seq));
 	if (!await_answer(hw))
 		return EFA_MMIO_NO_VALUE;
-	/* Read the rest of the response after its ID. */
+	/* Read the ID before the rest of the response. */
 	dma_rmb();
 	if (le16_to_cpu(hw->resp->reg) != reg)
 		return EFA_MMIO_NO_VALUE;
@@ -136,7 +136,7 @@ static int no_answer(const struct efa_dev *dev)
 	return eadm_function_answers(&dev->adapter.fn) ? -EIO : -ENODEV;
 }
 
-/* Waits until the adapter reports that a reset is or is not in progress, as requested. */
+/* Waits until the adapter reports that a reset is in progress or, if !@resetting, has ended. */
 static int await_resetting(struct efa_dev *dev, bool resetting)
 {
 	unsigned long deadline = jiffies + msecs_to_jiffies(dev->hw.reset_timeout) + 1;
@@ -158,11 +158,11 @@ static int await_resetting(struct efa_dev *dev, bool resetting)
 }
 
 /**
- * efa_hw_has_forgotten() - whether the function was reset without notice
+ * efa_hw_has_forgotten() - check whether the function was reset without notice
  * @dev: the device, in service
  *
- * After such a reset the adapter has lost the response address, and responds once it is set again.
- * If the adapter responds in neither case, it is unknown whether it was reset.
+ * After such a reset, the adapter has lost the response address, and responds once the address is
+ * set again. If it does not respond even then, it is unknown whether it was reset.
  *
  * Context: process; called periodically. As the adapter may merely be slow, this returns true only
  * if the previous call received no response either.

@@ -31,7 +31,7 @@ static void announce_rings(struct efa_dev *dev)
 	efa_reg_write(dev, EFA_REG_AENQ_CONS_DB, 0);
 }
 
-/* From now on the adapter may access memory; halt_adapter() has cleared its previous state. */
+/* Passes memory addresses to the adapter; halt_adapter() has cleared its previous state. */
 static int let_begin(struct efa_dev *dev)
 {
 	u32 sts = efa_reg_read(dev, EFA_REG_DEV_STS);
@@ -49,7 +49,7 @@ static int let_begin(struct efa_dev *dev)
 }
 
 /*
- * Makes the adapter stop and discard all state. Bus mastering is off afterwards unless that
+ * Makes the adapter stop and discard all state. Bus mastering is off afterwards unless the reset
  * succeeded. Turning it off does not make it safe to free memory: any state that the adapter has
  * kept would become active again when bus mastering is enabled, by another driver or by this one at
  * its next probe.
@@ -74,7 +74,8 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 	if (!eadm_function_reset(&dev->adapter.fn))
 		return false;
 	/*
-	 * The adapter must be able to respond when it is started again, and has lost the address.
+	 * The adapter has lost the response address, and must be able to respond when it is
+	 * restarted.
 	 */
 	eadm_adapter_set_master(&dev->adapter);
 	efa_hw_tell_resp(dev);
@@ -83,7 +84,7 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 
 /**
  * efa_start() - bring the adapter into service for the first time
- * @dev: the device, whose state from before was discarded
+ * @dev: the device, whose previous state has been discarded
  *
  * Context: process.
  * Return: 0 or -errno; the caller must call efa_stop() in either case.

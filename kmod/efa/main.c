@@ -67,7 +67,7 @@ static int claim_db_bar(struct efa_dev *dev)
 
 /*
  * A driver stopped by kexec or a crash does not stop the adapter. Its queues and memory regions
- * would write to memory that has a new owner by now, so the first step is to request a reset. Bus
+ * could write to memory that has a new owner by now, so the first step is to request a reset. Bus
  * mastering is enabled only afterwards, because the adapter confirms the reset in memory; if it
  * does not confirm, it may still write there.
  */
@@ -117,7 +117,7 @@ static void hw_leave(struct eadm_adapter *ad)
 		efa_mem_leak(dev);
 }
 
-/* One vector for the admin queue and asynchronous events; the rest for completions. */
+/* One vector is for the admin queue and asynchronous events, the rest are for completions. */
 static int vectors_alloc(struct eadm_adapter *ad)
 {
 	return eadm_vectors_alloc(ad, 1, min_t(u32, num_online_cpus(), EFA_MAX_EQS) + 1);
@@ -143,7 +143,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ end_former_life, hw_leave },
 	{ vectors_alloc, eadm_vectors_free },
-	/* Memory and queues of the driver, none of which is known to the adapter yet. */
+	/* Memory and queues of the driver, which the adapter does not know yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ efa_aq_init, efa_aq_free },
 	{ efa_aenq_init, efa_eqs_free },

@@ -64,7 +64,7 @@ static size_t mem_size(const struct efa_mem *mem)
 /**
  * efa_orphan_alloc() - allocate a record of memory
  *
- * This must not fail: memory that must not be freed has to be recorded.
+ * This cannot fail, because memory that must not be freed has to be recorded.
  *
  * Context: process.
  * Return: the record, with one reference.

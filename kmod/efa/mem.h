@@ -24,8 +24,8 @@ struct efa_dev;
  * @ring_size: size of @ring in bytes, 0 = none
  * @ring_dma: DMA address of @ring
  * @dir: DMA direction of @ring
- * @orphan: NULL, or a referenced record by which the late completion of a lost command may release
- *	the memory
+ * @orphan: NULL, or a referenced record through which the late completion of a lost command may
+ *	release the memory
  */
 struct efa_mem {
 	u32 epoch;

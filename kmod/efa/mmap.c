@@ -3,8 +3,8 @@
  * Mappings of processes (hw 12.7): doorbells and send queues in device memory (core/maps.c),
  * rings in host memory.
  *
- * A send queue is unmapped from all processes before the QP is destroyed, because the next QP, of
- * any process, may use the same device memory. The same is done with doorbells that no queue uses
+ * A send queue is unmapped from all processes before the QP is destroyed, because the next QP of
+ * any process may use the same device memory. Doorbells are also unmapped when no queue uses them
  * any more. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to the
  * process until it unmaps them.
  */
@@ -118,7 +118,7 @@ struct eadm_map *efa_mmap_llq(struct efa_ctx *ctx, u32 offset, u32 bytes)
 }
 
 /*
- * References each page, as a process may be mapping the pages while the queue is destroyed.
+ * References each page, because a process may be mapping the pages while the queue is destroyed.
  */
 static void get_ring(struct ring_map *ring)
 {
@@ -152,7 +152,7 @@ struct eadm_map *efa_mmap_ring(struct efa_ctx *ctx, const struct efa_mem *mem)
 
 	if (!ring)
 		return NULL;
-	/* A process can map the entry as soon as it is inserted. */
+	/* A process can map the entry as soon as the entry is inserted. */
 	ring->ring = mem->ring;
 	if (rdma_user_mmap_entry_insert(&ctx->base.ibctx, &ring->map.entry, mem->ring_size)) {
 		kfree(ring);

@@ -141,7 +141,7 @@ err:
  * efa_reg_mr() - &eadm_adapter_ops.reg_mr
  * @ibpd: the PD
  * @umem: pinned memory; ownership is taken, also on failure
- * @dmabuf: the memory belongs to another device
+ * @dmabuf: the memory belongs to a different device
  * @length: bytes
  * @virt: address used in work requests
  * @access: verbs access flags
@@ -177,7 +177,7 @@ err:
 	return ERR_PTR(ret);
 }
 
-/* Memory that the adapter does not release is kept until a reset. */
+/* Memory that the adapter has not released is kept until a reset. */
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct efa_dev *dev = to_efa_dev(ibmr->device);

@@ -77,13 +77,13 @@ struct efa_ah {
  * @obj: entry in dev->adapter.mrs
  * @ctx: owner
  * @mrn: number of the MR, which reveals nothing about the keys
- * @dmabuf: the memory belongs to another device
+ * @dmabuf: the memory belongs to a different device
  * @access: verbs access flags
  * @iova: start address
  * @length: bytes
  * @page_shift: log2 of the adapter's page size
  * @pages: number of pages
- * @ic_valid: EFA_MR_IC_*: which of the following are known
+ * @ic_valid: EFA_MR_IC_*: the following interconnects that are known
  * @recv_ic: interconnect that receives use
  * @read_ic: interconnect that RDMA reads use
  * @rdma_recv_ic: interconnect that received RDMA uses
@@ -154,7 +154,8 @@ struct efa_cq {
  * @flags: EFA_CREATE_QP_*
  * @sl: service level
  * @cap: capabilities as requested
- * @signal_all: sq_sig_type as requested, for queries; the adapter completes all requests
+ * @signal_all: sq_sig_type as requested, returned by queries; the adapter generates a completion
+ *	for every request anyway
  * @sq_bytes: size of the send queue in device memory
  * @rq_bytes: size of the receive queue, 0 = none
  * @send_sub_cq: sub-CQ of send completions

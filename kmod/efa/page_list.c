@@ -62,13 +62,16 @@ static int map_payload(struct efa_dev *dev, struct efa_list *list)
 	return 0;
 }
 
-/* How many payload pages a chunk describes. */
+/* Returns the number of payload pages that a chunk describes. */
 static u32 chunk_ptrs(const struct efa_list *list, u32 chunk)
 {
 	return min_t(u32, nr_payloads(list) - chunk * EFA_CHUNK_PTRS, EFA_CHUNK_PTRS);
 }
 
-/* A short chunk also has room for the next chunk's descriptor after its addresses. */
+/*
+ * Returns the length of a chunk. A short chunk also has room for the next chunk's descriptor after
+ * its addresses.
+ */
 static u32 chunk_len(const struct efa_list *list, u32 chunk)
 {
 	return chunk_ptrs(list, chunk) * sizeof(__le64) + sizeof(struct efa_ctrl_buf);
@@ -138,7 +141,7 @@ int efa_list_map(struct efa_dev *dev, struct efa_list *list)
  * efa_list_ctrl() - describe a list in a command
  * @list: the list, mapped
  * @ctrl: set to the location of the list
- * @flags: flags of the command, to which the kind of list is added
+ * @flags: flags of the command; the flag for the kind of list is added
  */
 void efa_list_ctrl(const struct efa_list *list, struct efa_ctrl_buf *ctrl, u8 *flags)
 {

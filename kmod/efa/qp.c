@@ -196,7 +196,7 @@ err:
  * @udata: not used
  *
  * Context: process.
- * Return: 0; memory that the adapter does not release is kept until a reset.
+ * Return: 0; memory that the adapter has not released is kept until a reset.
  */
 int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {

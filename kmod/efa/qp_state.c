@@ -11,7 +11,10 @@
 #define QUERYABLE	(IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY |	\
 			 IB_QP_SQ_PSN | IB_QP_CAP | IB_QP_RNR_RETRY)
 
-/* Requirements and permissions of a state change of SRD QPs; for UD the RDMA core checks them. */
+/*
+ * Required and allowed attributes of a state change of an SRD QP; for UD QPs, the RDMA core checks
+ * them.
+ */
 struct step {
 	bool valid;
 	int required;
@@ -233,7 +236,7 @@ static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_at
 /*
  * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that must
  * neither cost commands nor wait for an adapter that does not respond. It may also run while the QP
- * is destroyed, when its handle may already belong to another QP.
+ * is being destroyed, when its handle may already belong to a new QP.
  */
 static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init_attr)

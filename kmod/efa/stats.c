@@ -140,7 +140,7 @@ static int get_hw_stats(struct ib_device *ibdev, struct rdma_hw_stats *stats, co
 
 /*
  * Registers are read one at a time, also by recovery. If the adapter does not respond, all attempts
- * of a read delay recovery: cached values live several times as long as that delay.
+ * of a read delay recovery, so the lifetime of cached values is several times that delay.
  */
 #define REGS_LIFE	HZ
 

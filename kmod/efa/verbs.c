@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Verbs of the device and its port; verbs of objects are in the objects' files. There are no verbs
- * for kernel consumers, so the core does not offer the device to them.
+ * Verbs of the device and its port; verbs of objects are in the objects' files. The driver provides
+ * no verbs for kernel consumers, so the core does not offer the device to them.
  */
 
 #include <rdma/rdma_netlink.h>
@@ -12,7 +12,7 @@
 #define DEFAULT_PKEY	0xffff
 #define DEFAULT_SPEED	100	/* Gbit/s, for adapters that do not report it */
 
-/* By speed in Gbit/s, the highest first (hw 13). */
+/* Ordered by speed in Gbit/s, the highest speed first (hw 13). */
 static const struct {
 	u16 gbps;
 	u8 width;
@@ -64,7 +64,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct efa_dev *dev = to_efa_dev(ibdev);
 	const struct efa_queue_attr *q = &dev->caps.queue;
 
-	/* Newer cores pass no udata for their own queries. */
+	/* Newer cores pass no udata for queries by the core itself. */
 	if (udata && udata->inlen && !ib_is_udata_cleared(udata, 0, udata->inlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
@@ -145,7 +145,7 @@ static int query_pkey(struct ib_device *ibdev, compat_port_t port, u16 index, u1
 	return 0;
 }
 
-/* Names as in the specification of rows. */
+/* Attribute names are as in the specification of rows. */
 static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 {
 	struct efa_qp *qp = to_efa_qp(ibqp);

@@ -9,7 +9,7 @@
  *
  * References to an endpoint are held by its creator (dropped by cep_close()), the socket (dropped
  * when its callbacks are restored), queued work and the timer (one each), and a QP between RTS and
- * stop. Until the consumer of a CONNECT_REQUEST accepts, it has only the endpoint's number, because
+ * stop. The consumer of a CONNECT_REQUEST has only the endpoint's number until it accepts, because
  * the iWARP CM silently drops requests when their listener is destroyed.
  */
 #include <linux/bitfield.h>
@@ -23,7 +23,7 @@
 /* The peer's consumer decides when to reply; it may have many other requests to process. */
 #define REPLY_TIMEOUT		(60 * HZ)
 #define REQUEST_TIMEOUT		(20 * HZ)
-/* How often to check a request that the consumer has not accepted or rejected. */
+/* Interval between checks of a request that the consumer has not accepted or rejected. */
 #define ORPHAN_PERIOD		(15 * HZ)
 #define MAX_PRIVATE		255	/* its length is passed in 8 bits */
 
@@ -41,9 +41,9 @@ static u8 private_len(const struct erdma_cep *cep)
 }
 
 /*
- * The iWARP CM may fail to allocate memory for private data. It must see a reply anyway, because a
- * connection without a reply cannot be destroyed: so a failed reply is reported, and the caller
- * must then fail the connection.
+ * The iWARP CM may fail to allocate memory for private data. A reply must be reported anyway,
+ * because a connection without a reply cannot be destroyed. So a failed reply is reported, and the
+ * caller must then fail the connection.
  */
 static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int status)
 {
@@ -60,7 +60,7 @@ static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int sta
 	if (type == IW_CM_EVENT_CONNECT_REPLY) {
 		memcpy(&event.local_addr, &cep->local, sizeof(cep->local));
 		memcpy(&event.remote_addr, &cep->peer, sizeof(cep->peer));
-		/* A connection that failed before the reply has no private data. */
+		/* There is no private data if the connection failed before the reply. */
 		if (cep->rx.got > sizeof(cep->rx.hdr)) {
 			event.private_data = cep->rx.pdata;
 			event.private_data_len = private_len(cep);
@@ -76,7 +76,7 @@ static int cep_upcall(struct erdma_cep *cep, enum iw_cm_event_type type, int sta
 	return ret;
 }
 
-/* Called with the QP's state lock held, when the QP is stopped. */
+/* Called when the QP is stopped, with the QP's state lock held. */
 static void cep_qp_stopped(struct erdma_qp *qp, void *data)
 {
 	erdma_cep_note(data, ERDMA_CEP_EV_QP_STOPPED);
@@ -190,7 +190,7 @@ static u8 agree_cc(struct erdma_cep *cep)
 }
 
 /*
- * Hands the connection to the adapter. @ahead: number of bytes that the kernel will still send on
+ * Hands the connection to the adapter. @ahead: number of bytes that the kernel has yet to send on
  * the stream.
  */
 static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
@@ -423,7 +423,7 @@ static void cep_timed_out(struct erdma_cep *cep)
 	case ERDMA_CEP_RECVD_REQUEST:
 		/*
 		 * When a listener is destroyed, the iWARP CM silently drops requests that it has
-		 * not delivered yet, and the peer would wait in vain. If this request was
+		 * not delivered yet, and the peer would wait until its timeout. If this request was
 		 * delivered, the consumer has had time to respond.
 		 */
 		if (READ_ONCE(cep->listener->state) == ERDMA_CEP_CLOSED)
@@ -545,7 +545,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	return ret;
 }
 
-/* The endpoint of an announced request, referenced; NULL if it has been closed. */
+/* Returns the endpoint of an announced request, referenced, or NULL if it has been closed. */
 static struct erdma_cep *cep_asking(struct iw_cm_id *id)
 {
 	u64 asked = (uintptr_t)id->provider_data, found = asked;
@@ -568,7 +568,7 @@ static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 	iw_cm_handler handler = cep->cm_handler;
 
 	id->cm_handler = handler;
-	/* The endpoint may be freed from here on. */
+	/* After this call, the endpoint may be freed. */
 	complete(&cep->established);
 	return handler(id, event);
 }
@@ -576,10 +576,10 @@ static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 /*
  * While ESTABLISHED is queued, the iWARP CM still treats the ID as neither accepted nor rejected. A
  * second accept then makes it lose its reference to the first QP; a failing accept, or a reject,
- * sets the ID idle, and ESTABLISHED hits a BUG() if the ID is idle. A process can do all of that
- * (see docs/iwcm-accept.md). The RDMA CM holds the ID's mutex while a process accepts or rejects,
- * so no other call can start before the accept returns. Hence the accept waits until ESTABLISHED
- * has been processed.
+ * sets the ID idle, and ESTABLISHED hits a BUG() if the ID is idle. A process can cause all of
+ * these cases (see docs/iwcm-accept.md). The RDMA CM holds the ID's mutex while a process accepts
+ * or rejects, so no other call can start before the accept returns. Therefore the accept waits
+ * until ESTABLISHED has been processed.
  *
  * Kernel consumers accept or reject a request once; they may do so on the iWARP CM's own workqueue,
  * where waiting for an event would deadlock.

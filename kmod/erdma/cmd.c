@@ -18,9 +18,9 @@ static void cmd_init(struct erdma_cmd *cmd, u8 sub_mod, u8 opcode, size_t len)
 }
 
 /*
- * Binds a command to the epoch of its object: it fails if a reset happens while its issuer waits.
- * Recovery relies on this: no command for an object from before the reset is in flight when the
- * queue is back in service.
+ * Binds a command to the epoch of its object, so that the command fails if a reset happens while
+ * its issuer waits. Recovery relies on this: when the queue is back in service, no command for an
+ * object from before the reset is in flight.
  */
 static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 {
@@ -313,8 +313,8 @@ int erdma_cmd_destroy_qp(struct erdma_dev *dev, const struct erdma_qp *qp)
  * @state: new state
  * @rts: the connection, for a change to RTS
  *
- * A change that takes the QP out of service is repeated if the command was lost: consumers rely on
- * it, and free the memory that the adapter uses.
+ * A command that takes the QP out of service is repeated if it was lost, because consumers then
+ * free the memory that the adapter uses.
  */
 int erdma_cmd_modify_qp(struct erdma_dev *dev, const struct erdma_qp *qp,
 			enum erdma_qp_state state, const struct erdma_rts *rts)
@@ -364,7 +364,7 @@ int erdma_cmd_reflush(struct erdma_dev *dev, const struct erdma_qp *qp, u16 sq_p
 /**
  * erdma_cmd_reg_mr() - register an MR
  * @dev: the device
- * @mr: the MR; without a PD it gets a PD number that no QP uses
+ * @mr: the MR; if it has no PD, it gets a PD number that no QP uses
  */
 int erdma_cmd_reg_mr(struct erdma_dev *dev, const struct erdma_mr *mr)
 {
@@ -432,7 +432,7 @@ int erdma_cmd_dereg_mr(struct erdma_dev *dev, u32 lkey, u32 epoch)
  * @dev: the device
  * @ctx: the context; set to the response and its epoch
  *
- * Doorbells do not depend on objects that a reset ends: they are allocated again afterwards.
+ * Doorbells do not depend on objects that a reset ends, so they are allocated again after a reset.
  */
 int erdma_cmd_alloc_db(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
@@ -461,7 +461,7 @@ int erdma_cmd_free_db(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 	struct erdma_cmd cmd;
 
 	cmd_init_common(&cmd, ERDMA_CMD_FREE_DB, db);
-	/* After a reset these pages belong to another context. */
+	/* After a reset, these pages belong to a different context. */
 	cmd_bind(&cmd, ctx->base.obj.epoch);
 	cmd.req.db.cfg = cpu_to_le32(ERDMA_DB_SQ | ERDMA_DB_RQ | ERDMA_DB_CQ);
 	cmd.req.db.sdb = cpu_to_le16(FIELD_GET(ERDMA_ALLOC_DB_SDB, ctx->db_pages));

@@ -13,11 +13,14 @@
 #include "erdma.h"
 #include "erdma_classes.h"
 
-/* How long an issuer polls: most commands complete faster. */
+/* Time for which an issuer polls; most commands complete faster. */
 #define SPIN_NS		(100 * NSEC_PER_USEC)
 #define LOOK_MS		1000
 
-/* Timeout of commands issued by recovery: the adapter must be in service again within a second. */
+/*
+ * Timeout of commands issued by recovery, which must bring the adapter back into service within a
+ * second.
+ */
 #define RECOVERY_TIMEOUT_MS	300
 
 static struct erdma_cmdq_slot *slot_of(struct erdma_cmdq *q, u16 index)
@@ -50,7 +53,10 @@ static void ring_sq_doorbell(struct erdma_dev *dev)
 	writeq(db, dev->adapter.bar + ERDMA_REG_CMDQ_SQ_DB);
 }
 
-/* A slot that still expects a late completion is used only for commands without a waiter. */
+/*
+ * While a late completion is expected in a slot, the slot is used only for commands without a
+ * waiter.
+ */
 static void submit(struct eadm_adapter *ad, struct eadm_cmd *base, bool polled)
 {
 	struct erdma_cmd *cmd = container_of(base, struct erdma_cmd, base);
@@ -95,9 +101,10 @@ static void give_up_filler(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, 
 }
 
 /*
- * Skips slots that still expect a late completion, by issuing filler commands in them: a completion
- * in such a slot could not be distinguished from the late one, so it must not matter. A filler may
- * be lost as well; the next filler replaces it.
+ * Skips slots in which a late completion is still expected, by issuing filler commands in them: a
+ * completion in such a slot could not be distinguished from the late completion, so its command
+ * must be one whose result does not matter. A filler may be lost as well; the next filler replaces
+ * it.
  */
 static bool has_room(struct eadm_adapter *ad)
 {
@@ -143,7 +150,10 @@ static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u
 	struct eadm_commands *cmds = &dev->adapter.cmds;
 
 	if (--slot->pending) {
-		/* Either the late completion itself, or that of a filler issued over it. */
+		/*
+		 * This is either the late completion itself, or the completion of a filler issued
+		 * in the slot.
+		 */
 		if (slot->filler)
 			eadm_recorder_done(&cmds->rec, slot->base.seq, now, 0, syndrome, resp,
 					   ERDMA_CMD_RESPONSE * sizeof(*resp));
@@ -189,7 +199,7 @@ static void process_cqe(struct erdma_dev *dev, u32 hdr, const struct erdma_cqe *
 		complete_cmd(dev, slot, syndrome, resp, now);
 }
 
-/* Whether the completion ring has an entry; another CPU may be about to consume it. */
+/* Returns true if the completion ring has an entry; a different CPU may be about to consume it. */
 static bool answered(struct eadm_adapter *ad)
 {
 	struct erdma_cmdq *q = &adapter_to_erdma(ad)->cmdq;
@@ -216,7 +226,7 @@ static void process(struct eadm_adapter *ad)
 		hdr = be32_to_cpu(READ_ONCE(cqe->hdr));
 		if (!erdma_hw_owned(hdr & ERDMA_CQE_OWNER, q->cq_ci, ERDMA_CMDQ_DEPTH))
 			break;
-		/* Read the rest of the entry after its owner bit. */
+		/* Read the owner bit before the rest of the entry. */
 		dma_rmb();
 		WRITE_ONCE(q->cq_ci, q->cq_ci + 1);
 		any = true;
@@ -277,7 +287,7 @@ static void note_missed(struct eadm_adapter *ad)
 	arm(ad);
 }
 
-/* Another issuer may have requested an event already. */
+/* A different issuer may have requested an event already. */
 static void ask_for_event(struct eadm_adapter *ad)
 {
 	if (!adapter_to_erdma(ad)->cmdq.armed)
@@ -328,7 +338,10 @@ static void park_buf(struct erdma_dev *dev, void *buf, dma_addr_t dma)
 	struct erdma_cmdq *q = &dev->cmdq;
 
 	lockdep_assert_held(&dev->adapter.lock);
-	/* At most one per slot: no command is submitted while buffers are parked. */
+	/*
+	 * There is at most one buffer per slot, because no command is submitted while buffers are
+	 * parked.
+	 */
 	if (!buf || WARN_ON_ONCE(q->nr_parked == ARRAY_SIZE(q->parked)))
 		return;
 	q->parked[q->nr_parked].va = buf;

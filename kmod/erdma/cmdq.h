@@ -56,8 +56,8 @@ struct erdma_cmd {
 
 /**
  * struct erdma_cmdq_slot - one slot of the command ring; its number is the cookie
- * @base: common part of all families; while a command is lost here, only commands without an issuer
- *	use the slot
+ * @base: common part of all families; while the slot has a lost command, only commands without an
+ *	issuer use it
  * @index: first building block, free-running, 16 bits
  * @pending: number of completions that may still arrive
  * @filler: the newest pending command is a filler, neither completed nor given up
@@ -87,8 +87,8 @@ struct erdma_cmdq_slot {
  * @cq_ci: consumer index of the completion ring
  * @cmdsn: command events seen
  * @armed: an event was requested and has not arrived yet
- * @missed_events: completions found by polling that no event had announced
- * @last_missed: local_clock() when @missed_events last grew, 0 = never
+ * @missed_events: completions found by polling, without an event
+ * @last_missed: local_clock() when @missed_events last increased, 0 = never
  * @slots: the command slots
  * @parked: response buffers of commands that a reset ended before it was confirmed
  * @nr_parked: number of @parked
@@ -114,7 +114,7 @@ struct erdma_cmdq {
 	u32 nr_parked;
 };
 
-/* Default; can be changed (core/settings.c). */
+/* Default command timeout; can be changed (core/settings.c). */
 #define ERDMA_CMD_TIMEOUT_MS	15000
 
 extern const struct eadm_queue_ops erdma_queue_ops;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Settings of the adapter: changed settings are restored after a reset. */
+/* Settings of the adapter. Changed settings are restored after a reset. */
 
 #include "erdma.h"
 

@@ -49,7 +49,7 @@ static const u8 send_opcodes[ERDMA_OP_COUNT] = {
 	[ERDMA_OP_ATOMIC_FAA]		= IB_WC_FETCH_ADD,
 };
 
-/* The next valid entry of a kernel CQ, or NULL. */
+/* Returns the next valid entry of a kernel CQ, or NULL. */
 static struct erdma_cqe *cqe_peek(const struct erdma_cq *cq, u32 ci)
 {
 	struct erdma_cqe *ring = cq->mem->ring[0].va;
@@ -82,7 +82,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	/* Pairs with the acquire of the caller that posts the next entry here. */
+	/* Pairs with the acquire of the caller that posts the next entry in this place. */
 	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }
@@ -142,7 +142,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	bool send;
 
 	lockdep_assert_held(&cq->lock);
-	/* Destroying a QP takes our lock once the QP can no longer be found here. */
+	/* The destruction of a QP takes this CQ's lock after removing the QP from this table. */
 	kqp = xa_load(&cq->kqps, be32_to_cpu(cqe->qpn));
 	if (!kqp)
 		return false;
@@ -162,7 +162,7 @@ static bool poll_one(struct erdma_cq *cq, const struct erdma_cqe *cqe, struct ib
 	return true;
 }
 
-/* The next request of a QP that the adapter has lost, send requests first. */
+/* Returns the next request of a QP that the adapter has lost, send requests first. */
 static bool flush_one(struct erdma_cq *cq, struct erdma_qp *qp, struct ib_wc *wc)
 {
 	const struct erdma_sq *sq = &qp->kqp->sq;
@@ -227,7 +227,7 @@ static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 		cqe = cqe_peek(cq, cq->ci);
 		if (!cqe)
 			break;
-		/* Read the rest of the entry after its owner bit. */
+		/* Read the owner bit before the rest of the entry. */
 		dma_rmb();
 		cq->ci++;
 		if (poll_one(cq, cqe, &wc[n]))
@@ -239,7 +239,10 @@ static int poll_cq(struct ib_cq *ibcq, int num, struct ib_wc *wc)
 	return n;
 }
 
-/* Returns 1 if the caller asked for missed events and there are entries to poll already. */
+/*
+ * Returns 1 if the caller requested a report of missed events and there are already entries to
+ * poll.
+ */
 static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);
@@ -299,12 +302,12 @@ static void call_consumer(struct erdma_cq *cq)
 }
 
 /**
- * erdma_cq_requests() - number of notifications that a process has requested
+ * erdma_cq_requests() - return the number of notifications that a process has requested
  * @cq: the process's CQ
  * @db: current value of the CQ's doorbell record
  *
- * The record contains the lowest 8 bits of a request's number: if there were more than 256 requests
- * between two events, some are missed.
+ * The record contains only the lowest 8 bits of a request's number, so if there were more than 256
+ * requests between two events, some are not counted.
  *
  * Context: any.
  * Return: the number of requests, modulo 2^32.
@@ -375,8 +378,8 @@ void erdma_cq_event(struct erdma_cq *cq, u64 now)
  * erdma_cq_kick() - prompt the consumer of a dead kernel CQ to poll it
  * @cq: the CQ, referenced
  *
- * The consumer is called from the CQ's EQ, where its events are delivered, so calls never overlap,
- * regardless of the QP concerned.
+ * The consumer is called from the CQ's EQ, which also delivers its events, so calls never overlap,
+ * regardless of the QP.
  *
  * Context: any.
  */
@@ -392,7 +395,7 @@ void erdma_cq_kick(struct erdma_cq *cq)
  * erdma_cq_kicked() - deliver the notification requested by erdma_cq_kick()
  * @cq: the CQ, referenced
  *
- * A consumer that did not request an event polls by itself, and may not expect one.
+ * A consumer that did not request an event polls by itself, and might not expect an event.
  *
  * Context: softirq, from the CQ's EQ.
  */
@@ -523,7 +526,8 @@ int erdma_cq_revive(struct erdma_cq *cq)
 	cq->mem->kept.epoch = epoch;
 	ret = erdma_cmd_create_cq(dev, cq, epoch);
 	/*
-	 * The adapter may have created the CQ: then it is not dead, and a command must destroy it.
+	 * The adapter may have created the CQ; in that case the CQ is not dead, and a command must
+	 * destroy it.
 	 */
 	if (ret == -ETIMEDOUT && !erdma_cq_end(dev, cq, epoch))
 		WRITE_ONCE(cq->obj.epoch, epoch);
@@ -533,7 +537,7 @@ int erdma_cq_revive(struct erdma_cq *cq)
 		goto out;
 	spin_lock_irq(&cq->lock);
 	WRITE_ONCE(cq->obj.epoch, epoch);
-	/* A consumer that requested an event in the meantime does not request it again. */
+	/* A consumer that requested an event in the meantime will not request it again. */
 	if (cq->armed)
 		notify = cq->solicited ? IB_CQ_SOLICITED : IB_CQ_NEXT_COMP;
 	spin_unlock_irq(&cq->lock);
@@ -597,7 +601,7 @@ err:
 	return ret;
 }
 
-/* Memory that the adapter does not release is kept until a reset. */
+/* Memory that the adapter has not released is kept until a reset. */
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibcq->device);

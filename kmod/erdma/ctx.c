@@ -32,8 +32,8 @@ static bool db_page_is_sane(struct erdma_dev *dev, u64 offset)
  * erdma_sdbs_init() - split the SQ doorbell space for direct work requests
  * @dev: the device, started
  *
- * First come pages for one context each, then pages with entries for one context each; all other
- * contexts share the last page (hw 6.7).
+ * The first pages are for one context each, the next pages contain entries for one context each,
+ * and all other contexts share the last page (hw 6.7).
  */
 void erdma_sdbs_init(struct erdma_dev *dev)
 {
@@ -52,7 +52,10 @@ void erdma_sdbs_init(struct erdma_dev *dev)
 	}
 }
 
-/* Offset in BAR 0 of the context's SQ doorbells, with direct work requests if there is room. */
+/*
+ * Returns the offset in BAR 0 of the context's SQ doorbells, with direct work requests if there is
+ * room.
+ */
 static u64 sdb_get(struct erdma_dev *dev, struct erdma_ctx *ctx)
 {
 	struct erdma_sdbs *sdbs = &dev->sdbs;
@@ -85,7 +88,7 @@ static void sdb_put(struct erdma_dev *dev, const struct erdma_ctx *ctx)
 		ida_free(&dev->sdbs.entries, ctx->sdb_index);
 }
 
-/* Offsets in BAR 0 of the pages for SQ, RQ and CQ doorbells. */
+/* Determines the offsets in BAR 0 of the pages for SQ, RQ and CQ doorbells. */
 static int db_pages_get(struct erdma_dev *dev, struct erdma_ctx *ctx, u64 offset[3])
 {
 	int ret;

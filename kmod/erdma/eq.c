@@ -28,9 +28,9 @@ static const void *eq_next(struct erdma_eq *eq)
 	lockdep_assert_held(&eq->base.lock);
 	if (!entry)
 		return NULL;
-	/* Read the rest of the entry after its owner bit. */
+	/* Read the owner bit before the rest of the entry. */
 	dma_rmb();
-	/* Truncated to 16 bits, as the adapter compares it. */
+	/* The index is truncated to 16 bits because the adapter compares only these bits. */
 	eq->base.ci = (u16)(eq->base.ci + 1);
 	eq->base.events++;
 	eq->base.last_event = local_clock();
@@ -43,7 +43,7 @@ static const void *eq_next(struct erdma_eq *eq)
  * @entry: set to a copy of the entry
  *
  * Context: any.
- * Return: whether there was an entry.
+ * Return: true if there was an entry.
  */
 bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry)
 {
@@ -120,7 +120,7 @@ u32 erdma_eq_pending(struct erdma_eq *eq)
  * @eq: the EQ
  *
  * Context: hard interrupt.
- * Return: whether there are entries to consume.
+ * Return: true if there are entries to consume.
  */
 bool erdma_eq_interrupt(struct erdma_eq *eq)
 {
@@ -229,13 +229,13 @@ void erdma_eq_reset(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_is_stuck() - whether the same entry was pending at the last check
+ * erdma_eq_is_stuck() - check whether the same entry was pending at the last check
  * @eq: the EQ
  *
  * Also counts lost interrupts.
  *
  * Context: process; called periodically.
- * Return: whether the EQ has to be polled.
+ * Return: true if the EQ has to be polled.
  */
 bool erdma_eq_is_stuck(struct erdma_eq *eq)
 {
@@ -246,7 +246,10 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	stuck = waiting && eq->base.waiting && eq->looked_at == eq->base.events;
 	eq->base.waiting = waiting;
 	eq->looked_at = eq->base.events;
-	/* On an overloaded CPU the interrupt may have been taken while its work has not run yet. */
+	/*
+	 * On an overloaded CPU, the interrupt may have been taken although its work has not run
+	 * yet.
+	 */
 	if (stuck && eq->base.interrupts_then == eq->base.interrupts)
 		eadm_eq_suspect(&eq->base);
 	eq->base.interrupts_then = eq->base.interrupts;

@@ -36,7 +36,7 @@ struct erdma_eq {
 	};
 };
 
-/* An entry, by type of its queue. */
+/* An entry of any type of queue. */
 union erdma_eqe {
 	struct erdma_aeqe async;
 	struct erdma_ceqe completion;

@@ -27,11 +27,11 @@
  *
  * Memory that the adapter may write to is freed only when the adapter is known to be done with it
  * (core/orphan.c): the command that destroys the object has succeeded, or the command that creates
- * it has failed (the @done of erdma_hostmem_retire()), or erdma_hw_halt() found that the reset was
- * confirmed, INIT_DONE dropped, a function level reset succeeded, or the function is gone. An epoch
- * begins with INIT. An orphan keeps the object's number, too; response buffers are parked with the
- * command queue. Bus mastering is turned off before an object is declared dead, and turned on only
- * in erdma_hw_start().
+ * it has failed (the @done of erdma_hostmem_retire()), or erdma_hw_halt() found that the adapter
+ * confirmed the reset, that INIT_DONE was cleared, that a function level reset succeeded, or that
+ * the function is gone. An epoch begins with INIT. An orphan keeps the object's number, too;
+ * response buffers are parked with the command queue. Bus mastering is turned off before an object
+ * is declared dead, and turned on only in erdma_hw_start().
  */
 #ifndef ERDMA_H
 #define ERDMA_H
@@ -137,7 +137,7 @@ int erdma_conf_restore(struct erdma_dev *dev);
  * @max_qp: limit of QP numbers, which begin at 0
  * @max_cq: limit of CQ numbers, which begin at 0
  * @max_mr: limit of MPT indices, which begin at 0
- * @max_mw: number of memory windows, of which the driver creates none
+ * @max_mw: number of memory windows; the driver creates none
  * @max_send_wr: maximum send requests per QP
  * @max_recv_wr: maximum receive requests per QP
  * @max_cqe: maximum entries per CQ
@@ -188,7 +188,7 @@ struct erdma_caps {
  * @speed_stale: the link speed has to be queried again
  * @speed: link speed in verbs terms
  * @width: link width in verbs terms
- * @mtu_changed: an MTU was set, and has to be restored after a reset
+ * @mtu_changed: an MTU was set and has to be restored after a reset
  * @mtu_work: sets a new MTU in the adapter
  * @sdbs: SQ doorbell space
  * @cm: connection manager

@@ -105,7 +105,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 	trace_ceq_event(&dev->adapter.ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
-	/* Handlers of a CQ are serialised by its EQ only. */
+	/* Only its EQ serialises the handlers of a CQ. */
 	if (cq && &dev->ceqs[cq->vector] == eq)
 		erdma_cq_event(cq, READ_ONCE(eq->base.last_event));
 	else
@@ -115,8 +115,8 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 }
 
 /*
- * All calls of consumers' completion handlers are made from this tasklet. It runs on one CPU at a
- * time, so handlers of one CQ never run concurrently, which consumers rely on.
+ * Consumers' completion handlers are called only from this tasklet. It runs on one CPU at a time,
+ * so handlers of a CQ never run concurrently; consumers rely on this.
  */
 static void ceq_tasklet(struct tasklet_struct *tasklet)
 {
@@ -340,7 +340,7 @@ void erdma_eqs_set_live(struct erdma_dev *dev)
  * erdma_eqs_kick() - consume entries whose interrupt was lost
  * @dev: the device
  *
- * Entries of the command EQ are polled for by waiters of commands.
+ * Issuers of commands poll for entries of the command EQ.
  *
  * Context: process; called periodically.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Recording of failures (eadm_failures.h). Results of a consumer's own request are not failures:
- * stopping a QP, closing or rejecting a connection, querying a context that does not exist; nor are
- * their consequences.
+ * Recording of failures (eadm_failures.h). Results of a consumer's own requests, such as stopping a
+ * QP, closing or rejecting a connection, or querying a context that does not exist, are not
+ * failures; neither are their consequences.
  */
 #include <linux/pid.h>
 #include <linux/sched/task.h>
@@ -100,8 +100,8 @@ static u8 connection_cause(const struct erdma_cep *cep, int status)
 		return EADM_CAUSE_TIMEOUT;
 	case -ECONNREFUSED:
 		/*
-		 * After the TCP handshake it means that the peer's reply requests an unsupported
-		 * feature.
+		 * After the TCP handshake, this error means that the peer's reply requests an
+		 * unsupported feature.
 		 */
 		return cep->state == ERDMA_CEP_CONNECTING ? EADM_CAUSE_REFUSED :
 							    EADM_CAUSE_PROTOCOL;
@@ -164,7 +164,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 	lockdep_assert_held(&cep->lock);
 	if (status == -ECONNABORTED)
 		return;
-	/* The socket does not have the addresses before it is connected. */
+	/* Before the socket is connected, it does not have the addresses. */
 	if (cep->cm_id && cep->active && local.sin_family != AF_INET)
 		memcpy(&local, &cep->cm_id->m_local_addr, sizeof(local));
 	if (cep->cm_id && cep->active && peer.sin_family != AF_INET)

@@ -8,7 +8,7 @@
 
 #include "erdma.h"
 
-/* How long to wait for RESET_DONE after INIT_DONE has dropped. */
+/* Time to wait for RESET_DONE after INIT_DONE has been cleared. */
 #define SAY_SO_MS	100
 
 static u32 reg_read(struct erdma_dev *dev, u32 reg)
@@ -29,7 +29,7 @@ static void reg_write_addr(struct erdma_dev *dev, u32 reg_low, u32 reg_high, dma
 }
 
 /**
- * erdma_hw_answers() - whether the adapter responds now, for &eadm_function.answers
+ * erdma_hw_answers() - check whether the adapter responds now, for &eadm_function.answers
  * @fn: PCI function of the adapter
  *
  * Context: any.
@@ -42,7 +42,7 @@ bool erdma_hw_answers(const struct eadm_function *fn)
 }
 
 /**
- * erdma_hw_is_up() - whether the adapter reports that it is initialised
+ * erdma_hw_is_up() - check whether the adapter reports that it is initialised
  * @dev: the device
  *
  * Context: any.
@@ -89,7 +89,7 @@ static int wait_status(struct erdma_dev *dev, u32 bit, unsigned int timeout_ms)
  * @dev: the device; rings are empty
  * @timeout_ms: start timeout
  *
- * From now on the adapter may access memory, so it must be known to have discarded all previous
+ * After this call the adapter may access memory, so it must be known to have discarded all previous
  * state (erdma_hw_halt()).
  *
  * Context: process.
@@ -112,7 +112,7 @@ int erdma_hw_start(struct erdma_dev *dev, unsigned int timeout_ms)
 
 /*
  * Requests a reset and returns whether the adapter is known to have performed it: the adapter sets
- * RESET_DONE, or INIT_DONE drops. Not all generations set RESET_DONE (hw 2.1).
+ * RESET_DONE or clears INIT_DONE. Not all generations set RESET_DONE (hw 2.1).
  */
 static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
 {
@@ -148,12 +148,12 @@ static bool reset_is_confirmed(struct erdma_dev *dev, unsigned int timeout_ms)
  * @dev: the device
  * @timeout_ms: timeout of the confirmation
  *
- * Bus mastering is off afterwards in any case. That alone does not make it safe to free memory: any
+ * Bus mastering is always off afterwards. That alone does not make it safe to free memory: any
  * state that the adapter has kept would become active again when bus mastering is enabled, by
  * another driver or by this one at its next probe.
  *
  * Context: process.
- * Return: whether the adapter is known to have discarded all state: it confirmed the request, its
+ * Return: true if the adapter is known to have discarded all state: it confirmed the request, its
  * function was reset, or the function is absent.
  */
 bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
@@ -171,10 +171,10 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 
 /**
  * erdma_hw_end_former_life() - make the adapter discard the state of a previous driver
- * @dev: the device, none of whose memory is known to the adapter yet
+ * @dev: the device; the adapter does not know any of its memory yet
  *
  * A driver stopped by kexec or a crash does not stop the adapter. Its queues and memory regions
- * would write to memory that has a new owner by now.
+ * could write to memory that has a new owner by now.
  *
  * Context: process.
  * Return: 0 or -EBUSY.
@@ -189,7 +189,7 @@ int erdma_hw_end_former_life(struct erdma_dev *dev)
 			"adapter not used: still initialised by a previous driver and reset not confirmed, so it could write to memory that it no longer owns\n");
 		return -EBUSY;
 	}
-	dev_warn(&dev->pdev->dev, "reset not confirmed; adapter used anyway, as it was not initialised\n");
+	dev_warn(&dev->pdev->dev, "reset not confirmed; adapter used anyway, because it was not initialised\n");
 	return 0;
 }
 

@@ -11,7 +11,7 @@ static int probe(struct eadm_adapter *ad)
 	int ret;
 
 	ret = erdma_cmd_query_fw(adapter_to_erdma(ad), &version);
-	/* A refused command shows that the adapter responds, too. */
+	/* A refused command also shows that the adapter responds. */
 	return ret == -EIO ? 0 : ret;
 }
 
@@ -46,7 +46,7 @@ static void forget(struct eadm_adapter *ad, bool confirmed)
 	erdma_eqs_reset(dev);
 }
 
-/* Whether the adapter was initialised at the last check, and no longer is. */
+/* Returns true if the adapter was initialised at the last check and no longer is. */
 static bool has_restarted(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);

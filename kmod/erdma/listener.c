@@ -2,10 +2,10 @@
 /*
  * The TCP sockets of a listening endpoint.
  *
- * The wildcard address applies to all devices, and each of them listens on the same port (hw 10.2),
- * on the addresses of its own network interface, following changes of these addresses. A single
- * socket bound to the interface would not suffice: TCP would reply through that interface only,
- * which does not reach a client on another address of this host.
+ * The wildcard address applies to all devices: each device listens on the same port (hw 10.2), on
+ * the current addresses of its own network interface. A single socket bound to the interface would
+ * not suffice: TCP would reply only through that interface, and the reply would not reach a client
+ * on a different address of this host.
  */
 #include <linux/inetdevice.h>
 #include <linux/nsproxy.h>
@@ -140,7 +140,10 @@ static bool is_own_addr(const struct erdma_cep *cep, __be32 addr)
 	return found;
 }
 
-/* Returns the interface's namespace, referenced, or NULL if it is not the listener's. */
+/*
+ * Returns the interface's namespace, referenced, or NULL if the listener is in a different
+ * namespace.
+ */
 static struct net *netdev_net(const struct erdma_cep *cep)
 {
 	struct net *net;
@@ -230,7 +233,7 @@ void erdma_listener_follow(struct erdma_cep *cep)
 }
 
 /**
- * erdma_listener_accept() - return a connection that TCP has accepted
+ * erdma_listener_accept() - accept a connection that TCP has established
  * @cep: the listening endpoint, locked
  * @inherited: set to the callbacks to pass to erdma_sock_attach()
  *

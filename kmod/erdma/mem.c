@@ -133,7 +133,8 @@ int erdma_dbpage_pin(struct erdma_ctx *ctx, struct erdma_hostmem *mem, u64 va, s
 	refcount_set(&page->refs, 1);
 	page->index = index;
 	/*
-	 * If another process's page at the same address uses the slot, this page is not shared.
+	 * If the slot is used by a different process's page at the same address, this page is not
+	 * shared.
 	 */
 	if (!xa_insert(&ctx->dbpages, index, page, GFP_KERNEL))
 		page->ctx = ctx;
@@ -149,7 +150,7 @@ out:
 	return ret;
 }
 
-/* Prevents new objects from using the page; its context may be freed first. */
+/* Prevents new objects from using the page; its context may be freed before the page. */
 static void dbpage_unhash(struct erdma_dbpage *page, struct erdma_ctx *ctx)
 {
 	lockdep_assert_held(&ctx->dbpage_lock);
@@ -184,7 +185,7 @@ static void dbpage_unpin(struct erdma_dbpage *page)
  * @i: index of the record
  *
  * Context: any.
- * Return: the value, which the user can set to any value.
+ * Return: the value, which is controlled by the user.
  */
 u64 erdma_dbref_read(const struct erdma_dbref *ref, u32 i)
 {

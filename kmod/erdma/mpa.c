@@ -38,7 +38,7 @@ int erdma_mpa_send(struct erdma_cep *cep, const char *key, u16 bits, u32 cookie)
 	ret = kernel_sendmsg(cep->sock, &msg, vec, cep->tx_len ? 2 : 1, len);
 	if (ret < 0)
 		return ret;
-	/* An empty send buffer accepts a whole frame, unless the socket is broken. */
+	/* An empty send buffer accepts a whole frame unless the socket is broken. */
 	return ret == len ? 0 : -ECONNABORTED;
 }
 
@@ -75,7 +75,7 @@ int erdma_mpa_quiet(struct erdma_cep *cep)
  *
  * Context: process, @cep->lock held.
  * Return: 0 if the frame is complete; -EAGAIN if it is incomplete; -EPROTO if it is not a frame of
- * this protocol; -ECONNRESET or another error of the socket.
+ * this protocol; -ECONNRESET or a different error of the socket.
  */
 int erdma_mpa_recv(struct erdma_cep *cep, const char *key)
 {

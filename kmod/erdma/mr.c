@@ -147,7 +147,7 @@ static int map_mr_sg(struct ib_mr *ibmr, struct scatterlist *sg, int sg_nents,
 /**
  * erdma_mr_invalidated() - record that a fast-registration MR has been invalidated
  * @dev: the device
- * @stag: key of the MR; may not belong to any MR
+ * @stag: key of the MR; need not belong to an MR
  *
  * Called during posting and polling of all queues, so it takes no lock.
  *
@@ -176,7 +176,7 @@ static int translate(struct erdma_dev *dev, struct erdma_mr *mr, struct ib_umem 
 	page_size = ib_umem_find_best_pgsz(umem, PAGE_SIZES, mr->iova);
 	if (!page_size)
 		return -EINVAL;
-	/* A command with inline entries has no room for a 64-bit length. */
+	/* There is no room for a 64-bit length in a command with inline entries. */
 	return erdma_mtt_from_umem(dev, &area->mtt, umem, page_size,
 				   mr->length > U32_MAX ? 0 : ERDMA_MR_INLINE_MTT,
 				   scattered(dev));
@@ -235,7 +235,7 @@ struct ib_mr *erdma_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf
 	return mr_register(dev, mr);
 }
 
-/* Memory that the adapter does not release is kept until a reset. */
+/* Memory that the adapter has not released is kept until a reset. */
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibmr->device);

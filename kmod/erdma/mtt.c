@@ -120,7 +120,7 @@ int erdma_mtt_alloc(struct erdma_dev *dev, struct erdma_mtt *mtt, u64 count,
 	if (tables_alloc(dev, mtt, PAGE_SIZE))
 		return -ENOMEM;
 	tables_link(mtt, bottom);
-	/* The tables above the bottom level are complete; they may not be synced again. */
+	/* The tables above the bottom level are complete, and need not be synced again. */
 	tables_sync(dev, mtt, bottom);
 	return 0;
 }
@@ -173,7 +173,7 @@ void erdma_mtt_sync(struct erdma_dev *dev, struct erdma_mtt *mtt)
 }
 
 /**
- * erdma_mtt_addr() - the address that a command uses for a buffer
+ * erdma_mtt_addr() - return the address that a command uses for a buffer
  * @mtt: the translation
  *
  * Return: the first page's address, or that of the top table.

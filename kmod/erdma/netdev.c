@@ -4,7 +4,7 @@
  *
  * The RDMA core cannot handle an iWARP port that has lost its interface. When the interface is
  * unregistered, the device is removed, too: the driver is rebound, and its probe waits for the
- * interface to come back. A move to another network namespace has no effect.
+ * interface to come back. A move to a different network namespace has no effect.
  */
 
 #include <linux/etherdevice.h>
@@ -32,16 +32,16 @@ static void rebind_work(struct work_struct *work)
 	bool ours;
 
 	/*
-	 * The device may have been bound to another driver in the meantime. If it is bound after
-	 * this test, it is probed again, which is harmless: no function tests and detaches
-	 * atomically, and unbinding through sysfs has the same gap.
+	 * The device may have been bound to a different driver in the meantime. If it is bound
+	 * after this test, it is probed again, which is harmless: no kernel function tests and
+	 * detaches atomically, and unbinding through sysfs has the same race.
 	 */
 	device_lock(dev);
 	ours = dev->driver && dev->driver->owner == THIS_MODULE &&
 	       pci_get_drvdata(rebind->pdev) == rebind->ad;
 	device_unlock(dev);
 	if (ours && device_reprobe(dev))
-		pci_err(rebind->pdev, "cannot be bound again\n");
+		pci_err(rebind->pdev, "cannot rebind the device\n");
 	pci_dev_put(rebind->pdev);
 	kfree(rebind);
 }
@@ -78,7 +78,7 @@ void erdma_netdev_exit(void)
 }
 
 /**
- * erdma_port_state() - port state derived from the network interface
+ * erdma_port_state() - derive the port state from the network interface
  * @dev: the device, registered
  *
  * Context: any.
@@ -106,7 +106,7 @@ int erdma_netdev_bind(struct eadm_adapter *ad)
 	struct net_device *netdev;
 	int ret = -EPROBE_DEFER;
 
-	/* Interfaces without a permanent address have zeros there. */
+	/* The permanent address of interfaces without one is all zeros. */
 	if (!is_valid_ether_addr(dev->mac)) {
 		pci_err(dev->pdev, "the adapter reports no valid MAC address (%pM)\n", dev->mac);
 		return -EINVAL;

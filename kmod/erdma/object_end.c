@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Destruction of objects in the adapter, including proof that they are gone.
+ * Destruction of objects in the adapter, and verification that they are gone.
  *
  * Memory that the adapter accesses is freed only when the adapter has released it. Usually the
- * adapter confirms that. If it does not, because a command was lost or refused, it is queried for
- * the object; if in doubt, the memory is kept until a reset is confirmed.
+ * adapter confirms the release. If it does not, because a command was lost or refused, the driver
+ * queries the adapter for the object; if the result is uncertain, the memory is kept until a reset
+ * is confirmed.
  */
 
 #include <linux/bitfield.h>
@@ -14,7 +15,7 @@
 
 /**
  * struct answer - the adapter's response to a query for the context of a queue
- * @ret: 0; -EIO if the query was refused; any other error means that it was lost
+ * @ret: 0; -EIO if the query was refused; any other error means that the query was lost
  * @syndrome: syndrome of a refused query
  * @enabled: the queue of this context is in use
  */
@@ -47,9 +48,9 @@ static struct answer ask_cq(struct erdma_dev *dev, u32 cqn)
 }
 
 /*
- * Whether the adapter has no queue with this number. The meaning of a refusal is not known. So the
- * response has to be the same as for a number that is not in use, while the query for the command
- * queue, which is number 0 and exists, has to succeed.
+ * Returns true if the adapter has no queue with this number. The meaning of a refusal is unknown,
+ * so the response must be the same as for an unused number, and the query for the command queue,
+ * which has number 0 and always exists, must succeed.
  */
 static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *ask, u32 id)
 {
@@ -71,7 +72,7 @@ static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *as
 	       answer.enabled == unknown.enabled;
 }
 
-/* After -ECANCELED and -ENODEV the adapter cannot be queried, or need not be. */
+/* After -ECANCELED and -ENODEV, the adapter cannot be queried, or a query is unnecessary. */
 static bool can_ask(int ret)
 {
 	return ret == -EIO || ret == -ETIMEDOUT;
@@ -89,7 +90,7 @@ static bool is_dead(const struct erdma_dev *dev, u32 epoch)
  * @qp: the QP; it may not exist in the adapter
  *
  * Context: process.
- * Return: whether the adapter is known to be done with the QP.
+ * Return: true if the adapter is known to be done with the QP.
  */
 bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 {
@@ -116,7 +117,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
  * @epoch: dev->adapter.epoch when the CQ was created
  *
  * Context: process.
- * Return: whether the adapter is known to be done with the CQ.
+ * Return: true if the adapter is known to be done with the CQ.
  */
 bool erdma_cq_end(struct erdma_dev *dev, const struct erdma_cq *cq, u32 epoch)
 {
@@ -147,7 +148,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 	u32 lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt);
 	bool done;
 
-	/* The MR covers all memory, so only its number is waiting to be freed. */
+	/* The MR covers all memory, so only its number has to be freed. */
 	if (mr->type == ERDMA_MR_DMA)
 		return false;
 	other = kmemdup(mr, sizeof(*mr), GFP_KERNEL);
@@ -167,7 +168,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
  * @mr: the MR; it may not exist in the adapter
  *
  * Context: process.
- * Return: whether the adapter is known to be done with the MR.
+ * Return: true if the adapter is known to be done with the MR.
  */
 bool erdma_mr_end(struct erdma_dev *dev, const struct erdma_mr *mr)
 {

@@ -132,7 +132,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 		goto err;
 	qp->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	/*
-	 * The adapter has no QPs that lack a queue, so an absent queue is created with the smallest
+	 * Every QP of the adapter has both queues, so an absent queue is created with the smallest
 	 * size.
 	 */
 	qp->sq_depth = roundup_pow_of_two(max(attr->cap.max_send_wr, 1u) *
@@ -173,8 +173,8 @@ err:
 }
 
 /*
- * Returns whether the QP is neither connected nor about to be: then it need not be stopped, and can
- * no longer be connected.
+ * Returns true if the QP is neither connected nor about to be connected; then it need not be
+ * stopped, and can no longer be connected.
  */
 static bool was_never_used(struct erdma_qp *qp)
 {
@@ -194,7 +194,7 @@ static bool was_never_used(struct erdma_qp *qp)
  * @udata: NULL for the kernel
  *
  * Context: process; waits for the connection manager to release the QP.
- * Return: 0; memory that the adapter does not release is kept until a reset.
+ * Return: 0; memory that the adapter has not released is kept until a reset.
  */
 int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
@@ -205,7 +205,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	/* A refusal by the adapter is ignored because the QP is destroyed anyway. */
 	if (!was_never_used(qp))
 		erdma_qp_stop(qp, ERDMA_QPS_ERROR);
-	/* Otherwise the work would name a QP that no longer exists in the adapter. */
+	/* The work must not refer to a QP that no longer exists in the adapter. */
 	if (qp->kqp)
 		cancel_delayed_work_sync(&qp->kqp->reflush);
 	done = erdma_qp_end(dev, qp);
@@ -324,7 +324,7 @@ static int transition(struct erdma_qp *qp, enum erdma_qp_state state, bool *clos
 	}
 }
 
-/* Called with the lock held, as the endpoint might otherwise be freed before it is notified. */
+/* Called with the lock held because the endpoint might otherwise be freed before it is notified. */
 static void tell_cm(struct erdma_qp *qp)
 {
 	lockdep_assert_held(&qp->state_lock);
@@ -355,8 +355,8 @@ static int modify(struct erdma_qp *qp, enum erdma_qp_state state)
  * Notifies the connection manager if this ends a connection (see erdma_qp_attach_cm()).
  *
  * Context: process.
- * Return: 0 or -errno; after ERDMA_QPS_ERROR the connection manager is detached even if the adapter
- * refused.
+ * Return: 0 or -errno; after ERDMA_QPS_ERROR, the connection manager is detached even if the
+ * adapter refused the change.
  */
 int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 {
@@ -366,8 +366,8 @@ int erdma_qp_stop(struct erdma_qp *qp, enum erdma_qp_state state)
 }
 
 /*
- * Stops a QP if it is unknown whether the adapter has it in RTS. If it cannot be stopped now, it is
- * still out of service, in a state from which destruction will stop it.
+ * Stops a QP that may or may not be in RTS in the adapter. If it cannot be stopped now, it is still
+ * out of service, in a state from which destruction will stop it.
  */
 static void stop_unsure(struct erdma_qp *qp)
 {
@@ -509,7 +509,7 @@ static enum erdma_qp_state from_ib_state(enum ib_qp_state state)
 }
 
 /**
- * erdma_qp_ib_state() - the state of a QP in verbs terms
+ * erdma_qp_ib_state() - return the state of a QP in verbs terms
  * @qp: the QP
  *
  * Context: any.
@@ -528,7 +528,7 @@ enum ib_qp_state erdma_qp_ib_state(const struct erdma_qp *qp)
 	}
 }
 
-/* The adapter depends only on the state. */
+/* Only the state is relevant to the adapter. */
 static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata)
 {
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
@@ -553,7 +553,7 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	memset(init_attr, 0, sizeof(*init_attr));
 	attr->qp_state = erdma_qp_ib_state(qp);
 	attr->cur_qp_state = attr->qp_state;
-	/* In units of the queues, as the provider expects. */
+	/* Capacities are in units of the queues, as the provider expects. */
 	attr->cap.max_send_wr = qp->sq_depth;
 	attr->cap.max_recv_wr = qp->rq_depth;
 	attr->cap.max_send_sge = ERDMA_MAX_SEND_SGE;

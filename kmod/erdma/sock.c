@@ -36,9 +36,8 @@ static void sk_got_data(struct sock *sk)
  * @sk: the socket, which takes a reference to the endpoint
  * @cep: the endpoint
  * @saved: set to the callbacks that erdma_sock_release() restores
- * @inherited: NULL, or for a child of a listener the listener's original callbacks: the child has
- *	inherited ours, and after sock_release() TCP may keep using the socket for a while without
- *	us
+ * @inherited: NULL, or for a child of a listener, the listener's original callbacks: the child has
+ *	inherited our callbacks, and TCP may keep using the socket for a while after sock_release()
  *
  * Context: process; @cep is locked, or not visible yet.
  */
@@ -54,7 +53,7 @@ void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_cal
 		saved->data_ready = sk->sk_data_ready;
 		saved->error_report = sk->sk_error_report;
 	}
-	/* Without NOCOPY a child would contain an unreferenced pointer to the listener. */
+	/* Without NOCOPY, a child would contain an unreferenced pointer to the listener. */
 	sk->sk_user_data = NULL;
 	__rcu_assign_sk_user_data_with_flags(sk, cep, SK_USER_DATA_NOCOPY);
 	sk->sk_state_change = sk_state_changed;
@@ -65,8 +64,8 @@ void erdma_sock_hook(struct sock *sk, struct erdma_cep *cep, struct erdma_sk_cal
 
 /**
  * erdma_sock_attach() - attach a socket to an endpoint
- * @cep: the endpoint, which receives events from now on
- * @sock: the socket, owned by the endpoint from now on
+ * @cep: the endpoint, which receives events after this call
+ * @sock: the socket, owned by the endpoint after this call
  * @inherited: see erdma_sock_hook()
  *
  * Context: process; @cep is locked, or not visible yet.
@@ -125,7 +124,7 @@ void erdma_sock_detach(struct erdma_cep *cep)
  * The local address is kept even if the peer's address is not known.
  *
  * Context: process.
- * Return: 0 if both are known, otherwise TCP's error, usually -ENOTCONN.
+ * Return: 0 if both addresses are known, otherwise TCP's error, usually -ENOTCONN.
  */
 int erdma_sock_names(struct erdma_cep *cep)
 {
@@ -183,7 +182,8 @@ static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_
  * @id: ID with both addresses, which must be IPv4
  *
  * The RDMA CM chose a port from the ephemeral range, without knowing which ports TCP uses, or still
- * reserves after a connection to the same peer: if the port is in use, TCP chooses another port.
+ * reserves after a connection to the same peer: if the port is in use, TCP chooses a different
+ * port.
  *
  * Context: process.
  * Return: 0 if TCP will report the outcome, or an error; the socket is then detached when the

@@ -19,11 +19,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct erdma_dev *dev = to_erdma_dev(ibdev);
 	const struct erdma_caps *caps = &dev->caps;
 
-	/* Newer cores pass no udata for their own queries. */
+	/* Newer cores pass no udata for queries by the core itself. */
 	if (udata && (udata->inlen || udata->outlen))
 		return -EINVAL;
 	memset(attr, 0, sizeof(*attr));
-	/* In the format that the provider decodes for display. */
+	/* The version is in the format that the provider decodes for display. */
 	attr->fw_ver = FIELD_GET(ERDMA_FW_MAJOR, (u64)caps->fw) << 32 |
 		       FIELD_GET(ERDMA_FW_MEDIUM, caps->fw) << 16 |
 		       FIELD_GET(ERDMA_FW_MINOR, caps->fw);
@@ -268,7 +268,7 @@ void erdma_verbs_init(struct erdma_dev *dev)
 	compat_set_verbs(ibdev);
 	ibdev->node_type = RDMA_NODE_RNIC;
 	ibdev->num_comp_vectors = dev->nr_ceqs;
-	/* The driver listens on TCP sockets: a port reserved by iwpmd would be in use. */
+	/* The driver listens on TCP sockets, so a port reserved by iwpmd would be in use. */
 	ibdev->iw_driver_flags = IW_F_NO_PORT_MAP;
 	ibdev->local_dma_lkey = dev->caps.local_dma_key;
 	addrconf_addr_eui48((u8 *)&ibdev->node_guid, dev->mac);

@@ -85,15 +85,15 @@ struct erdma_mr {
  * @event_db: doorbell record of a user CQ at the last event, which served that request
  * @requests: notification requests of a user CQ up to @event_db, see erdma_cq_requests()
  * @extra: largest excess of events over requests so far
- * @last_extra: local_clock() when @extra last grew, 0 = never
- * @revival: serialises erdma_cq_revive(), taken before @lock
+ * @last_extra: local_clock() when @extra last increased, 0 = never
+ * @revival: serialises erdma_cq_revive(); taken before @lock
  * @lock: protects the following members (kernel CQs only) and the CI of their queues
  * @ci: consumer index
  * @notify_count: requests for notification
  * @cmdsn: completion events seen, modulo 4
  * @armed: a notification was requested and has not arrived yet
  * @solicited: the request is for solicited completions only
- * @kqps: struct erdma_kqp by number: kernel QPs that complete through it
+ * @kqps: struct erdma_kqp by number: kernel QPs that complete through this CQ
  * @kick: entry in the EQ's list of CQs whose consumers are to be called; under the EQ's lock
  *
  * @events to @last_extra are written by event delivery of one EQ only and read with READ_ONCE().
@@ -151,7 +151,7 @@ struct erdma_rq {
  * @qp: the QP
  * @sq: send queue
  * @rq: receive queue
- * @last_post: get_jiffies_64() of the last post, 0 = never: this clock is cheap to read
+ * @last_post: get_jiffies_64() of the last post, 0 = never; this clock is cheap to read
  * @last_comp: get_jiffies_64() of the last completion, 0 = never
  * @reflush: makes the adapter flush requests that were posted after it began to flush
  */
@@ -194,7 +194,7 @@ struct erdma_rts {
  * @qpn: number of the QP
  * @sq_depth: send queue size in building blocks
  * @rq_depth: receive queue size
- * @signal_all: every send request generates a completion; for user QPs the provider handles it
+ * @signal_all: every send request generates a completion; for user QPs, the provider handles this
  * @cookie: returned by the adapter at creation, passed to the peer
  * @mem: memory
  * @db: doorbell records of a user QP
@@ -205,8 +205,8 @@ struct erdma_rts {
  * @conn_lock: protects the connection, innermost; @state_lock must also be held to write it
  * @connected: @conn is valid
  * @conn: the connection
- * @cm_closed: called once when the QP leaves RTS or is stopped before, with @state_lock held; must
- *	not sleep on anything that waits for the QP
+ * @cm_closed: called once when the QP leaves RTS or is stopped before it reaches RTS, with
+ *	@state_lock held; must not sleep on anything that waits for the QP
  * @cm_data: argument of @cm_closed
  * @events: number of asynchronous events
  * @first_event: ERDMA_AE_* of the first event that the adapter raised; stable, like

@@ -52,7 +52,7 @@ static void set_sge(struct erdma_sge *dst, u64 addr, u32 length, u32 key)
 	dst->key = cpu_to_le32(key);
 }
 
-/* Payload after the fixed part: inline data or SGEs. */
+/* Sets the payload after the fixed part: inline data or SGEs. */
 static int set_payload(struct wqe *wqe, const struct ib_send_wr *wr, u8 offset, __le32 *length)
 {
 	struct erdma_sge *sgl = (struct erdma_sge *)(wqe->raw + offset);
@@ -105,8 +105,8 @@ static int make_write(struct wqe *wqe, const struct ib_send_wr *wr)
 }
 
 /*
- * The kernel's read/write API identifies the sink by the key it had before its registration, one
- * request earlier on the same queue.
+ * The kernel's read/write API identifies the sink by the key that the sink had before its
+ * registration, one request earlier on the same queue.
  */
 static u32 read_inv_stag(const struct ib_send_wr *wr, const struct ib_sge *sink)
 {
@@ -168,7 +168,7 @@ static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 	if (mr->type != ERDMA_MR_FRMR || wr->num_sge || wr->send_flags & IB_SEND_INLINE ||
 	    mr->ibmr.length > U32_MAX)
 		return -EINVAL;
-	/* On an adapter without atomics, this right is a bit of another field (hw 6.5). */
+	/* On an adapter without atomics, this right is a bit of a different field (hw 6.5). */
 	if (reg_wr(wr)->access & IB_ACCESS_REMOTE_ATOMIC &&
 	    !(dev->caps.flags & ERDMA_FLAG_ATOMIC))
 		return -EOPNOTSUPP;
@@ -188,8 +188,8 @@ static int make_reg_mr(struct erdma_dev *dev, struct wqe *wqe, const struct ib_s
 		wqe->len = sizeof(wqe->reg_mr) + ERDMA_MR_INLINE_MTT * sizeof(__le64);
 	}
 	/*
-	 * For consumers the registration takes effect when it is posted, as requests execute in
-	 * order.
+	 * For consumers, the registration takes effect when it is posted, because requests execute
+	 * in order.
 	 */
 	mr->access = reg_wr(wr)->access;
 	mr->iova = mr->ibmr.iova;
@@ -432,7 +432,7 @@ static void reflush_work(struct work_struct *work)
 	if (!eadm_object_is_dead(&dev->adapter, &qp->obj)) {
 		ret = erdma_cmd_reflush(dev, qp, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->rq.pi));
 		/*
-		 * If the command was lost, a consumer may wait for these completions forever.
+		 * If the command was lost, a consumer could wait for these completions forever.
 		 */
 		if (ret && ret != -EIO)
 			erdma_kqp_reflush(qp);

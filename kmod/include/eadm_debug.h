@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Debug messages of drivers, by topic. A message is logged if its topic is set for the device
- * ("eadm conf set debug"), whether or not the kernel has dynamic debug. If it does, the query
- * 'module NAME format "TOPIC: " +p' has the same effect for all devices, even before any device
- * exists.
+ * ("eadm conf set debug"), whether or not the kernel has dynamic debug. With dynamic debug, the
+ * query 'module NAME format "TOPIC: " +p' has the same effect for all devices, even before any
+ * device exists.
  *
- * The data path (work requests and completions) has no debug messages.
+ * The data path (work requests and completions) logs no debug messages.
  */
 #ifndef EADM_DEBUG_H
 #define EADM_DEBUG_H
@@ -22,7 +22,7 @@
  */
 #define EADM_DEBUG_BURST	100
 
-/* dev_dbg() is not used, because it would need other switches as well. */
+/* dev_dbg() is not used, because it would also depend on other switches. */
 #define EADM_DEBUG_LEVEL	KERN_DEBUG
 
 #define EADM_DEBUG_dev		EADM_DEBUG_TOPIC_DEV

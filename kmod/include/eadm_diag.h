@@ -5,18 +5,17 @@
  * A driver registers one auxiliary device "<driver>.diag2" per RDMA device, embedded in a struct
  * eadm_diag_dev, before or after ib_register_device(), and removes it before anything that the ops
  * use is freed. The companion binds to the auxiliary device; neither module needs the other to be
- * loaded. They may come from different builds, whose structs differ: the companion refuses a
- * driver whose ops have another EADM_DIAG_INTERFACE, and reads nothing else of it.
+ * loaded. They may come from different builds, whose structs differ: the companion refuses a driver
+ * whose ops have a different EADM_DIAG_INTERFACE, and reads nothing else from such a driver.
  *
- * Rules for the ops (all may sleep, none is called after the auxiliary device was deleted):
+ * Rules for the ops (all may sleep, and none is called after the auxiliary device was deleted):
  *  - next() finds and references an object in one step and never returns one
  *    that is being destroyed; put() drops that reference. A reference keeps the
  *    memory and queues of the object, but not the device in service: fill()
  *    must not use the adapter unless req->hw is set.
- *  - fill() sets only the fields it knows (SNAP_*): an unset field stays
- *    absent all the way to the user. It returns 0, or a negative errno when
- *    the row must be left out. A failure to read the adapter's own context is
- *    not an error of the row: set hw_error instead.
+ *  - fill() sets only the fields it knows (SNAP_*): an unset field is also absent in the reply to
+ *    the user. It returns 0, or a negative errno if the row must be left out. A failure to read the
+ *    adapter's own context is not an error of the row: set hw_error instead.
  *  - a PID that fill() sets itself is in the reader's PID namespace (that of
  *    current), or is not set.
  *  - no field carries a kernel address.
@@ -84,11 +83,12 @@ struct eadm_diag_req {
 };
 
 /**
- * eadm_diag_sees() - whether a reader may see the name and index of an interface
+ * eadm_diag_sees() - check whether a reader may see the name and index of a network interface
  * @req: the request
  * @netdev: network interface of the device
  *
- * Where devices are shared, the reader's namespace may have a different interface of that name.
+ * If devices are shared between namespaces, the reader's namespace may have a different interface
+ * of the same name.
  *
  * Context: any.
  * Return: true if the interface is in the reader's network namespace.
@@ -219,7 +219,7 @@ struct eadm_diag_reg {
  * @context_max: length of the longest context
  * @regs: read registers; return their number, or an error: -ENODEV if the adapter is gone, -EAGAIN
  *	while its function is being reset
- * @conf_set: change a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: the adapter does not have it,
+ * @conf_set: change a setting, EADM_CONF_PARAM_*; -EOPNOTSUPP: not supported by the adapter,
  *	-ERANGE: value out of range
  *
  * All members except @interface, @family and @objs may be NULL.
@@ -287,7 +287,7 @@ static inline void eadm_diag_changed(struct eadm_diag_dev *dd, u8 type)
 }
 
 /**
- * eadm_diag_is_followed() - whether EADM_DIAG_CMD_DONE has to be sent
+ * eadm_diag_is_followed() - check whether EADM_DIAG_CMD_DONE has to be sent
  * @dd: the device
  *
  * Context: any.

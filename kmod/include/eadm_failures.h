@@ -3,7 +3,7 @@
  * The last failures of a device, each with its time, owner and cause.
  *
  * Failures are kept after their object is destroyed, across recovery and resets, until the driver
- * is unbound. The ring is preallocated and keeps the newest failures. In addition there is a total
+ * is unbound. The ring is preallocated and keeps the newest failures. In addition, there is a total
  * for each kind and cause, which includes older failures.
  *
  * The lock is innermost: nothing is locked, called or allocated under it, and it is taken with
@@ -67,7 +67,7 @@
  * @op_raw: the adapter's operation code
  * @pid: PID of the owner in the initial PID namespace
  * @start_time: start time of the owner, which distinguishes it from a later process with the same
- *	PID; 0 if it had already ended
+ *	PID; 0 if the owner had already exited
  * @cgroup: control group of the owner
  * @comm: name of the owner, or of the kernel consumer
  * @addr_len: length of both addresses, 4 or 16
@@ -204,7 +204,7 @@ static inline void eadm_failures_note(struct eadm_failures *f, struct eadm_failu
 	spin_unlock_irqrestore(&f->lock, flags);
 }
 
-/* The task is referenced, but may have ended. */
+/* The task is referenced, but may have exited. */
 static inline void eadm_failure_set_task(struct eadm_failure *what, struct task_struct *task)
 {
 	what->has |= EADM_FAILURE_PROCESS;

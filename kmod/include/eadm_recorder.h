@@ -150,7 +150,7 @@ static inline struct eadm_rec *eadm_recorder_find(struct eadm_recorder *r, u64 s
 /*
  * Returns the wall clock time at a given local_clock(). Reading the wall clock takes longer than
  * most other steps of recording, and commands come in bursts. If @now is before the last reading,
- * because it is from another CPU's clock, the wall clock is read again.
+ * because it was read from a different CPU's clock, the wall clock is read again.
  */
 static inline u64 eadm_recorder_wall(struct eadm_recorder *r, u64 now)
 {
@@ -343,7 +343,7 @@ static inline u64 eadm_recorder_oldest(const struct eadm_recorder *r)
 /**
  * eadm_recorder_seek() - find the next record that matches a filter
  * @r: the recorder
- * @seq: lowest number; on return the number of the record found, or where to continue
+ * @seq: lowest number; on return the number of the record found, or the number at which to continue
  * @states: BIT(EADM_REC_*) of matching states, 0 = any
  * @latency: minimum latency of matching commands in ns, 0 = any
  *
@@ -374,7 +374,7 @@ static inline bool eadm_recorder_seek(const struct eadm_recorder *r, u64 *seq, u
  * @r: the recorder
  * @seq: lowest number
  * @copy: destination
- * @first_timeout: set to whether it is the kept record of the first timeout
+ * @first_timeout: set to true if the record is the kept record of the first timeout
  *
  * Context: the caller's lock is held.
  * Return: false if there is none.

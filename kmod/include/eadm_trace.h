@@ -15,7 +15,7 @@ enum eadm_recovery_step {
 	EADM_RECOVERY_GONE,
 };
 
-/* Plain numbers, for programs that parse the text and do not know the enum. */
+/* Prints plain numbers, for programs that parse the text and do not know the enum. */
 #define eadm_trace_step(step)						\
 	__print_symbolic(step,						\
 		{ 0, "begin" }, { 1, "probe" }, { 2, "reset" },		\

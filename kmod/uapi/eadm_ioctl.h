@@ -26,7 +26,7 @@
 
 /**
  * struct eadm_ioc_info - the device that this node belongs to (EADM_IOC_INFO)
- * @size: in: size of the struct; out: size the kernel knows
+ * @size: in: size of the struct; out: size that the kernel supports
  * @dev_index: out: index of the RDMA device, as in netlink
  * @trace_rec_max: out: maximum size of one flight record in bytes
  * @features: out: EADM_FEATURE_*
@@ -47,9 +47,9 @@ struct eadm_ioc_info {
 #define EADM_FEATURE_HWCTX	0x4	/* EADM_IOC_HWCTX works */
 #define EADM_FEATURE_REGS	0x8	/* EADM_IOC_REGS works */
 
-/* Where a trace begins. */
+/* Start of a trace. */
 #define EADM_TRACE_FROM_OLDEST	0	/* with the oldest record kept */
-#define EADM_TRACE_FROM_NOW	1	/* with commands that end from now on */
+#define EADM_TRACE_FROM_NOW	1	/* with commands that end after this call */
 #define EADM_TRACE_FROM_SEQ	2	/* with record number @seq */
 
 /**
@@ -88,14 +88,14 @@ struct eadm_ioc_trace {
 #define EADM_TRACE_REC_MAX	4096
 
 /*
- * The following three require that the process that opened the node has CAP_SYS_RAWIO and that the
- * kernel is not locked down; otherwise they fail with EPERM. They fail with ENOENT if there is no
- * such queue.
+ * The following three commands require that the process that opened the node has CAP_SYS_RAWIO and
+ * that the kernel is not locked down; otherwise they fail with EPERM. They fail with ENOENT if the
+ * queue does not exist.
  */
 
 /**
  * struct eadm_ioc_ring - read entries of a queue (EADM_IOC_RING)
- * @size: in: size of the struct; out: size the kernel knows
+ * @size: in: size of the struct; out: size that the kernel supports
  * @kind: in: EADM_RAW_KIND_* of a queue
  * @id: in: number of the queue: QPN, CQN, number of the event queue; 0 for
  *	the command queue
@@ -109,21 +109,21 @@ struct eadm_ioc_trace {
  * @reserved0: zero on input, like all following members
  * @entry_size: out: distance between entries in bytes
  * @depth: out: number of entries in the ring, not always a power of two
- * @valid: out: EADM_RING_*: which of the indices are known
+ * @valid: out: EADM_RING_*: indices that are known
  * @sw_pi: out: producer index of the software, as counted by the software
  * @sw_ci: out: consumer index of the software
  * @hw_pi: out: producer index of the adapter
  * @hw_ci: out: consumer index of the adapter
  * @hw_error: out: 0, or a negative errno if the adapter could not be queried
- * @index: out: EADM_RING_INDEX_*: how indices count, and how new entries are recognised
+ * @index: out: EADM_RING_INDEX_*: format of indices and marking of new entries
  * @index_bits: out: width of indices of EADM_RING_INDEX_FREE
  * @memory: out: EADM_RING_MEMORY_*; entries behind a BAR cannot be read
  * @reserved: zero
  *
  * Fails with EINVAL if @kind is not a queue, and with EOPNOTSUPP if this adapter does not show it.
- * The range does not wrap around: if the ring has no such entries, the call fails with ERANGE. With
- * a @count of 0 only the properties of the ring are returned. Entries that the adapter or a process
- * is writing at the same time may be torn.
+ * The range does not wrap around: if it exceeds the ring, the call fails with ERANGE. With a @count
+ * of 0 only the properties of the ring are returned. Entries that the adapter or a process is
+ * writing at the same time may be torn.
  */
 struct eadm_ioc_ring {
 	__u32 size;
@@ -163,7 +163,7 @@ struct eadm_ioc_ring {
 /**
  * struct eadm_ioc_hwctx - read the adapter's context of a queue
  *	(EADM_IOC_HWCTX)
- * @size: in: size of the struct; out: size the kernel knows
+ * @size: in: size of the struct; out: size that the kernel supports
  * @kind: in: EADM_RAW_KIND_* of a context
  * @id: in: number of the queue
  * @data_len: in: size of the buffer @data; out: length of the context
@@ -193,7 +193,7 @@ struct eadm_ioc_reg {
 
 /**
  * struct eadm_ioc_regs - read registers (EADM_IOC_REGS)
- * @size: in: size of the struct; out: size the kernel knows
+ * @size: in: size of the struct; out: size that the kernel supports
  * @count: in: size of @data in registers; out: number of registers
  * @data: in: destination, an array of struct eadm_ioc_reg; only as many as fit
  * @reserved: zero

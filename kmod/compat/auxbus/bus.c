@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A bus for parts of a driver that another module binds to, for kernels without
- * one. A device "<module>.<name>.<id>" matches the drivers whose table has
- * "<module>.<name>".
+ * A substitute for the kernel's auxiliary bus, for kernels without it. A device
+ * "<module>.<name>.<id>" matches the drivers whose table has "<module>.<name>".
  */
 #include <linux/module.h>
 #include <linux/string.h>

@@ -73,7 +73,7 @@ static void fill_hw_writes(struct efa_dev *dev, struct eadm_snap_counters *s, co
 	SNAP_SET(s, rx_write_bytes, v[3]);
 }
 
-/* Reading the adapter's own counters costs commands. */
+/* Reading the adapter's own counters requires commands. */
 static void fill_hw(struct efa_dev *dev, struct eadm_snap_counters *s, bool fresh)
 {
 	struct efa_stats stats = {};

@@ -9,7 +9,7 @@
 
 #define TIMEOUT_MIN_MS	100
 #define TIMEOUT_MAX_MS	120000
-/* All topics except connections, which EFA does not have. */
+/* All topics except connections, which EFA does not support. */
 #define DEBUG_TOPICS	(EADM_DEBUG_TOPIC_DEV | EADM_DEBUG_TOPIC_CMD | EADM_DEBUG_TOPIC_EVENT | \
 			 EADM_DEBUG_TOPIC_QP | EADM_DEBUG_TOPIC_MR)
 

@@ -6,7 +6,9 @@
 
 static u32 dev_caps(const struct erdma_caps *caps)
 {
-	/* The adapter has no flag for statistics: commands show whether they are supported. */
+	/*
+	 * The adapter reports no flag for statistics; a command shows whether they are supported.
+	 */
 	return erdma_dev_cap_class(caps->flags) |
 	       (READ_ONCE(caps->stats) ? EADM_DEV_CAP_STATS : 0);
 }
@@ -68,7 +70,7 @@ const struct eadm_diag_obj erdma_diag_dev = {
 	.fill = dev_fill,
 };
 
-/* Reading the adapter's own counters costs a command. */
+/* Reading the adapter's own counters requires a command. */
 static void fill_hw(struct erdma_dev *dev, struct eadm_snap_counters *s, bool fresh)
 {
 	u64 v[ERDMA_STATS_COUNT];

@@ -29,7 +29,10 @@ static inline struct erdma_dev *diag_to_dev(struct eadm_diag_dev *dd)
 	return container_of(dd, struct erdma_dev, adapter.diag);
 }
 
-/* With a resolution of one tick: requests are timestamped by get_jiffies_64(). */
+/*
+ * Returns an age with a resolution of one tick, because requests are timestamped by
+ * get_jiffies_64().
+ */
 static inline u64 diag_age_coarse(u64 since)
 {
 	return jiffies64_to_nsecs(get_jiffies_64() - since);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Diagnostic provider: bytes of rings, of the adapter's contexts and of registers. The kernel does
- * not interpret the bytes.
+ * Diagnostic provider: raw bytes of rings and of the adapter's contexts, and registers. The kernel
+ * does not interpret the bytes.
  */
 #include <linux/bitfield.h>
 #include <linux/io-64-nonatomic-lo-hi.h>
@@ -10,7 +10,7 @@
 #include "erdma_classes.h"
 
 /**
- * erdma_diag_may_query() - whether the adapter can be queried for a context
+ * erdma_diag_may_query() - check whether the adapter can be queried for a context
  * @dev: the device
  * @obj: the object, or NULL for contexts that also exist after a reset
  *
@@ -153,7 +153,7 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 		r->valid |= EADM_DIAG_RING_SW_CI;
 		return 0;
 	}
-	/* The index at the last notification request. */
+	/* This is the index at the last notification request. */
 	db = erdma_dbref_read(&cq->db, 0);
 	if (db & ERDMA_CQ_DB_ARM && FIELD_GET(ERDMA_CQ_DB_CQN, db) == cq->cqn) {
 		r->sw_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whether config space, registers and knobs currently allow the device to work. Independent of the
- * parts of the model.
+ * Checks whether config space, registers and knobs currently allow the device to work, independent
+ * of the parts of the model.
  */
 #include "vdev.h"
 
@@ -19,7 +19,7 @@ u16 vdev_config_word(const struct vdev *vdev, int where)
 }
 
 /**
- * vdev_is_master() - may the function access memory and send interrupts?
+ * vdev_is_master() - check whether the function may access memory and send interrupts
  * @vdev: adapter
  *
  * Context: any.
@@ -30,11 +30,11 @@ bool vdev_is_master(const struct vdev *vdev)
 }
 
 /**
- * vdev_may_access() - may driver memory be accessed?
+ * vdev_may_access() - check whether driver memory may be accessed
  * @vdev: adapter
  *
  * The driver may reset the device and free its memory at any time without waiting for a response;
- * it writes the request to a register first. As long as the request is there (a fault may remove
+ * it writes the request to a register first. As long as the request is present (a fault may remove
  * it), no access is allowed.
  *
  * Context: any; the result is only guaranteed to stay valid within vdev_dma_begin().
@@ -45,7 +45,7 @@ bool vdev_may_access(const struct vdev *vdev)
 }
 
 /**
- * vdev_is_stalled() - does a fault keep the device from working temporarily?
+ * vdev_is_stalled() - check whether a fault temporarily keeps the device from working
  * @vdev: adapter
  *
  * Context: any.
@@ -58,7 +58,7 @@ bool vdev_is_stalled(const struct vdev *vdev)
 }
 
 /**
- * vdev_is_served() - is the device able to move data?
+ * vdev_is_served() - check whether the device is able to move data
  * @vdev: adapter
  *
  * Context: any.

@@ -46,7 +46,7 @@ int vdev_memory_get(struct vdev *vdev)
 	unsigned int slot;
 
 	if (!window || !n || window % SLOT_SIZE) {
-		pr_err(VDEV_MODULE ": no memory for adapters: invalid parameters window and windows\n");
+		pr_err(VDEV_MODULE ": no memory for adapters: invalid parameter window or windows\n");
 		return -ENXIO;
 	}
 	if (region_intersects(window, (size_t)n * SLOT_SIZE, IORESOURCE_SYSTEM_RAM,
@@ -75,7 +75,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter, whose memory has no other mapping any more
+ * @vdev: adapter whose memory has no other mapping any more
  *
  * Context: may sleep.
  */

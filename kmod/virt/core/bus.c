@@ -247,7 +247,7 @@ int vdev_bus_add(struct vdev *vdev)
 
 /**
  * vdev_bus_scan() - let the PCI core find the function and bind a driver
- * @vdev: adapter with a bus and a running model, whose responses probing needs
+ * @vdev: adapter with a bus and a running model, which has to respond during probing
  *
  * Context: may sleep.
  */
@@ -261,8 +261,8 @@ void vdev_bus_scan(struct vdev *vdev)
 
 /**
  * vdev_bus_remove() - remove the function and the host bridge
- * @vdev: adapter; its model keeps running or is dead, depending on the state that the driver is to
- *	see
+ * @vdev: adapter; its model keeps running or is dead, depending on the state that the driver should
+ *	find
  *
  * Context: may sleep.
  */
@@ -280,8 +280,8 @@ void vdev_bus_remove(struct vdev *vdev)
 	pci_remove_root_bus(bus);
 	pci_unlock_rescan_remove();
 	/*
-	 * Drops the reference of pci_create_root_bus(): removing the bus removes the bridge, but
-	 * does not drop this reference.
+	 * Drops the reference taken by pci_create_root_bus(): removing the bus removes the bridge,
+	 * but does not drop this reference.
 	 */
 	put_device(bridge);
 }

@@ -4,8 +4,8 @@
  *
  * A driver requests its BARs from iomem_resource, where all memory is a busy "System RAM" entry. So
  * the pages are cut out of that entry: it keeps the part below, and a new entry (a piece) covers
- * the part above. Freeing closes the hole again, regardless of the order in which adapters are
- * removed.
+ * the part above. Freeing the memory closes the hole again, regardless of the order in which
+ * adapters are removed.
  */
 #include <linux/ioport.h>
 #include <linux/mm.h>
@@ -15,8 +15,8 @@
 #include "vdev.h"
 
 /*
- * Entry that we add to the memory map. Each hole has one: cutting may need it for the part above,
- * closing for the hole itself.
+ * Entry that we add to the memory map. Each hole has one entry: cutting may need it for the part
+ * above, and closing may need it for the hole itself.
  */
 struct vdev_piece {
 	struct list_head link;
@@ -144,7 +144,7 @@ static int mend(struct resource *origin, resource_size_t start,
 		if (res->start == end + 1)
 			above = res;
 	}
-	/* The firmware's own entry is the one to keep. */
+	/* The firmware's own entry must be kept. */
 	if (below && above && above == origin) {
 		start = below->start;
 		piece_remove(piece_of(below));
@@ -249,7 +249,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter, whose memory has no other mapping any more
+ * @vdev: adapter whose memory has no other mapping any more
  *
  * Context: may sleep.
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Management: mkdir /sys/kernel/config/eadm_virt/FAMILY/NAME describes an adapter,
- * writing 1 to its file "live" plugs it in, rmdir removes it in an orderly way.
+ * writing 1 to its file "live" plugs it in, and rmdir removes it in an orderly way.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
  *   vectors      MSI-X vectors
  *   flr          1: function level reset is supported
- *   more         parameters of the family
+ *   ...          parameters of the family
  * At any time:
- *   flr_ms       how long a function level reset takes: config space and registers
- *                read as ones, and writes are lost. 0: until the next pass
+ *   flr_ms       duration of a function level reset, during which config space and
+ *                registers read as ones and writes are lost. 0: until the next pass
  *   log_level    0 nothing, 1 refused commands, 2 all commands
  *   live         1: plug in, 0: remove, while the driver can still access the device
  *   surprise     1: kill the device, then remove it

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Copies data directly from source to target, between the memory of adapters. This is the only copy
- * made.
+ * Copies data directly from source to target, between the memory of adapters. The data is copied
+ * only once.
  */
 #include "vdev.h"
 
 /**
- * vdev_span_at() - kernel address of a byte of a range
+ * vdev_span_at() - return the kernel address of a byte of a range
  * @span: range
  * @off: offset in it
- * @len: reduced to the number of contiguous bytes from there
+ * @len: reduced to the number of contiguous bytes at that address
  *
  * Context: between vdev_dma_begin() and vdev_dma_end(), unless @span is direct.
  * Return: the address, or NULL if the driver's translation is invalid.

@@ -53,13 +53,13 @@ void vdev_dma_detach(struct vdev *vdev)
  * @vdev: adapter whose driver owns the memory
  *
  * Context: any. Preemption is disabled until vdev_dma_end(), which must follow soon; may be nested.
- * Return: whether the access is allowed; if not, vdev_dma_end() must not be called.
+ * Return: true if the access is allowed; if not, vdev_dma_end() must not be called.
  */
 bool vdev_dma_begin(struct vdev *vdev)
 {
 	preempt_disable();
 	atomic_inc(&vdev->dma_users);
-	/* Pairs with vdev_dma_wait(): one of the two sees the other. */
+	/* Pairs with vdev_dma_wait(): at least one of the two functions sees the other's write. */
 	smp_mb__after_atomic();
 	if (vdev_may_access(vdev))
 		return true;
@@ -86,8 +86,8 @@ void vdev_dma_end(struct vdev *vdev)
  * This models PCI, where the write that ends bus mastering completes after all earlier memory
  * writes of the function.
  *
- * Context: any, interrupts may be disabled: the accesses waited for cannot be preempted, and do not
- * wait themselves.
+ * Context: any, interrupts may be disabled: the accesses in progress cannot be preempted, and do
+ * not wait themselves.
  */
 void vdev_dma_wait(struct vdev *vdev)
 {
@@ -146,7 +146,7 @@ u64 vdev_dma_peek(struct vdev *vdev, const __le64 *record)
  * @addr: DMA address
  *
  * Context: any. A hard interrupt cannot search the memory map, because it may have interrupted the
- * holder of its lock: in that context, reserved pages do not count as memory. Memory from
+ * holder of the map's lock; in that context, reserved pages do not count as memory. Memory from
  * dma_alloc_coherent() is not reserved.
  * Return: kernel address of the byte at @addr, valid up to the end of its 4 KiB page, or NULL if
  * that is not memory that a device may use.
@@ -166,7 +166,9 @@ void *vdev_dma_page(struct vdev *vdev, u64 addr)
 	page = pfn_to_online_page(PHYS_PFN(phys));
 	if (!page)
 		return NULL;
-	/* Pages are reserved in holes of the memory map, but also in the kernel image. */
+	/*
+	 * Pages of the kernel image are reserved, as are pages in holes of the memory map.
+	 */
 	if (PageReserved(page) && (in_hardirq() || !page_is_ram(PHYS_PFN(phys))))
 		return NULL;
 	return page_address(page) + offset_in_page(phys);

@@ -18,7 +18,7 @@ static int __init vdev_init(void)
 	return ret;
 }
 
-/* Each adapter holds a reference to the module, so no adapter is left here. */
+/* Each adapter holds a reference to the module, so no adapter is left at this point. */
 static void __exit vdev_exit(void)
 {
 	vdev_configfs_exit();

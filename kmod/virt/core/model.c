@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Life cycle of the device behind the function, for any family: a pass polls everything once and
- * lets each part do its pending work.
+ * Life cycle of the device behind the function, common to all families. A pass polls everything
+ * once and lets each part do its pending work.
  */
 #include "vdev.h"
 
@@ -67,14 +67,14 @@ static void poll_running_faults(struct vdev *vdev)
 		power_on(vdev);
 }
 
-/* Returns whether the device is out of order. */
+/* Returns true if a fault keeps the device from working. */
 static bool poll_faults(struct vdev *vdev)
 {
 	u64 ms;
 
 	if (vdev->state == VDEV_GONE) {
 		if (ktime_before(ktime_get(), vdev->gone_until)) {
-			/* The driver must not be able to read back the values that it wrote. */
+			/* The driver must not be able to read back values that it has written. */
 			vdev_window_ones(vdev, false);
 			return true;
 		}
@@ -113,7 +113,7 @@ static void reset_function(struct vdev *vdev)
  * @vdev: adapter
  *
  * Context: may sleep, the model's turn.
- * Return: whether there was work.
+ * Return: true if there was any work.
  */
 bool vdev_pass(struct vdev *vdev)
 {
@@ -154,7 +154,7 @@ void vdev_pass_atomic(struct vdev *vdev)
 void vdev_lock(struct vdev *vdev)
 {
 	mutex_lock(&vdev->lock);
-	/* Waits for an interrupt handler on another CPU, which is short. */
+	/* Waits for an interrupt handler on a different CPU, which does not take long. */
 	while (test_and_set_bit_lock(0, &vdev->turn))
 		cpu_relax();
 }
@@ -164,7 +164,7 @@ void vdev_lock(struct vdev *vdev)
  * @vdev: adapter
  *
  * Context: process.
- * Return: whether the turn was acquired.
+ * Return: true if the turn was acquired.
  */
 bool vdev_trylock(struct vdev *vdev)
 {

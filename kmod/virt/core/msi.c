@@ -18,7 +18,7 @@
 
 static void irq_ack(struct irq_data *data)
 {
-	/* Empty, but handle_edge_irq() calls it unconditionally. */
+	/* This function is empty, but handle_edge_irq() calls it unconditionally. */
 }
 
 static void irq_compose(struct irq_data *data, struct msi_msg *msg)
@@ -89,13 +89,13 @@ static void vector_deliver(struct vdev_vector *vector)
 	if (!virq)
 		return;
 	cpu = get_cpu();
-	/* Freed by RCU, so it stays valid while preemption is disabled. */
+	/* The data is freed by RCU, so it stays valid while preemption is disabled. */
 	data = irq_get_irq_data(virq);
 	target = data ? cpumask_first_and(irq_data_get_effective_affinity_mask(data),
 					  cpu_online_mask) : nr_cpu_ids;
 	if (target < nr_cpu_ids && target != cpu)
 		ret = smp_call_function_single_async(target, &vector->csd);
-	/* Busy: a call is already pending and will see the new state. */
+	/* If busy, a call is already pending and will see the new state. */
 	if (ret && ret != -EBUSY)
 		irq_work_queue(&vector->work);
 	put_cpu();
@@ -126,7 +126,7 @@ static void pba_update(struct vdev *vdev)
  * @vdev: adapter
  *
  * Context: any, from the model.
- * Return: whether an interrupt was delivered.
+ * Return: true if an interrupt was delivered.
  */
 bool vdev_msi_poll(struct vdev *vdev)
 {
@@ -157,8 +157,8 @@ bool vdev_msi_poll(struct vdev *vdev)
  * @vdev: adapter
  * @vec: MSI-X vector
  *
- * If the vector is masked, or the function may not access memory, the interrupt stays pending until
- * the model finds that this has changed.
+ * If the vector is masked, or the function must not access memory, the interrupt stays pending
+ * until the model detects that this has changed.
  *
  * Context: any, from the model.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which work queues are polled, and when.
+ * Selection of the work queues to poll.
  *
  * Doorbell writes cannot be trapped, so the doorbells of all queues that may have work are polled:
  * those of active queues in every pass, those of idle queues so that each is polled within a fixed
@@ -8,14 +8,14 @@
  * unless there are only few active queues.
  *
  * A queue that is waiting has work without being busy: the model's thread may sleep between two
- * polls of it.
+ * polls of such a queue.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "vdev.h"
 
-/* After this time, commands and all other work are served. */
+/* Maximum time before commands and all other work are served. */
 #define PASS_NS		(500 * NSEC_PER_USEC)
 
 /* All idle queues are polled within this time; the longer time applies if there is no traffic. */
@@ -120,13 +120,13 @@ static unsigned int due(struct vdev_sched *sched, u64 now)
 
 /**
  * vdev_queue_poll() - poll doorbells and do the work
- * @vdev: adapter; has no queues unless it runs
+ * @vdev: adapter; only a running adapter has queues
  * @serve: polls a queue and does some of its work; returns whether there was progress. May be
  *	called for the same queue by several threads at once
  *
  * Context: may sleep if @serve does. May be called by several threads; the family has to ensure
  * that no queue is removed in the meantime.
- * Return: whether there was something to do.
+ * Return: true if there was any work.
  */
 bool vdev_queue_poll(struct vdev *vdev, vdev_queue_fn *serve)
 {

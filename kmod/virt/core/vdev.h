@@ -8,24 +8,24 @@
  * BARs are read, never memory that the driver may have freed.
  *
  * Ownership
- *   configfs	owns the adapter: the folder's reference keeps struct vdev, in
- *		which the family's own is embedded, alive; the last one frees it.
- *		rmdir unplugs first. Each folder holds a reference on the module.
+ *   configfs	owns the adapter: the folder's reference keeps struct vdev alive, which
+ *		is embedded in the family's struct; dropping the last reference frees it.
+ *		rmdir unplugs first. Each folder holds a reference to the module.
  *   vdev	owns, from plugging to unplugging: PCI domain, window, interrupt
  *		domain, bus, threads; created in this order, removed in reverse.
- *		Outside of that, no thread runs and config space is not accessed.
+ *		While the adapter is unplugged, no thread runs and config space is not accessed.
  *   family	owns its objects, which its reset() frees; reset() is called when the
  *		device is powered on, reset or dies. The family allocates nothing that
  *		outlives a reset.
  *
  * Contexts (see struct vdev_family for the context of each function)
  *   first thread	a pass: config space, knobs, control(), pass(), interrupts
- *   second thread	serve(), and passes while the first cannot run
+ *   second thread	serve(), and passes while the first thread cannot run
  *   other threads	serve(), while there is work
- *   timer		pass_atomic() in a hard interrupt, if neither can run
+ *   timer		pass_atomic() in a hard interrupt, if neither thread can run
  *   config space	any context, under the PCI core's raw spinlock: master_off()
  *   configfs		setup(), may_plug(), plugging and unplugging
- * A pass needs the model's turn, see vdev_trylock(): only one runs at a time.
+ * A pass needs the model's turn, see vdev_trylock(): only one pass runs at a time.
  *
  * Lock order, outermost first:
  *   configfs (subsystem mutex, fragment semaphore)
@@ -36,16 +36,16 @@
  *   vdev.turn			the same; an interrupt that stands in acquires only
  *				this, or gives up, see vdev_trylock()
  *   the family's locks		in its own order
- *   vdev_sched.lock		which work queues are polled
+ *   vdev_sched.lock		lists of the work queues to poll
  *   vdev_msi.lock		delivery of interrupts
  *   vdev_fault.lock		one knob
- * The last two are taken in hard interrupts, too, and so may be locks of a family
- * that come right before them.
+ * The last two locks are also taken in hard interrupts, as may be the locks of a family
+ * directly before them.
  * Interrupts and config space are accessed from any context: config bytes are written under the PCI
  * core's own lock and read with READ_ONCE(); pending vectors are atomic bits.
  *
  * Bus mastering only decides whether memory is accessed and interrupts are sent: without it,
- * objects and registers stay as they are until the family's own reset or a function level reset.
+ * objects and registers stay unchanged until the family's own reset or a function level reset.
  */
 #ifndef VDEV_H
 #define VDEV_H
@@ -74,7 +74,7 @@
 #define VDEV_PAGE_SHIFT		12
 #define VDEV_PAGE_SIZE		BIT(VDEV_PAGE_SHIFT)
 
-/* Some firmware uses PCI domains from 0; this range is unused. */
+/* Some firmware uses PCI domains from 0 on; this range is unused. */
 #define VDEV_DOMAIN_FIRST	0xeda0
 #define VDEV_DOMAIN_LAST	0xeddf
 
@@ -114,8 +114,8 @@ struct vdev_bar {
  *	      it
  * @class: 24 bits
  * @bar: BARs by number; each also occupies the next number. In total at most 4 MiB
- * @msix_bar: BAR that contains the MSI-X table and the pending bits. From the table on, that BAR
- *	      has no other contents
+ * @msix_bar: BAR that contains the MSI-X table and the pending bits. From the table on, the BAR has
+ *	      no other contents
  * @msix_table: offset of the table in @msix_bar
  * @msix_pba: offset of the pending bits in @msix_bar, after the table
  * @min_vectors: minimum number of vectors that drivers need
@@ -138,7 +138,7 @@ struct vdev_function {
 	bool flr;
 };
 
-/* Why a family has to discard its driver's state. */
+/* Reason why a family has to discard its driver's state. */
 enum vdev_why {
 	VDEV_RESET,			/* reset by the driver, or at power-on */
 	VDEV_DEATH,			/* the BARs are about to read as ones */
@@ -158,8 +158,8 @@ enum vdev_why {
  * @power_on: set the registers in BARs that contain their idle bytes; the model's turn, may sleep
  * @reset: free all objects and stop accessing the driver's memory; also called without a driver,
  *	   and repeatedly. The model's turn, may sleep
- * @is_reset_asked: whether a register contains a request for a reset that was not performed yet.
- *		    Such a request ends all memory accesses at once. Any context
+ * @is_reset_asked: return whether a register contains a request for a reset that was not performed
+ *		    yet. Such a request ends all memory accesses at once. Any context
  * @master_off: bus mastering has ended, and with it all memory accesses; called in the context of
  *		config space, so it must neither sleep nor wait. May be NULL
  * @faults: inject faults that need no trigger. Also called if the device stalls, hangs or is not
@@ -269,9 +269,9 @@ struct vdev_msi {
  * @parked: the thread sleeps until it is woken
  * @looked: time of the last poll
  * @worked: time when work was last found
- * @busy_since: start of uninterrupted work, 0 if the thread has no work
- * @fair: other tasks have waited for the thread's CPU: it has no real-time priority until there is
- *	a break
+ * @busy_since: start of uninterrupted work, 0 if the thread is idle
+ * @fair: other tasks have waited for the thread's CPU, so the thread has no real-time priority
+ *	until its next break
  * @no_spin_until: time until which spinning is pointless
  */
 struct vdev_worker {
@@ -303,7 +303,7 @@ struct vdev_queue {
 typedef bool vdev_queue_fn(struct vdev_queue *queue);
 
 /**
- * struct vdev_sched - which work queues are polled, and when
+ * struct vdev_sched - selection of the work queues to poll
  * @lock: protects the members below and the queues
  * @active: queues polled in every pass
  * @idle: all other polled queues
@@ -445,7 +445,7 @@ static inline void vdev_write64(const struct vdev *vdev, u8 bar, u32 reg, u64 va
 	WRITE_ONCE(*(__le64 *)(vdev->bar[bar] + reg), cpu_to_le64(val));
 }
 
-/* Takes the value of a register, so that a later write of the same value is detected, too. */
+/* Reads and clears a register, so that a later write of the same value is also detected. */
 static inline u32 vdev_take32(const struct vdev *vdev, u8 bar, u32 reg)
 {
 	if (!vdev_read32(vdev, bar, reg))
@@ -460,7 +460,7 @@ static inline u64 vdev_take64(const struct vdev *vdev, u8 bar, u32 reg)
 	return le64_to_cpu((__force __le64)xchg((u64 *)(vdev->bar[bar] + reg), 0));
 }
 
-/* Takes a given value, unless the register has changed in the meantime. */
+/* Replaces the value @old of a register with @val, unless it has changed in the meantime. */
 static inline void vdev_cmpxchg64(const struct vdev *vdev, u8 bar, u32 reg, u64 old, u64 val)
 {
 	cmpxchg64((u64 *)(vdev->bar[bar] + reg), (__force u64)cpu_to_le64(old),
@@ -517,7 +517,7 @@ int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len, gfp
 void vdev_buf_unmap(struct vdev_buf *buf);
 
 /**
- * vdev_buf_at() - address of a byte of driver memory
+ * vdev_buf_at() - return the address of a byte of driver memory
  * @buf: the buffer
  * @off: offset in it; the access must not cross a 4 KiB page
  */
@@ -562,27 +562,27 @@ void vdev_fault_exit(struct vdev *vdev);
 bool vdev_fault_strike(struct vdev *vdev, unsigned int id, s64 target, u64 *arg);
 u64 vdev_fault_latency(u64 mean_us);
 
-/* Is any knob enabled? */
+/* Returns true if any knob is enabled. */
 static inline bool vdev_fault_any_is_on(const struct vdev *vdev)
 {
 	return unlikely(!bitmap_empty(vdev->faults_on, VDEV_MAX_FAULTS));
 }
 
-/* Might a fault occur for any target? */
+/* Returns true if a fault might occur for any target. */
 static inline bool vdev_fault_is_on(const struct vdev *vdev, unsigned int id)
 {
 	return unlikely(test_bit(id, vdev->faults_on));
 }
 
 /**
- * vdev_fault_hit() - does a fault occur here and now?
+ * vdev_fault_hit() - check whether a fault occurs at this point
  * @vdev: adapter
  * @id: the knob
  * @target: the target that would be affected, compared with the knob's target
  * @arg: set to the knob's argument, may be NULL
  *
  * Context: any.
- * Return: whether the caller has to inject the fault.
+ * Return: true if the caller has to inject the fault.
  */
 static inline bool vdev_fault_hit(struct vdev *vdev, unsigned int id, s64 target, u64 *arg)
 {

@@ -27,7 +27,7 @@ static void arrange(struct vdev *vdev)
 }
 
 /**
- * vdev_window_phys() - physical address of a BAR
+ * vdev_window_phys() - return the physical address of a BAR
  * @vdev: adapter with window
  * @bar: number of the BAR
  */
@@ -36,7 +36,7 @@ phys_addr_t vdev_window_phys(const struct vdev *vdev, u8 bar)
 	return vdev->window + vdev->bar_offset[bar];
 }
 
-/* Size of a BAR without the MSI-X table, which the PCI core handles. */
+/* Returns the size of a BAR without the MSI-X table, which the PCI core handles. */
 static u32 plain_size(const struct vdev_function *fn, int bar)
 {
 	return bar == fn->msix_bar ? fn->msix_table : fn->bar[bar].size;

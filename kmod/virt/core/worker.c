@@ -4,22 +4,22 @@
  *
  * The first thread of an adapter does all work; the other threads, one per CPU up to a limit, move
  * data as long as there is data to move. A driver may wait for a response without letting any other
- * task run on its CPU, which may be the first thread's: then the second thread does all work. If
- * there is no second thread, because there is only one CPU, or if its CPU is blocked as well, the
- * hard interrupt of a timer does all work that does not sleep: a driver that spins with interrupts
- * disabled, or for work that has to sleep, cannot be served.
+ * task run on its CPU, which may be the first thread's CPU; the second thread then does all work.
+ * If there is no second thread, because there is only one CPU, or if its CPU is blocked as well,
+ * the hard interrupt of a timer does all work that does not sleep. A driver that spins with
+ * interrupts disabled, or that waits for work that has to sleep, cannot be served.
  *
  * A thread polls continuously while there is work, then less and less often. Tasks that wait for
  * the device often spin, and would keep the model off the CPU for a whole time slice. So the
  * threads have real-time priority, and therefore have to yield time to other tasks by themselves.
- * They spin only where no other task is waiting for the CPU, neither here nor, as far as they can
- * detect, on the host: if a pause instruction takes long, a hypervisor or emulator gave the time to
- * another task. Otherwise they sleep, for increasing times. The longest sleep uses the timer wheel,
- * whose ticks all idle adapters share.
+ * They spin only if no other task is waiting for the CPU, neither in this kernel nor, as far as
+ * they can detect, on the host: if a pause instruction takes long, a hypervisor or emulator gave
+ * the time to a different task. Otherwise they sleep, for increasing times. The longest sleep uses
+ * the timer wheel, whose ticks all idle adapters share.
  *
  * Steady traffic would leave other tasks almost no time, because breaks are measured by a clock
- * that continues while an emulator runs another CPU. So while tasks wait for the CPU of a thread
- * that has been busy for a long time, the thread competes with them as a normal task.
+ * that continues while an emulator runs a different CPU. So while tasks wait for the CPU of a
+ * thread that has been busy for a long time, the thread competes with them as a normal task.
  */
 #include <linux/hrtimer.h>
 #include <linux/jiffies.h>
@@ -28,10 +28,10 @@
 
 #include "vdev.h"
 
-/* Longest time without a break; breaks are long enough to avoid throttling (5 %). */
+/* Longest time without a break; breaks are long enough (5 %) to avoid throttling. */
 #define BUSY_MAX_NS		(4 * NSEC_PER_MSEC)
 #define BREAK_NS		(400 * NSEC_PER_USEC)
-/* This long without work also counts as a break; shorter gaps may occur between two messages. */
+/* Time without work that also counts as a break; shorter gaps may occur between two messages. */
 #define BREAK_IDLE_NS		NSEC_PER_MSEC
 
 #define SPIN_NS			(200 * NSEC_PER_USEC)
@@ -44,12 +44,12 @@
 /* A sleep is this fraction of the idle time so far. */
 #define SLEEP_SHARE		8
 
-/* After this time without work only the first thread polls. */
+/* After this time without work, only the first thread polls. */
 #define PARK_NS			(20 * NSEC_PER_MSEC)
 
 /* The first thread is considered blocked after more than its longest sleep plus one tick. */
 #define LATE_NS			(4 * SLEEP_MAX_NS)
-/* How often the timer does the first thread's work in that case. */
+/* Interval at which the timer does the first thread's work in that case. */
 #define STAND_IN_NS		NSEC_PER_MSEC
 
 static bool is_first(const struct vdev_worker *w)
@@ -57,7 +57,7 @@ static bool is_first(const struct vdev_worker *w)
 	return w == w->vdev->worker;
 }
 
-/* Time since the first thread last polled: ns, up to LATE_NS. */
+/* Returns the time since the first thread last polled, in ns, up to LATE_NS. */
 static u64 lateness(const struct vdev *vdev)
 {
 	u64 looked = READ_ONCE(vdev->worker[0].looked);
@@ -180,8 +180,8 @@ static int do_everything(void *data)
 	while (!kthread_should_stop()) {
 		busy = false;
 		/*
-		 * Only try to acquire the turn: a waiting thread might be handed the lock and then
-		 * be prevented from running.
+		 * Only try to acquire the turn, because a waiting thread could receive the lock and
+		 * then be prevented from running.
 		 */
 		if (vdev_trylock(w->vdev)) {
 			busy = vdev_pass(w->vdev);
@@ -202,7 +202,7 @@ static bool is_second(const struct vdev_worker *w)
 	return w == w->vdev->worker + 1;
 }
 
-/* Returns whether there was work that the first thread had not done. */
+/* Returns true if there was work that the first thread had not done. */
 static bool stand_in(struct vdev_worker *w)
 {
 	struct vdev *vdev = w->vdev;

@@ -78,7 +78,7 @@ bool efv_aenq_post(struct efv_adapter *ad, u16 group, u16 syndrome)
  * @ad: running adapter
  *
  * Context: the model's turn.
- * Return: whether an event was written.
+ * Return: true if an event was written.
  */
 bool efv_aenq_poll(struct efv_adapter *ad)
 {

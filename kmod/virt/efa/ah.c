@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). Creating an AH again returns the same AH,
- * which exists until it has been destroyed as many times as it was created.
+ * Commands for PDs, UARs and AHs (hw 4.5, 4.10, 10). Creating an AH for the same address again
+ * returns the same AH, which exists until it has been destroyed as many times as it was created.
  */
 #include <linux/slab.h>
 
@@ -71,7 +71,7 @@ enum efa_status efv_cmd_dealloc_uar(struct efv_adapter *ad, const void *req, voi
 	return EFA_ST_SUCCESS;
 }
 
-/* First index of a PD's AHs; the low 16 bits of an index are the number. */
+/* Returns the first index of a PD's AHs; the low 16 bits of an index are the number. */
 static u32 first_index(const struct efv_adapter *ad, u16 pd)
 {
 	return ad->params.ah_per_pd ? (u32)pd << 16 : 0;

@@ -151,7 +151,8 @@ static enum efa_status execute(struct efv_adapter *ad, const struct efa_aqe *aqe
 }
 
 /*
- * Whether a command is a query: garbage in responses to other commands would create bogus objects.
+ * Returns true if a command is a query: garbage in responses to other commands would create bogus
+ * objects.
  */
 static bool is_query(u8 opcode)
 {
@@ -159,7 +160,7 @@ static bool is_query(u8 opcode)
 	       opcode == EFA_CMD_GET_STATS;
 }
 
-/* Completes a command later; later commands wait, too. */
+/* Delays the completion of a command; later commands also wait. */
 static void hold(struct efv_adapter *ad, const struct efa_acqe *acqe, u8 opcode, u64 us)
 {
 	struct efv_aq *q = &ad->aq;
@@ -217,7 +218,7 @@ static void read_doorbell(struct efv_adapter *ad)
  * @ad: running adapter
  *
  * Context: may sleep, the model's turn.
- * Return: whether there was any work.
+ * Return: true if there was any work.
  */
 bool efv_aq_poll(struct efv_adapter *ad)
 {

@@ -84,7 +84,7 @@ static void aenq_config(struct efv_adapter *ad, void *payload)
 	config->enabled = cpu_to_le32(ad->aenq.groups);
 }
 
-/* 0 by default, because drivers misread other values (hw 5.7). */
+/* The default is 0 because drivers misread other values (hw 5.7). */
 static void hw_hints(struct efv_adapter *ad, void *payload)
 {
 	const struct efv_params *p = &ad->params;
@@ -160,7 +160,7 @@ enum efa_status efv_cmd_get_stats(struct efv_adapter *ad, const void *req, void 
 	struct efa_resp_get_stats *answer = resp;
 	unsigned int i;
 
-	/* There are no statistics of individual queues. */
+	/* Statistics of individual queues are not supported. */
 	if (cmd->type >= EFA_STATS_TYPES || cmd->scope)
 		return EFA_ST_ILLEGAL;
 	for (i = 0; i < EFA_STATS_VALUES; i++)

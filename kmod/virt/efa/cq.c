@@ -2,8 +2,8 @@
 /*
  * Completion queues and their events (hw 8, 9.3).
  *
- * The consumer index in the doorbell may lag behind, so it is not used to check for room: processes
- * create CQs as deep as the queues whose completions they receive.
+ * The consumer index in the doorbell may lag behind, so it is not used to check for room. Processes
+ * create CQs as deep as the queues whose completions the CQs receive.
  */
 #include <linux/log2.h>
 #include <linux/slab.h>
@@ -37,7 +37,7 @@ static bool evaluate(struct efv_cq *cq)
 		return false;
 	cq->sent++;
 	efv_eq_post(cq->ad, cq->eqn, cq->cqn);
-	/* The process counts both events, and requests the next event with that number. */
+	/* The process counts both events, and requests the next event with the resulting number. */
 	if (efv_fault_hit(cq->ad, EFV_FAULT_EQE_DUPLICATE, cq->cqn, NULL)) {
 		cq->sent++;
 		efv_eq_post(cq->ad, cq->eqn, cq->cqn);
@@ -114,7 +114,7 @@ out:
  * @ad: running adapter
  *
  * Context: efv_fabric held for reading.
- * Return: whether an event was sent.
+ * Return: true if an event was sent.
  */
 bool efv_cq_poll(struct efv_adapter *ad)
 {

@@ -4,14 +4,14 @@
  * independent of the driver; the interface is PCI.
  *
  * Accesses cannot be trapped, so registers and doorbells are levels and counters that are polled.
- * Three are neither, and need care:
- *   MMIO_REG_READ	is read, then DEV_CTL is checked, then the response is written:
- *			also in a hard interrupt, as the driver waits without
- *			letting any other task run, and during a reset request. So
- *			whether a reset is requested or in progress is known before
- *			any object is gone: regs.c
- *   EQ_DB		is shared by all event queues, the last write wins: so all of
- *			them always count as armed
+ * Three registers are neither, and need care:
+ *   MMIO_REG_READ	is read, then DEV_CTL is checked, then the response is written.
+ *			This also happens in a hard interrupt, because the driver waits
+ *			without letting any other task run, and during a reset request.
+ *			So a reset that is requested or in progress is detected before
+ *			any object is destroyed (regs.c)
+ *   EQ_DB		is shared by all event queues, and the last write wins, so all
+ *			event queues always count as armed
  *   doorbell of a CQ	a request for an event may be overwritten by a plain index: an
  *			event is due when the sequence number equals the number of
  *			events sent and there are entries beyond the index
@@ -21,13 +21,13 @@
  *
  * Lock order, outermost first, inside that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, admin queues
- *   efv_fabric			all adapters' objects and which are reachable: changed
- *				by commands with write access, used by the data path
- *				with read access
+ *   efv_fabric			objects of all adapters, and the list of reachable
+ *				adapters: changed by commands with write access, used by
+ *				the data path with read access
  *   efv_qp.sq_lock		a send queue: held while executing its work requests
- *   efv_qp.rq_lock		a receive queue, of another QP than the send queue or
- *				of the same one; never two of them
- *   vdev_sched.lock		which QPs are polled
+ *   efv_qp.rq_lock		a receive queue, of the same QP as the send queue or of a
+ *				different QP; two of these locks are never held at once
+ *   vdev_sched.lock		lists of the QPs to poll
  *   efv_cq.lock		one CQ's indices
  *   efv_eq.lock		one event queue's index
  *   vdev_msi.lock, vdev_fault.lock
@@ -55,7 +55,7 @@
 #define EFV_MEM_SIZE		SZ_2M
 #define EFV_DB_SIZE		SZ_1M
 
-/* One page per UAR, regardless of the CPU's page size: two UARs never share a page. */
+/* There is one page per UAR, regardless of the CPU's page size, so two UARs never share a page. */
 #define EFV_DB_PAGE		SZ_4K
 #define EFV_DB_SLOT		8
 #define EFV_DB_SLOTS		(EFV_DB_PAGE / EFV_DB_SLOT)
@@ -299,7 +299,7 @@ struct efv_recv {
 	u16 req_id;
 	u16 count;			/* descriptors */
 	u32 length;
-	bool bad;			/* its memory does not belong to the receiver */
+	bool bad;			/* the memory does not belong to the receiver */
 	struct vdev_sgl sgl;
 };
 
@@ -423,7 +423,7 @@ static inline void efv_count(struct efv_adapter *ad, enum efv_stat stat, u64 n)
 	atomic64_add(n, &ad->stats[stat]);
 }
 
-/* Does a fault occur here and now? See vdev_fault_hit(). */
+/* Returns true if a fault occurs at this point, see vdev_fault_hit(). */
 static inline bool efv_fault_hit(struct efv_adapter *ad, enum efv_fault_id id,
 				 s64 target, u64 *arg)
 {

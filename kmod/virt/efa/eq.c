@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Event queues (hw 9). All event queues share a doorbell, where the last write wins, so they always
- * count as armed; an extra interrupt is harmless.
+ * Event queues (hw 9). All event queues share a doorbell in which the last write wins, so they
+ * always count as armed; an extra interrupt is harmless.
  */
 #include <linux/log2.h>
 

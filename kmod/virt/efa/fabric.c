@@ -8,7 +8,7 @@ DECLARE_RWSEM(efv_fabric);
 static LIST_HEAD(adapters);
 
 /**
- * efv_adapter_find() - find the adapter with an address
+ * efv_adapter_find() - find the adapter that has an address
  * @gid: address
  *
  * Context: efv_fabric held.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The vector of command completions and asynchronous events (hw 3.4). */
+/* The interrupt vector for command completions and asynchronous events (hw 3.4). */
 #include "efv.h"
 
 /**
@@ -19,7 +19,7 @@ void efv_mgmt_raise(struct efv_adapter *ad)
  * @ad: adapter
  *
  * Context: the model's turn.
- * Return: whether there was one to raise.
+ * Return: true if an interrupt was raised.
  */
 bool efv_mgmt_poll(struct efv_adapter *ad)
 {

@@ -189,7 +189,7 @@ static bool pass(struct vdev *vdev)
 	return busy;
 }
 
-/* Does the work that drivers spin for. Resets, commands and the data path are left to a thread. */
+/* Does the work for which drivers spin. Resets, commands and the data path are left to a thread. */
 static void pass_atomic(struct vdev *vdev)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);

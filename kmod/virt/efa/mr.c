@@ -50,11 +50,11 @@ static u64 translate(const void *region, u64 addr)
  * @pd: protection domain to check against
  * @key: L_Key or R_Key
  * @addr: address, as defined by the key
- * @len: size in bytes; if 0, every access is allowed
+ * @len: size in bytes; if 0, the access is always allowed
  * @right: one of EFA_MR_*, or 0 for reading by the owner
  *
  * Context: efv_fabric held as long as the list is used.
- * Return: whether the access is allowed.
+ * Return: true if the access is allowed.
  */
 bool efv_sgl_add(struct vdev_sgl *sgl, struct efv_adapter *ad, u16 pd, u32 key, u64 addr,
 		 u32 len, u8 right)

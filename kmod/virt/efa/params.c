@@ -3,17 +3,17 @@
  * Files of an adapter in configfs, in addition to those common to all families.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   gid          own address; by default different for each adapter
+ *   gid          address of the adapter; by default different for each adapter
  *   generation   0 to 3: PCI device efa0 to efa3
- *   version      interface version: 1 is 0.1, from 2 on command completions have a
- *                checksum
+ *   version      interface version: 1 means 0.1; from 2 on, command completions have
+ *                a checksum
  *   fw_version   register value
  *   caps         capabilities, as a number: hw 5.2
  *   features     supported features, one bit each: hw 5.1
  *   mtu, max_rdma	maximum bytes of a send and of an RDMA transfer
  *   max_qp, max_cq, max_mr, max_pd, max_ah	numbers of objects
  *   ah_per_pd    1: AH numbers are unique inside a PD only; 0: unique in the adapter
- *   max_eq       event queues, 0: one for each vector except the first
+ *   max_eq       number of event queues, 0: one for each vector except the first
  *   max_mr_pages, max_sq_depth, min_sq_depth, max_rq_depth, max_cq_depth	limits
  *   any_sq_bytes 1: a send queue may have fewer bytes than its work requests need
  *   max_tx_batch in units of 64 bytes, 0: no limit
@@ -40,7 +40,7 @@ static struct efv_adapter *to_adapter(struct config_item *item)
 	return efv_adapter_of(vdev_of(item));
 }
 
-/* Limits: what drivers and libefa support (hw 5.3, 7.3). */
+/* The limits are those of drivers and of libefa (hw 5.3, 7.3). */
 VDEV_PARAM(generation, "%u", 0, 3);
 VDEV_PARAM(version, "%#06x", 0, U16_MAX);
 VDEV_PARAM(fw_version, "%#010x", 0, U32_MAX);
@@ -151,10 +151,10 @@ struct configfs_attribute *const efv_attrs[] = {
 };
 
 /**
- * efv_max_eq() - number of event queues of the adapter
+ * efv_max_eq() - return the number of event queues of the adapter
  * @ad: adapter
  *
- * Drivers need a separate vector for each, in addition to the first vector (hw 1.3).
+ * Drivers need a separate vector for each event queue, in addition to the first vector (hw 1.3).
  */
 u32 efv_max_eq(const struct efv_adapter *ad)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Placement of doorbells and send queues (hw 12.7): a process can access the pages that
- * contain its queues, so no two processes share a page.
+ * Placement of doorbells and send queues (hw 12.7): a process can access all pages that contain its
+ * queues, so no two processes share a page.
  */
 #include <linux/bitmap.h>
 

@@ -5,14 +5,14 @@
  * A read may be processed in a hard interrupt, but objects are freed by a thread. In between
  * DEV_CTL may be cleared again, because the response already reports that the reset is in progress:
  * so the code that detects the request sets @reset_pending. While a knob delays a request, the
- * request does not count.
+ * request is ignored.
  */
 #include "efv.h"
 
 #define RESET_TIMEOUT	20		/* in units of 100 ms */
 
 /**
- * efv_regs_is_reset_asked() - is a requested reset still pending?
+ * efv_regs_is_reset_asked() - check whether a requested reset is still pending
  * @ad: adapter
  *
  * Context: any.
@@ -24,7 +24,7 @@ bool efv_regs_is_reset_asked(const struct efv_adapter *ad)
 		!READ_ONCE(ad->reset_at));
 }
 
-/* Whether a knob delays the request in DEV_CTL. The model's turns are never concurrent. */
+/* Returns true if a knob delays the request in DEV_CTL. The model's turns are never concurrent. */
 static bool is_late(struct efv_adapter *ad)
 {
 	u64 ms;
@@ -57,7 +57,7 @@ static void note_release(struct efv_adapter *ad)
  * @ad: adapter
  *
  * Context: the model's turn, also in a hard interrupt.
- * Return: whether a reset is due; efv_regs_reset_done() is called once it is done.
+ * Return: true if a reset is due; efv_regs_reset_done() is called once it is done.
  */
 bool efv_regs_reset_due(struct efv_adapter *ad)
 {
@@ -124,7 +124,7 @@ static u32 value_of(const struct efv_adapter *ad, u32 reg)
  * @ad: adapter whose @attached is set
  *
  * Context: the model's turn, also in a hard interrupt.
- * Return: whether there was a read request.
+ * Return: true if there was a read request.
  */
 bool efv_regs_answer(struct efv_adapter *ad)
 {
@@ -134,7 +134,7 @@ bool efv_regs_answer(struct efv_adapter *ad)
 
 	if (!ask || efv_fault_hit(ad, EFV_FAULT_READ_LOST, reg, NULL))
 		return ask;
-	/* Orders this after the driver's writes before the request. */
+	/* Orders the following reads after the driver's writes that precede the request. */
 	smp_rmb();
 	efv_regs_reset_due(ad);
 	resp = (struct efa_mmio_resp) {

@@ -35,7 +35,7 @@ static bool fetch(struct efv_qp *qp, u16 index, struct efa_rqe *rqe)
 	return true;
 }
 
-/* Returns false if not all descriptors of the receive are posted. */
+/* Returns false unless all descriptors of the receive are posted. */
 static bool load(struct efv_qp *qp, struct efv_recv *recv)
 {
 	u16 n = qp->rq_pi - qp->rq_ci, i;
@@ -68,7 +68,7 @@ static bool load(struct efv_qp *qp, struct efv_recv *recv)
  * @recv: set to the receive
  *
  * Context: @qp->rq_lock held; efv_fabric held as long as @recv is used.
- * Return: whether a receive is posted. It remains posted until efv_rq_take().
+ * Return: true if a receive is posted. It remains posted until efv_rq_take().
  */
 bool efv_rq_peek(struct efv_qp *qp, struct efv_recv *recv)
 {
@@ -95,7 +95,7 @@ void efv_rq_take(struct efv_qp *qp, const struct efv_recv *recv)
  * @qp: QP in ERR
  *
  * Context: @qp->rq_lock, or efv_fabric for writing, held.
- * Return: whether there were any.
+ * Return: true if there were any receives.
  */
 bool efv_rq_flush(struct efv_qp *qp)
 {

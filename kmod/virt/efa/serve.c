@@ -30,7 +30,7 @@ static bool is_stalled(struct efv_qp *qp)
 	return false;
 }
 
-/* Returns whether there was progress. One thread at a time suffices. */
+/* Returns true if there was progress. One thread at a time is sufficient. */
 static bool serve(struct vdev_queue *queue)
 {
 	struct efv_qp *qp = container_of(queue, struct efv_qp, queue);
@@ -50,7 +50,7 @@ static bool serve(struct vdev_queue *queue)
 	} else if (!is_stalled(qp)) {
 		if (state == EFA_QPS_RTS)
 			progress = efv_sq_update(qp);
-		/* Requests that have begun are also finished in SQD. */
+		/* Requests that have begun are also finished in state SQD. */
 		progress |= efv_sq_run(qp);
 	}
 	mutex_unlock(&qp->sq_lock);
@@ -59,10 +59,10 @@ static bool serve(struct vdev_queue *queue)
 
 /**
  * efv_qp_poll() - poll doorbells and do the work
- * @vdev: adapter; has no QPs unless it runs
+ * @vdev: adapter; only a running adapter has QPs
  *
  * Context: efv_fabric held for reading. May be called by several threads.
- * Return: whether there was any work.
+ * Return: true if there was any work.
  */
 bool efv_qp_poll(struct vdev *vdev)
 {

@@ -7,7 +7,7 @@
 
 #include "efv.h"
 
-/* Limits on bytes moved and requests checked for a QP before the next QP is served. */
+/* Limits of bytes moved and of requests checked for a QP before the next QP is served. */
 #define TURN_BYTES	SZ_256K
 #define TURN_WQES	128
 
@@ -21,7 +21,7 @@ static const struct efa_wqe_meta *meta_of(const struct efv_wqe *w)
  * @qp: QP
  *
  * Context: @qp->sq_lock, or efv_fabric for writing, held.
- * Return: whether there were any.
+ * Return: true if there were any.
  */
 bool efv_sq_update(struct efv_qp *qp)
 {
@@ -82,7 +82,7 @@ static void finish(struct efv_qp *qp, struct efv_wqe *w, u8 status)
  * @qp: QP
  *
  * Context: @qp->sq_lock held, efv_fabric for reading.
- * Return: whether there was progress.
+ * Return: true if there was progress.
  */
 bool efv_sq_run(struct efv_qp *qp)
 {
@@ -112,7 +112,7 @@ bool efv_sq_run(struct efv_qp *qp)
 		finish(qp, w, ret);
 		progress = true;
 	}
-	/* Next time, serve the requests that were not reached first. */
+	/* In the next turn, serve the requests first that were not reached in this turn. */
 	list_splice_tail(&waiting, &qp->todo);
 	return progress;
 }
@@ -132,13 +132,13 @@ static bool flush_copied(struct efv_qp *qp)
  * @qp: QP in ERR
  *
  * Context: @qp->sq_lock, or efv_fabric for writing, held.
- * Return: whether there were any.
+ * Return: true if there were any.
  */
 bool efv_sq_flush(struct efv_qp *qp)
 {
 	bool any = flush_copied(qp);
 
-	/* Only once, as a process may post requests endlessly. */
+	/* Do this only once, because a process may post requests endlessly. */
 	if (efv_sq_update(qp))
 		any |= flush_copied(qp);
 	return any;

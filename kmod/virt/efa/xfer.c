@@ -3,9 +3,9 @@
  * Execution of work requests (hw 11). A request is checked again whenever it is resumed, because
  * any object may have been deregistered between two parts of a transfer.
  *
- * A request may have to wait for two things. It waits for a receive indefinitely, or for the QP's
- * number of retries. If a peer does not respond, it may come back, so the message is retransmitted
- * a few times and then given up.
+ * A request may have to wait for a receive or for its peer. It waits for a receive indefinitely, or
+ * for the QP's number of retries. A peer that does not respond may come back, so the message is
+ * retransmitted a few times and then given up.
  */
 #include "efv.h"
 

@@ -58,7 +58,7 @@ static enum ev_syndrome cq_setup(struct ev_adapter *ad, struct ev_cq *cq,
 	if (!cq->dbrec)
 		return EV_BAD_ADDRESS;
 	/*
-	 * The record may have any value until the driver receives our response, even that of its
+	 * The record may have any value until the driver receives our response, even the value of a
 	 * later arm. A stale arm that is still present at the first entry causes an extra event,
 	 * which is harmless.
 	 */

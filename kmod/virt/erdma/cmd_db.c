@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Doorbell pages for user contexts (hw 4.11). They come from the SQ doorbell area, which has room
- * for 30 contexts with separate pages; after that pages are shared, which does not matter here
- * because a doorbell's value identifies the queue. The index counts host pages from the start of
- * BAR0.
+ * for 30 contexts with separate pages; further contexts share pages, which does not matter to the
+ * model because a doorbell's value identifies the queue. The index counts host pages from the start
+ * of BAR0.
  */
 #include <linux/bitfield.h>
 
@@ -13,7 +13,7 @@
 #define FIRST_PAGE	(ERDMA_BAR_SQDB / ERDMA_HW_PAGE_SIZE + 1)
 #define LAST_PAGE	(ERDMA_BAR_SQDB_SHARED / ERDMA_HW_PAGE_SIZE - 1)
 
-/* The page with the fewest users that is not in @other. */
+/* Returns the page with the fewest users that is not in @other. */
 static u32 pick(struct ev_adapter *ad, u32 step, const u32 *other, u32 n)
 {
 	u32 best = 0, page, i;
@@ -36,7 +36,7 @@ static u32 pick(struct ev_adapter *ad, u32 step, const u32 *other, u32 n)
  */
 #define PAGES		3
 
-/* The pages that a request refers to; no bits mean all pages. */
+/* Returns the pages that a request refers to; no bits mean all pages. */
 static unsigned long wanted(const struct erdma_cmd_db *req)
 {
 	u32 cfg = le32_to_cpu(req->cfg) & (BIT(PAGES) - 1);

@@ -29,7 +29,7 @@ static u64 full_length(u64 start, u32 length, u64 count, u8 shift)
 	return length + round_down(capacity - end, BIT_ULL(32));
 }
 
-/* Number of entries that the largest MR needs if both ends are inside a page. */
+/* Returns the number of entries that the largest MR needs if both ends are inside a page. */
 static u64 max_count(const struct ev_adapter *ad, const struct ev_mr *mr)
 {
 	if (mr->type == ERDMA_MR_FRMR)
@@ -89,7 +89,7 @@ static enum ev_syndrome set_range(struct ev_adapter *ad, struct ev_mr *mr,
 	if (mr->start + mr->length < mr->start ||
 	    off + mr->length > req->count << mr->page_shift)
 		return EV_INVALID;
-	/* A large first page may begin at an address without memory. */
+	/* There may be no memory at the beginning of a large first page. */
 	for (i = 0; i < req->count && !mr->use_table; i++) {
 		page = mr->inline_mtt[i] + (i ? 0 : off);
 		if (mr->length && !vdev_dma_page(&ad->vdev, page))
@@ -120,7 +120,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 	mr->type = FIELD_GET(ERDMA_REG_MR1_TYPE, cfg1);
 	mr->rights = FIELD_GET(ERDMA_REG_MR1_RIGHTS, cfg1);
 	mr->valid = cfg0 & ERDMA_REG_MR0_VALID;
-	/* Valid from now on, although its valid bit is not set (hw 5.5). */
+	/* This MR is valid at once, although its valid bit is not set (hw 5.5). */
 	if (mr->type == ERDMA_MR_DMA) {
 		mr->valid = true;
 		mr->length = U64_MAX;
@@ -130,7 +130,7 @@ static enum ev_syndrome mr_setup(struct ev_adapter *ad, struct ev_mr *mr,
 		return EV_INVALID;
 	if (cmd->len < sizeof(*c))
 		return EV_SHORT;
-	/* Version 1's fields overlap inline entry 1: only one of the two is valid. */
+	/* The fields of version 1 overlap inline entry 1, so only one of the two is valid. */
 	if (req.version) {
 		if (req.level) {
 			req.mtt_page_shift +=

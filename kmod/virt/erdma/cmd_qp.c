@@ -95,7 +95,7 @@ static enum ev_syndrome create_wqs(struct ev_adapter *ad, struct ev_qp *qp,
 	ret = wq_create(ad, &qp->sq, &sq);
 	if (!ret)
 		ret = wq_create(ad, &qp->rq, &rq);
-	/* Stored only: a doorbell is valid on any page (hw 4.11). */
+	/* The page is only stored, because a doorbell is valid on any page (hw 4.11). */
 	if (sq.cq & ERDMA_CREATE_QP_DB_CFG &&
 	    cmd->len >= offsetofend(struct erdma_cmd_create_qp, db_cfg)) {
 		db = le32_to_cpu(c->db_cfg);
@@ -141,7 +141,7 @@ enum ev_syndrome ev_cmd_create_qp(struct ev_adapter *ad, struct ev_cmd *cmd)
 		ev_qp_free(qp);
 		return ret;
 	}
-	/* The cookie: real devices return the QPN as well (hw 4.7). */
+	/* This is the cookie; real devices also return the QPN (hw 4.7). */
 	cmd->resp[0] = qpn;
 	return EV_OK;
 }

@@ -8,7 +8,7 @@
 
 #include "ev.h"
 
-/* Maximum number of commands per poll of the doorbell, so that all other work is served, too. */
+/* Maximum number of commands per poll of the doorbell, so that all other work is also served. */
 #define COMMANDS_PER_POLL	32
 
 #define MAX_DEPTH		32768
@@ -186,8 +186,8 @@ static void write_cqe(struct ev_adapter *ad, const struct ev_cmd *cmd)
 }
 
 /*
- * Sends one event per arm, and none without a completion that the driver has not seen: the driver
- * would not arm again after such an event (hw 3.7).
+ * Sends one event per arm, and only if there is a completion that the driver has not seen: after an
+ * event without a new completion, the driver would not arm again (hw 3.7).
  */
 static void raise_event(struct ev_adapter *ad)
 {
@@ -271,7 +271,7 @@ static void run(struct ev_adapter *ad, struct ev_cmd *cmd)
 
 /*
  * Copies the next command. A slot whose size or index contradicts the doorbell is not a valid
- * command, but still needs a completion: without it the queue would hang. Returns false if memory
+ * command, but still needs a completion; otherwise the queue would hang. Returns false if memory
  * must not be accessed.
  */
 static bool fetch(struct ev_adapter *ad, struct ev_cmd *cmd)
@@ -341,9 +341,9 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (db == NO_DOORBELL)
 		return false;
 	/*
-	 * After INIT without RESET the driver mistakes the old INIT_DONE for the new one and
-	 * continues: its doorbell is kept until INIT is done. Pairs with the order of the driver's
-	 * MMIO writes.
+	 * After INIT without RESET, the driver mistakes the old INIT_DONE for the new one and
+	 * continues, so its doorbell is kept until INIT is done. Pairs with the order of the
+	 * driver's MMIO writes.
 	 */
 	smp_rmb();
 	if (!vdev_may_access(&ad->vdev))
@@ -352,8 +352,8 @@ static bool poll_sq_doorbell(struct ev_adapter *ad)
 	if (pi == q->sq_pi || ev_fault_hit(ad, EV_FAULT_CMD_DB_LOST, -1, NULL))
 		return false;
 	/*
-	 * A stale doorbell from before INIT does not match the new record, which is written before
-	 * the doorbell.
+	 * A stale doorbell from before INIT does not match the new doorbell record: the driver
+	 * writes the record before it rings the doorbell.
 	 */
 	record = FIELD_GET(ERDMA_CMDQ_SQ_DB_PI, vdev_dma_peek(&ad->vdev, q->sq_dbrec));
 	if ((u16)(pi - q->ci) > q->depth ||
@@ -380,7 +380,7 @@ static bool is_atomic(const struct ev_cmd *cmd)
  * @atomic: postpone a command that may sleep, and all later commands
  *
  * Context: the model's turn, see vdev_trylock(); may sleep unless @atomic.
- * Return: whether there was any work.
+ * Return: true if there was any work.
  */
 bool ev_cmdq_poll(struct ev_adapter *ad, bool atomic)
 {

@@ -4,7 +4,8 @@
  *
  * Drivers connect through their own TCP sockets and then pass addresses, ports and the cookie of
  * the other end to each of the two devices. Both ends are in this module, possibly on the same
- * adapter: a QP that enters RTS searches for the QP that waits for it, or waits itself.
+ * adapter: a QP that enters RTS searches for a matching QP that is waiting; if there is none, it
+ * waits itself.
  */
 #include "ev.h"
 
@@ -16,16 +17,17 @@ static bool is_source(const struct ev_qp *qp, const struct ev_qp *other)
 	return qp->sip == other->dip && qp->sport == other->dport;
 }
 
-/* The cookie is the QPN of the other end; drivers may put flags above it. */
+/* The cookie is the QPN of the other end; drivers may set flags in the bits above it. */
 static bool names(const struct ev_qp *qp, const struct ev_qp *other)
 {
 	return (qp->remote_cookie & ERDMA_CREATE_QP0_QPN) == other->qpn;
 }
 
 /*
- * How well two QPs match, 0: not at all. Both ends have the same addresses, unless they are
- * translated on the way, which leaves the addresses of one end unchanged; then the cookies are
- * needed. The cookies also distinguish connections of network namespaces that use equal addresses.
+ * Returns how well two QPs match; 0 means that they do not match. Both ends have the same
+ * addresses, unless the addresses are translated on the path, which leaves those of one end
+ * unchanged; in that case, the cookies are needed. The cookies also distinguish connections of
+ * network namespaces that use equal addresses.
  */
 static unsigned int fit(const struct ev_qp *a, const struct ev_qp *b)
 {
@@ -42,7 +44,7 @@ static void join(struct ev_qp *qp, struct ev_qp *peer)
 	list_del_init(&peer->waiting);
 	qp->peer = peer;
 	peer->peer = qp;
-	/* From now on both use one lock. */
+	/* After this, both QPs use one lock. */
 	qp->link = &peer->lock;
 	peer->link = &peer->lock;
 }
@@ -75,8 +77,8 @@ void ev_conn_open(struct ev_qp *qp)
  * ev_conn_close() - disconnect a QP from its partner, or stop waiting for one
  * @qp: QP that stops or is destroyed, connected or not
  *
- * The partner is not notified: its driver sees the end of the TCP connection, and work that needs
- * the other end times out.
+ * The partner is not notified: its driver sees the end of the TCP connection, and work requests
+ * that need the other end time out.
  *
  * Context: ev_fabric held for writing.
  */

@@ -5,8 +5,8 @@
  * All kernel CQs ring one doorbell address, so only the doorbell record is used. It is read
  * whenever an entry has been written: the model writes the entry, then reads the record; the driver
  * writes the record, then reads entries; so one of the two sees the other's write. In addition, CQs
- * with entries that no event has announced are polled until there is room for the event, and in
- * case drivers arm late, or arm for more kinds of entries, without polling again.
+ * with unannounced entries are polled until there is room for the event, and because drivers may
+ * arm late, or arm for more kinds of entries, without polling again.
  */
 #include <linux/bitfield.h>
 #include <linux/slab.h>
@@ -57,7 +57,7 @@ static void note_sequence(struct ev_cq *cq, u64 db)
 		cq->duplicate++;
 }
 
-/* The consumer index has 24 bits in the doorbell; extends it to a free-running index. */
+/* Extends the consumer index, which has 24 bits in the doorbell, to a free-running index. */
 static u32 full_index(const struct ev_cq *cq, u64 db)
 {
 	return cq->pi + sign_extend32(FIELD_GET(ERDMA_CQ_DB_CI, db) - cq->pi,
@@ -102,7 +102,7 @@ static void watch(struct ev_cq *cq)
 {
 	struct ev_adapter *ad = cq->ad;
 
-	/* Without new entries it suffices to check at the next entry. */
+	/* Without new entries, a check at the next entry is sufficient. */
 	if (cq->armed && !has_news(cq, cq->pi))
 		return;
 	spin_lock(&ad->watch_lock);
@@ -146,7 +146,7 @@ static void write_entry(struct ev_cq *cq, const struct ev_wc *wc)
 	if (!ev_fault_hit(cq->ad, EV_FAULT_CQE_QPN, cq->cqn, &qpn))
 		qpn = wc->qpn;
 	cqe->qpn = cpu_to_be32(qpn);
-	/* Immediate data is the only little endian word. */
+	/* Immediate data is the only little-endian word. */
 	if (wc->opcode == ERDMA_OP_RECV_INV)
 		cqe->inv_stag = cpu_to_be32(wc->data);
 	else
@@ -222,7 +222,7 @@ void ev_cq_poll_faults(struct ev_adapter *ad)
  * @ad: running adapter
  *
  * Context: ev_fabric held for reading.
- * Return: whether an event was sent.
+ * Return: true if an event was sent.
  */
 bool ev_cq_poll(struct ev_adapter *ad)
 {

@@ -3,7 +3,7 @@
  * Event queues: AEQ, command EQ and CEQs (hw 8).
  *
  * An EQ that is armed and not empty raises its vector and disarms. The doorbell register is private
- * to the EQ and cleared when read, so any value in it is a newer doorbell.
+ * to the EQ and cleared when read, so any value in the register is a newer doorbell.
  */
 #include <linux/bitfield.h>
 #include <linux/log2.h>
@@ -83,7 +83,7 @@ void ev_eq_exit(struct ev_eq *eq)
 	vdev_buf_unmap(&eq->ring);
 }
 
-/* Number of an EQ as used by QUERY_EQC and the knobs. */
+/* Returns the number of an EQ as used by QUERY_EQC and the knobs. */
 static s64 index_of(const struct ev_adapter *ad, const struct ev_eq *eq)
 {
 	return eq == &ad->aeq ? ERDMA_EQC_INDEX_AEQ :
@@ -208,7 +208,7 @@ void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
  * @eq: event queue; may not exist
  *
  * Context: @ad->lock held.
- * Return: whether an interrupt was raised.
+ * Return: true if an interrupt was raised.
  */
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq)
 {

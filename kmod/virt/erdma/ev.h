@@ -13,7 +13,7 @@
  *				used by the data path with read access
  *   ev_qp.link			two connected QPs and their queues
  *   ev_mr.lock			members of an MR that work requests change
- *   vdev_sched.lock		which QPs are polled
+ *   vdev_sched.lock		lists of the QPs to poll
  *   ev_cq.lock			one CQ's indices
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
@@ -290,8 +290,8 @@ struct ev_wqe {
  *	   changed with ev_fabric held for writing
  * @peer:  partner, set while both are in RTS, until a command stops one of them
  * @waiting: entry in the list of QPs that never had a partner
- * @user:  a process posts to it
- * @lost:  had a partner
+ * @user:  a process posts requests to the QP
+ * @lost:  the QP had a partner
  * @stall_until: time until which nothing is executed
  * @queue: polled in RTS and when stopped
  * @wqe: protected by @link; last because of its flexible arrays
@@ -364,7 +364,7 @@ struct ev_mr {
 #define EV_WAIT			(-1)	/* a condition is not met yet, poll again */
 #define EV_MORE			(-2)	/* not done yet, yield to other QPs */
 
-/* Why a memory access is refused; in the order of the syndromes (hw 7.2). */
+/* Reason why a memory access is refused, in the order of the syndromes (hw 7.2). */
 enum ev_violation {
 	EV_VIOLATES_NOTHING,
 	EV_VIOLATES_STAG,
@@ -414,7 +414,7 @@ static_assert(EV_STAT_RX_PPS_DROPS + 1 == ERDMA_STATS_COUNT);
  *	       otherwise
  * @params:    protected by @vdev.plug_lock
  * @stale: commands that end objects are completed, but not executed, until the driver ends bus
- *	       mastering; the objects and INIT_DONE are then still there
+ *	       mastering; the objects and INIT_DONE then still exist
  * @left: the driver has ended bus mastering; set by config space, cleared in a pass
  * @reset_at:  time at which a requested reset will be performed
  * @false_until: time until which the version register reads as all ones
@@ -460,7 +460,7 @@ static inline u32 ev_max_qp(const struct ev_adapter *ad)
 	return ad->params.qblock * ERDMA_QP_PER_QBLOCK;
 }
 
-/* The same limit for CQs and MRs (hw 4.1). */
+/* The limit is the same for CQs and MRs (hw 4.1). */
 static inline u32 ev_max_cq(const struct ev_adapter *ad)
 {
 	return 2 * ev_max_qp(ad);
@@ -539,7 +539,7 @@ ev_cmd_fn ev_cmd_reg_mr;
 ev_cmd_fn ev_cmd_dereg_mr;
 
 /**
- * ev_syndrome_of() - syndrome of a command that failed inside the model
+ * ev_syndrome_of() - return the syndrome of a command that failed inside the model
  * @err: 0 or a negative error
  */
 static inline enum ev_syndrome ev_syndrome_of(int err)
@@ -586,7 +586,7 @@ struct ev_qp *ev_qp_find(struct ev_adapter *ad, u32 qpn);
 void ev_qp_free(struct ev_qp *qp);
 void ev_qp_stop(struct ev_qp *qp, enum erdma_qp_state state);
 
-/* May be called without the lock: a missed change is seen the next time. */
+/* May be called without the lock held: a missed change is detected by the next call. */
 static inline bool ev_qp_is_stopped(const struct ev_qp *qp)
 {
 	return READ_ONCE(qp->state) >= ERDMA_QPS_CLOSING;
@@ -636,13 +636,13 @@ bool ev_eq_post(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi);
 bool ev_eq_poll(struct ev_adapter *ad, struct ev_eq *eq);
 void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type);
 
-/* Might a fault occur for any target? */
+/* Returns true if a fault might occur for any target. */
 static inline bool ev_fault_is_on(const struct ev_adapter *ad, enum ev_fault_id id)
 {
 	return vdev_fault_is_on(&ad->vdev, id);
 }
 
-/* Does a fault occur here and now? See vdev_fault_hit(). */
+/* Returns true if a fault occurs at this point, see vdev_fault_hit(). */
 static inline bool ev_fault_hit(struct ev_adapter *ad, enum ev_fault_id id,
 				s64 target, u64 *arg)
 {

@@ -39,7 +39,7 @@ static void flush_sq(struct ev_qp *qp)
 		if (opcode >= ERDMA_OP_COUNT)
 			opcode = ERDMA_OP_SEND;
 		complete_flushed(qp, sq, ERDMA_CQE_QTYPE_SQ, opcode);
-		/* After a broken entry it is unknown where the next entry begins. */
+		/* After a broken entry, the beginning of the next entry is unknown. */
 		if (FIELD_GET(ERDMA_SQE_QPN, hdr) != qp->qpn ||
 		    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, hdr) !=
 		    (u16)(sq->ci + count) || count > (u16)(sq->pi - sq->ci))
@@ -67,7 +67,7 @@ static void flush_rq(struct ev_qp *qp)
  * @qp: QP
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
- * Return: whether anything was posted since the last call.
+ * Return: true if anything was posted since the last call.
  */
 bool ev_qp_flush(struct ev_qp *qp)
 {
@@ -86,7 +86,7 @@ bool ev_qp_flush(struct ev_qp *qp)
  * ev_qp_drain() - flush a QP that has just stopped
  * @qp: QP
  *
- * The records are read without a doorbell, so a lost doorbell has no effect here.
+ * The records are read without a doorbell, so a lost doorbell does not matter.
  *
  * Context: see ev_qp_flush().
  */
@@ -109,7 +109,7 @@ void ev_qp_drain(struct ev_qp *qp)
 void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
 		enum erdma_aeqe_type type, u8 syndrome)
 {
-	/* A hung adapter does not even detect that its partner has given up. */
+	/* A hung adapter does not detect that its partner has given up. */
 	if (ev_qp_is_stopped(qp) || READ_ONCE(qp->ad->vdev.hung) ||
 	    !vdev_may_access(&qp->ad->vdev))
 		return;
@@ -124,7 +124,7 @@ void ev_qp_halt(struct ev_qp *qp, enum erdma_qp_state state,
  * @sq_pi: send queue index
  * @rq_pi: receive queue index
  *
- * Has no effect on a QP that is not stopped, as its entries are not lost.
+ * Has no effect on a QP that is not stopped, because its entries are not lost.
  *
  * Context: ev_fabric held for writing.
  */

@@ -112,7 +112,7 @@ int ev_frmr_register(struct ev_qp *qp, const struct erdma_reg_mr_sqe *sqe,
  * @qp: QP whose protection domain is checked
  * @stag: key of the MR
  *
- * May be repeated, including after EV_WAIT.
+ * May be called repeatedly, also after EV_WAIT.
  *
  * Context: ev_fabric held.
  * Return: 0, EV_WAIT while the MR is in use, or an enum ev_violation.

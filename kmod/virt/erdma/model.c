@@ -4,7 +4,7 @@
 
 DECLARE_RWSEM(ev_fabric);
 
-/* INIT also begins with a reset. */
+/* INIT also includes a reset. */
 static bool is_reset_asked(const struct vdev *vdev)
 {
 	return vdev_read32(vdev, ERDMA_FUNC_BAR, ERDMA_REG_DEV_CTRL);
@@ -83,7 +83,7 @@ static void init(struct ev_adapter *ad)
 		return;
 	}
 	ad->vdev.state = VDEV_RUNNING;
-	/* All state is set up before the driver may continue. */
+	/* Set up all state before the driver may continue. */
 	smp_wmb();
 	ev_reg_write(ad, ERDMA_REG_DEV_ST, ERDMA_ST_INIT_DONE);
 }
@@ -185,7 +185,7 @@ static void power_on(struct vdev *vdev)
 	ev_cmdq_reset(ad);
 }
 
-/* Larger than all existing numbers: refers to no object. */
+/* Larger than all existing numbers, so it refers to no object. */
 #define NO_OBJECT	0xfffff
 
 static void wrap_counters(struct ev_adapter *ad, u64 before)

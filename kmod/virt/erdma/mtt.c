@@ -16,8 +16,8 @@
  * @ad: adapter
  * @ring: filled in; release with vdev_buf_unmap()
  * @entry: page addresses
- * @count: number of entries, not 0. A single page needs no alignment: drivers describe a contiguous
- *	   ring as one huge page that begins where the ring does
+ * @count: number of entries, not 0. A single page need not be aligned: drivers describe a
+ *	   contiguous ring as one huge page that begins where the ring begins
  * @page_shift: log2 of the page size
  * @off: offset of the ring in the first page
  * @len: size of the ring in bytes
@@ -113,7 +113,7 @@ static int walk_bottom(struct walk *w, u64 addr)
 	return 0;
 }
 
-/* Recurses at most three levels deep. */
+/* The recursion is at most three levels deep. */
 static int walk_level(struct walk *w, u64 addr, u32 level)
 {
 	u32 i, per_page = BIT(w->shift) / MTT_ENTRY_SIZE;

@@ -3,20 +3,20 @@
  * Files of an adapter in configfs, in addition to those common to all families.
  *
  * Parameters, refused with EBUSY while the adapter is plugged in:
- *   mac          of the paired network interface; all zeros: unknown to the adapter
+ *   mac          MAC address of the network interface; all zeros: unknown to the adapter
  *   qblock       queue blocks of 1024 QPs each
  *   max_mr_size, max_recv_wr, max_cqe	limits, log2
  *   flags        capabilities by bit number (hw 4.1), for instance "7 6 5 3";
- *                not 4 (IPV6), which this adapter does not have
+ *                not 4 (IPV6), which this adapter does not support
  *   grp_num      direct-WQE groups
  *   version, fw_version	register and firmware version
  *   cc           default congestion control
  *   reset_done   1: RESET_DONE is reported; 0: a reset only clears INIT_DONE
  *   proto        0 iWARP, 1 RoCEv2: changes only the register, not the behaviour
  * At any time:
- *   stale        1: from now on, commands that end objects complete, but the objects
- *                stay: when the driver is gone, QPs, MRs and INIT_DONE are as after
- *                kexec, which ends nothing. Becomes 0 when bus mastering ends
+ *   stale        1: commands that end objects complete, but the objects stay: when the
+ *                driver is gone, QPs, MRs and INIT_DONE are in the same state as after
+ *                kexec, which does not end them. Becomes 0 when bus mastering ends
  */
 #include <linux/etherdevice.h>
 #include <linux/slab.h>
@@ -28,7 +28,7 @@ static struct ev_adapter *to_adapter(struct config_item *item)
 	return ev_adapter_of(vdev_of(item));
 }
 
-/* Limits: what drivers and liberdma support (hw 4.1). */
+/* The limits are those of drivers and of liberdma (hw 4.1). */
 VDEV_PARAM(qblock, "%u", 4, 512);
 VDEV_PARAM(max_mr_size, "%u", 12, 48);
 VDEV_PARAM(max_recv_wr, "%u", 1, 15);

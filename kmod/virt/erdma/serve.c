@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Polling of QPs: their doorbell records are read while they are in RTS or stopped. A QP that waits
- * for a receive or its partner has work without being busy.
+ * Polling of QPs: their doorbell records are read while they are in RTS or stopped. A QP that is
+ * waiting for a receive or for its partner has work without being busy.
  */
 #include <linux/ktime.h>
 #include <linux/sizes.h>
@@ -16,7 +16,7 @@ static bool was_rung(const struct ev_qp *qp, const struct ev_wq *wq)
 	return (u16)ev_wq_record(wq) != READ_ONCE(wq->pi);
 }
 
-/* May be called without the lock, like ev_qp_is_stopped(). */
+/* May be called without the lock held, like ev_qp_is_stopped(). */
 static bool has_work(const struct ev_qp *qp)
 {
 	if (ev_qp_is_stopped(qp))
@@ -25,7 +25,7 @@ static bool has_work(const struct ev_qp *qp)
 	       was_rung(qp, &qp->sq);
 }
 
-/* Returns whether there was progress. One thread at a time suffices. */
+/* Returns true if there was progress. One thread at a time is sufficient. */
 static bool serve(struct ev_qp *qp)
 {
 	bool progress;
@@ -38,8 +38,8 @@ static bool serve(struct ev_qp *qp)
 }
 
 /*
- * Also serves the partner on another adapter: this thread is awake, the other adapter's thread may
- * not be.
+ * Also serves the partner on a different adapter, because this thread is awake and the other
+ * adapter's thread might not be.
  */
 static bool serve_pair(struct vdev_queue *queue)
 {
@@ -57,10 +57,10 @@ static bool serve_pair(struct vdev_queue *queue)
 
 /**
  * ev_qp_poll() - poll doorbells and do the work
- * @vdev: adapter; has no QPs unless it runs
+ * @vdev: adapter; only a running adapter has QPs
  *
  * Context: ev_fabric held for reading. May be called by several threads.
- * Return: whether there was any work.
+ * Return: true if there was any work.
  */
 bool ev_qp_poll(struct vdev *vdev)
 {

@@ -3,21 +3,21 @@
  * Send queues: executes work requests one after the other (hw 6.2 - 6.5).
  *
  * A request is finished at both ends before the next request begins, so that fences, the order of
- * completions and "a READ completes when its data is there" are satisfied automatically. Its checks
- * are repeated whenever it is resumed, as any object may have been deregistered between two slices
- * of a message.
+ * completions and "a READ completes when its data is there" are satisfied automatically. A request
+ * is checked again whenever it is resumed, because any object may have been deregistered between
+ * two slices of a message.
  *
  * Errors. Syndromes SEND_* are errors detected by this side, RECV_* errors detected by the other
  * side; both complete the work request. A message that a receive cannot accept completes that
  * receive with the same syndrome. In either case the connection ends, as after iWARP's Terminate:
  * this QP enters ERROR with the event QP_FATAL. The partner enters TERMINATE with ACC_ERR if it
- * refused an access, QP_ERQ_ERR if a receive was at fault, otherwise QP_FATAL. Both QPs are
- * flushed. The sub type of an event is the syndrome.
+ * refused an access, with QP_ERQ_ERR if a receive caused the error, otherwise with QP_FATAL. Both
+ * QPs are flushed. The sub type of an event is the syndrome.
  *
  * A request waits without limit for a partner that is not in RTS yet, and for a receive. A sender
  * that waits for a receive requests one from time to time, as TCP probes a closed window: this
- * counts as a packet at both ends. A transmission without a response is repeated until the
- * retransmissions are used up, which ends with RETRY_EXC_ERR.
+ * counts as a packet at both ends. A transmission without a response is repeated until the limit of
+ * retransmissions is reached, and then fails with RETRY_EXC_ERR.
  */
 #include <linux/bitfield.h>
 #include <linux/jiffies.h>
@@ -55,7 +55,7 @@ static int wait(struct ev_wqe *wqe, u64 ms)
 	return EV_WAIT;
 }
 
-/* A transmission got no response: retry a limited number of times. */
+/* Handles a transmission without a response: retries it a limited number of times. */
 static int lose(struct ev_qp *qp, u64 ms)
 {
 	if (qp->wqe.lost++ >= qp->ad->retrans_num)
@@ -118,8 +118,8 @@ static int find_peer(struct ev_qp *qp, struct ev_qp **peer)
 	if (!*peer)
 		return qp->lost ? lose(qp, RETRY_MSECS) : EV_WAIT;
 	/*
-	 * A QP that was stopped by an error remains the partner until its driver acts; a QP whose
-	 * adapter hangs, until the adapter is reset.
+	 * A QP that was stopped by an error remains the partner until its driver reacts; a QP of a
+	 * hung adapter remains the partner until the adapter is reset.
 	 */
 	if ((*peer)->state != ERDMA_QPS_RTS || READ_ONCE((*peer)->ad->vdev.hung))
 		return lose(qp, RETRY_MSECS);
@@ -139,7 +139,7 @@ static void count(struct ev_qp *from, struct ev_qp *to, u32 bytes)
 	atomic64_add(bytes, &to->ad->stats[EV_STAT_RX_BYTES]);
 }
 
-/* Requests a receive when a request is due. */
+/* Requests a receive if such a request is due. */
 static void knock(struct ev_qp *qp, struct ev_qp *peer)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -325,7 +325,7 @@ static int run_write(struct ev_qp *qp, struct ev_xfer *x)
 	ret = gather(qp, &x->src);
 	if (!ret)
 		ret = find_peer(qp, &peer);
-	/* A receive is needed at the end, so do not begin if none is posted. */
+	/* The end of the message needs a receive, so do not begin if none is posted. */
 	if (!ret && imm) {
 		ret = find_receive(qp, peer, &rqe);
 		wqe->receive_failed = ret > 0;
@@ -373,7 +373,7 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	struct ev_qp *peer;
 	int ret;
 
-	/* Resumed only to invalidate: the sink is already invalid. */
+	/* The request is resumed only to invalidate, so the sink may be invalid already. */
 	if (wqe->placed)
 		return invalidate_sink(qp, x);
 	/* For historical reasons, iWARP sinks may have the remote right instead. */
@@ -397,7 +397,10 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	       0;
 }
 
-/* Atomic for CPUs, too; the operands are in the CPU's byte order (hw 6.5). */
+/*
+ * Executes an operation that is also atomic for CPUs; the operands are in the CPU's byte order (hw
+ * 6.5).
+ */
 static u64 execute_atomic(const struct ev_wqe *wqe, u64 *target)
 {
 	u64 operand = le64_to_cpu(wqe->atomic.swap_add);
@@ -448,7 +451,8 @@ static int run_atomic(struct ev_qp *qp, struct ev_xfer *x)
 	x->src.span[0] = (struct vdev_span) { .direct = &old, .len = sizeof(old) };
 	x->src.count = 1;
 	/*
-	 * If access has ended, the operation still counts as done: it must not be executed twice.
+	 * If access has ended, the operation still counts as done, because it must not be executed
+	 * twice.
 	 */
 	if (vdev_sgl_copy(&x->dst, &x->src, 0, sizeof(old)) == VDEV_NO_TARGET)
 		return ERDMA_WC_SEND_ADDR_VIOLATION;
@@ -548,8 +552,8 @@ static const struct op ops[ERDMA_OP_COUNT] = {
 };
 
 /*
- * Copies the next work request, as the driver could change it concurrently. Returns 0, EV_WAIT if
- * memory must not be accessed, or a syndrome.
+ * Copies the next work request, because the driver could change it concurrently. Returns 0, EV_WAIT
+ * if memory must not be accessed, or a syndrome.
  */
 static int load(struct ev_qp *qp)
 {
@@ -569,7 +573,7 @@ static int load(struct ev_qp *qp)
 	    FIELD_GET(ERDMA_SQE_QPN, wqe->hdr) != qp->qpn ||
 	    FIELD_GET(ERDMA_SQE_WQEBB_INDEX, wqe->hdr) !=
 	    (u16)(sq->ci + wqe->count)) {
-		/* It is unknown where the next entry begins. */
+		/* The beginning of the next entry is unknown. */
 		wqe->count = avail;
 		return ERDMA_WC_SEND_WQE_FORMAT_ERR;
 	}
@@ -644,7 +648,7 @@ static int delay_or_fail(struct ev_qp *qp)
 	return 0;
 }
 
-/* Does a fault prevent a QP from working? */
+/* Returns true if a fault prevents a QP from working. */
 static bool is_stalled(struct ev_qp *qp)
 {
 	ktime_t now;
@@ -661,7 +665,7 @@ static bool is_stalled(struct ev_qp *qp)
 	return false;
 }
 
-/* Returns whether there was progress. */
+/* Returns true if there was progress. */
 static bool run(struct ev_qp *qp, u32 budget)
 {
 	struct ev_wqe *wqe = &qp->wqe;
@@ -704,7 +708,7 @@ static bool run(struct ev_qp *qp, u32 budget)
  * A stalled QP still detects doorbells, but executes nothing.
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
- * Return: whether there was progress.
+ * Return: true if there was progress.
  */
 bool ev_sq_serve(struct ev_qp *qp, u32 budget)
 {

@@ -54,7 +54,7 @@ bool ev_wq_read(const struct ev_wq *wq, u16 index, void *to, u32 size)
  * @pi: producer index
  *
  * Context: see ev_wq_update().
- * Return: whether it is newer than the known index, and valid for the ring.
+ * Return: true if the index is newer than the known index, and valid for the ring.
  */
 bool ev_wq_advance(struct ev_wq *wq, u16 pi)
 {
@@ -85,7 +85,7 @@ static bool is_lost(struct ev_qp *qp, struct ev_wq *wq, u16 pi)
  * @wq: one of its queues
  *
  * Context: ev_fabric and @qp->link held, or ev_fabric for writing.
- * Return: whether anything was posted.
+ * Return: true if anything was posted.
  */
 bool ev_wq_update(struct ev_qp *qp, struct ev_wq *wq)
 {
