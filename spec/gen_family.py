@@ -271,7 +271,7 @@ def kernel_rings(family):
         lines += ["\tdefault:", f"\t\treturn EADM_RING_INDEX_{last};", "\t}", "}"]
     else:
         lines += [f"\treturn EADM_RING_INDEX_{last};", "}"]
-    lines += ["", "/* Width of free-running indices; 0: indices of another format. */",
+    lines += ["", "/* Width of free-running indices; 0 for other index formats. */",
               f"static inline u8 {family.name}_ring_index_bits(u32 kind)", "{"]
     if not bits:
         return [*lines, "\treturn 0;", "}"]

@@ -211,7 +211,7 @@ static inline u8 efa_ring_index(u32 kind)
 	}
 }
 
-/* Width of free-running indices; 0: indices of another format. */
+/* Width of free-running indices; 0 for other index formats. */
 static inline u8 efa_ring_index_bits(u32 kind)
 {
 	switch (kind) {

@@ -702,7 +702,7 @@ struct efa_host_info {
 #define EFA_WQE2_FIRST			BIT(2)
 #define EFA_WQE2_PHASE			BIT(0)	/* initial value 0 */
 
-/* Bit 4: with immediate data. */
+/* Operation of a WQE; bit 4 means that it has immediate data. */
 enum efa_wqe_op {
 	EFA_OP_SEND			= 0,
 	EFA_OP_READ			= 1,
@@ -856,7 +856,7 @@ struct efa_cqe {
 	__le16 src_qpn;
 	__le32 imm;
 	union {
-		u8 src_gid[16];		/* GID of the sender, if there is no AH for it */
+		u8 src_gid[16];		/* GID of the sender, if the receiver has no AH for it */
 		__le16 length_hi;	/* high bits of the length of a write with immediate data */
 	};
 };

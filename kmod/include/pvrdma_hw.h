@@ -831,7 +831,7 @@ struct pvrdma_cq_notification {
 	__le32 cq;
 };
 
-/* limit of unconsumed entries in a ring of three pages (hw 5.5) */
+/* maximum number of unconsumed entries in a ring of three pages (hw 5.5) */
 #define PVRDMA_MAX_EVENTS		512
 #define PVRDMA_MAX_NOTIFICATIONS	1024
 

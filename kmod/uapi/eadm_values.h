@@ -17,7 +17,7 @@
 #define EADM_DEV_SIDE_DRIVER	0
 #define EADM_DEV_SIDE_PROGRAM	1
 
-/* port-state: Numbers of the verbs port state. */
+/* port-state: Port state, numbered as in verbs. */
 #define EADM_PORT_STATE_NOP	0
 #define EADM_PORT_STATE_DOWN	1
 #define EADM_PORT_STATE_INIT	2
@@ -25,7 +25,7 @@
 #define EADM_PORT_STATE_ACTIVE	4
 #define EADM_PORT_STATE_ACTIVE_DEFER	5
 
-/* qp-type: Numbers of the verbs QP type. */
+/* qp-type: QP type, numbered as in verbs. */
 #define EADM_QP_TYPE_SMI	0
 #define EADM_QP_TYPE_GSI	1
 #define EADM_QP_TYPE_RC	2
@@ -38,7 +38,7 @@
 #define EADM_QP_TYPE_XRC_TGT	10
 #define EADM_QP_TYPE_DRIVER	255
 
-/* qp-state: Numbers of the verbs QP state. */
+/* qp-state: QP state, numbered as in verbs. */
 #define EADM_QP_STATE_RESET	0
 #define EADM_QP_STATE_INIT	1
 #define EADM_QP_STATE_RTR	2
@@ -63,7 +63,7 @@
 #define EADM_MR_TYPE_FAST_REG	1
 #define EADM_MR_TYPE_DMA	2
 
-/* mr-access: Numbers of the verbs access flags. */
+/* mr-access: Access flags, numbered as in verbs. */
 #define EADM_MR_ACCESS_LOCAL_WRITE	0x1
 #define EADM_MR_ACCESS_REMOTE_WRITE	0x2
 #define EADM_MR_ACCESS_REMOTE_READ	0x4
@@ -405,7 +405,7 @@
 #define EADM_EVENT_TYPE_GID_ADDED	8
 #define EADM_EVENT_TYPE_GID_REMOVED	9
 
-/* cm-event: Numbers of the events of the connection manager. */
+/* cm-event: Events of the connection manager, numbered as in rdma_cm. */
 #define EADM_CM_EVENT_ADDR_RESOLVED	0
 #define EADM_CM_EVENT_ADDR_ERROR	1
 #define EADM_CM_EVENT_ROUTE_RESOLVED	2
@@ -468,7 +468,7 @@
 #define EADM_PATH_MIG_REARM	1
 #define EADM_PATH_MIG_ARMED	2
 
-/* srq-type: Numbers of the verbs SRQ type. */
+/* srq-type: SRQ type, numbered as in verbs. */
 #define EADM_SRQ_TYPE_BASIC	0
 #define EADM_SRQ_TYPE_XRC	1
 #define EADM_SRQ_TYPE_TAG_MATCHING	2
