@@ -10,7 +10,7 @@
 
 #include "adapter.h"
 
-/* Entry of a reserved number. */
+/* Entry of all reserved numbers. */
 static struct eadm_object reserved;
 
 /**

@@ -302,7 +302,7 @@ static int set_param(struct eadm_dev *edev, const struct eadm_request *req, u64 
 		NL_SET_ERR_MSG(info->extack, "changing a setting requires CAP_NET_ADMIN");
 		return -EPERM;
 	}
-	/* The kernel log belongs to the host, even if the device is in another namespace. */
+	/* The kernel log belongs to the host, even if the device is in a different namespace. */
 	if (req->key == EADM_CONF_PARAM_DEBUG && !(req->can & CAN_ADMIN_INIT)) {
 		NL_SET_ERR_MSG(info->extack,
 			       "debug messages require CAP_NET_ADMIN in the initial user namespace");

@@ -141,7 +141,7 @@ int efa_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 
 err:
 	eadm_count(&dev->adapter, EADM_CNT_CQ_CREATE_FAILURES);
-	efa_debug(dev, qp, "no CQ: %d\n", ret);
+	efa_debug(dev, qp, "cannot create a CQ: %d\n", ret);
 	return ret;
 }
 

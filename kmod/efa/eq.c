@@ -196,7 +196,7 @@ static void consume_completions(struct efa_eq *eq)
 
 	while (budget-- && take_completion(eq, &e))
 		deliver_completion(eq, &e);
-	/* An entry that arrives after the last check raises another interrupt. */
+	/* An entry that arrives after the last check raises a new interrupt. */
 	if (READ_ONCE(eq->base.live))
 		efa_reg_write(adapter_to_efa(eq->base.ad), EFA_REG_EQ_DB,
 			      EFA_EQ_DB_ARM | FIELD_PREP(EFA_EQ_DB_EQN, eq->base.eqn));

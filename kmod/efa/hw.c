@@ -219,7 +219,7 @@ int efa_hw_read_caps(struct efa_dev *dev, u32 *dma_bits)
  */
 void efa_hw_request_reset(struct efa_dev *dev, enum efa_reset_reason reason)
 {
-	/* Another driver may have set a different address, and a reset clears it. */
+	/* A different driver may have set the address, and a reset clears it. */
 	efa_hw_tell_resp(dev);
 	WRITE_ONCE(dev->last_reason, reason);
 	efa_reg_write(dev, EFA_REG_DEV_CTL, EFA_CTL_RESET | FIELD_PREP(EFA_CTL_REASON, reason));

@@ -173,7 +173,7 @@ struct ib_mr *efa_reg_mr(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, 
 
 err:
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
-	efa_debug(dev, mr, "no MR: %d\n", ret);
+	efa_debug(dev, mr, "cannot register an MR: %d\n", ret);
 	return ERR_PTR(ret);
 }
 

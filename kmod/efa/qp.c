@@ -178,7 +178,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 		goto err;
 	atomic_inc(&qp->ctx->base.qps);
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
-	efa_debug(dev, qp, "QP %u: created, %u and %u bytes of queues\n", qp->qpn, qp->sq_bytes,
+	efa_debug(dev, qp, "QP %u: created, queues of %u and %u bytes\n", qp->qpn, qp->sq_bytes,
 		  qp->rq_bytes);
 	if (eadm_adapter_hand_over(&dev->adapter, &qp->obj))
 		return 0;
@@ -186,7 +186,7 @@ int efa_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_ud
 	ret = -EIO;
 err:
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATE_FAILURES);
-	efa_debug(dev, qp, "no QP: %d\n", ret);
+	efa_debug(dev, qp, "cannot create a QP: %d\n", ret);
 	return ret;
 }
 

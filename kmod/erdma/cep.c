@@ -105,7 +105,7 @@ void erdma_cep_set_state(struct erdma_cep *cep, enum erdma_cep_state state)
 	struct erdma_cm *cm = &cep->dev->cm;
 
 	lockdep_assert_held(&cep->lock);
-	erdma_debug(cep->dev, cm, "endpoint %u: %s, then %s\n", cep->id, names[cep->state],
+	erdma_debug(cep->dev, cm, "endpoint %u: %s to %s\n", cep->id, names[cep->state],
 		    names[state]);
 	atomic_dec(&cm->count[cep->state]);
 	atomic_inc(&cm->count[state]);

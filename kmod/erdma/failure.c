@@ -164,7 +164,7 @@ void erdma_failed_connection(struct erdma_cep *cep, int status)
 	lockdep_assert_held(&cep->lock);
 	if (status == -ECONNABORTED)
 		return;
-	/* Before the socket is connected, it does not have the addresses. */
+	/* Before the socket is connected, it has no addresses. */
 	if (cep->cm_id && cep->active && local.sin_family != AF_INET)
 		memcpy(&local, &cep->cm_id->m_local_addr, sizeof(local));
 	if (cep->cm_id && cep->active && peer.sin_family != AF_INET)

@@ -186,7 +186,7 @@ int erdma_hw_end_former_life(struct erdma_dev *dev)
 		return 0;
 	if (erdma_hw_is_up(dev)) {
 		dev_err(&dev->pdev->dev,
-			"adapter not used: still initialised by a previous driver and reset not confirmed, so it could write to memory that it no longer owns\n");
+			"adapter not used: it is still initialised by a previous driver and did not confirm a reset, so it could write to memory that has a new owner\n");
 		return -EBUSY;
 	}
 	dev_warn(&dev->pdev->dev, "reset not confirmed; adapter used anyway, because it was not initialised\n");

@@ -61,7 +61,7 @@ static struct ib_mr *mr_fail(struct erdma_dev *dev, struct erdma_mr *mr, bool do
 	erdma_hostmem_retire(dev, mr->mem, done);
 	kfree(mr);
 	eadm_count(&dev->adapter, EADM_CNT_MR_REGISTER_FAILURES);
-	erdma_debug(dev, mr, "no MR: %d\n", ret);
+	erdma_debug(dev, mr, "cannot register an MR: %d\n", ret);
 	return ERR_PTR(ret);
 }
 

@@ -168,7 +168,7 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	ret = -EIO;
 err:
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATE_FAILURES);
-	erdma_debug(dev, qp, "no QP: %d\n", ret);
+	erdma_debug(dev, qp, "cannot create a QP: %d\n", ret);
 	return ret;
 }
 
@@ -246,7 +246,7 @@ static void set_state(struct erdma_qp *qp, enum erdma_qp_state state)
 {
 	lockdep_assert_held(&qp->state_lock);
 	if (qp->state != state)
-		erdma_debug(to_erdma_dev(qp->ibqp.device), qp, "QP %u: %s, then %s\n", qp->qpn,
+		erdma_debug(to_erdma_dev(qp->ibqp.device), qp, "QP %u: %s to %s\n", qp->qpn,
 			    names[qp->state], names[state]);
 	WRITE_ONCE(qp->state, state);
 	WRITE_ONCE(qp->state_since, local_clock());

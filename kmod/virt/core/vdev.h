@@ -307,10 +307,10 @@ typedef bool vdev_queue_fn(struct vdev_queue *queue);
  * @lock: protects the members below and the queues
  * @active: queues polled in every pass
  * @idle: all other polled queues
- * @nr_active: number of queues in @active; read without the lock as a hint
+ * @nr_active: number of queues in @active; read without the lock held, as a hint
  * @nr_idle: number of queues in @idle; likewise
  * @swept: time of the last poll of idle queues, ns
- * @last_work: jiffies of the last work; accessed without the lock
+ * @last_work: jiffies of the last work; accessed without the lock held
  */
 struct vdev_sched {
 	spinlock_t lock;		/* see above */
@@ -359,7 +359,7 @@ struct vdev_counters {
  * @dma_users: number of current accesses to driver memory; see vdev_dma_begin()
  * @lock:      protects the members below and the family's part, unless stated otherwise
  * @turn:      bit 0: the same, also against interrupts
- * @state:     read without the lock for display, and as a hint
+ * @state:     read without the lock held, for display and as a hint
  * @iommu:     translates the function's addresses, while it has a driver
  * @stall_until: time until which the device does nothing
  * @hung:      the device does nothing until a reset

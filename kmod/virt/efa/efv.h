@@ -340,9 +340,10 @@ enum efv_stat {
  * @params: protected by @vdev.plug_lock
  * @attached: the driver's DMA addresses can be translated
  * @reset_at: time at which a reset delayed by a knob is performed, 0: none; read without the lock
+ *	held
  * @reset_pending: a reset was requested and has not been performed yet
  * @in_reset: the reset has been performed, and the request is still present
- * @reset_reason: reason of the last request; read without the lock for display
+ * @reset_reason: reason of the last request; read without the lock held, for display
  * @mgmt_pending: an interrupt of vector 0 is held back by INTR_MASK
  * @host: host information from the driver, or zeroes
  * @link: entry in the list of reachable adapters

@@ -120,7 +120,7 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	if (full ||
 	    ev_fault_hit(ad, EV_FAULT_EQ_OVERFLOW, index_of(ad, eq), NULL)) {
 		if (!eq->overflow)
-			ev_log(ad, ERRORS, "EQ of vector %u overflows\n",
+			ev_log(ad, ERRORS, "EQ of vector %u overflowed\n",
 			       eq->vector);
 		eq->overflow = true;
 		return !full;

@@ -2,7 +2,7 @@
 /*
  * Translation tables (hw 5.1): finds the memory behind rings, and flattens an MR's tree of tables,
  * regardless of its level, into a list of the pages that contain the entries. The entries
- * themselves stay in driver memory, as they may change.
+ * themselves stay in driver memory, because they may change.
  */
 #include <linux/sched.h>
 #include <linux/slab.h>

@@ -71,7 +71,7 @@ bool ev_qp_poll(struct vdev *vdev)
  * ev_qp_poll_faults() - stop QPs that a fault affects
  * @ad: running adapter
  *
- * Also stops QPs whose completion queue is in the error state, as they could not report
+ * Also stops QPs whose completion queue is in the error state, because they could not report
  * completions.
  *
  * Context: ev_fabric held for reading.
