@@ -165,7 +165,7 @@ int efa_enable_events(struct efa_dev *dev)
 	if (ret)
 		return ret;
 	if ((le32_to_cpu(config.supported) & EFA_AENQ_GROUPS) != EFA_AENQ_GROUPS) {
-		dev_err(&dev->pdev->dev, "only event groups %#x supported\n",
+		dev_err(&dev->pdev->dev, "only event groups %#x are supported\n",
 			le32_to_cpu(config.supported));
 		return -EOPNOTSUPP;
 	}

@@ -601,7 +601,7 @@ struct eadm_snap_cep {
 	} has;
 };
 
-/* An event, as sent to the multicast group events. */
+/* An event, as sent to the netlink multicast group events. */
 struct eadm_snap_event {
 	s32 hw_error;
 	u64 seq;

@@ -832,7 +832,8 @@ enum efa_comp_status {
 	EFA_WC_QP_ERROR			= 2,
 	EFA_WC_UNSUPPORTED		= 3,
 	EFA_WC_INVALID_AH		= 4,
-	EFA_WC_INVALID_LKEY		= 5,	/* or the range exceeds the memory region */
+	/* invalid L_Key, or the range exceeds the memory region */
+	EFA_WC_INVALID_LKEY		= 5,
 	EFA_WC_BAD_LENGTH		= 6,
 	EFA_WC_REMOTE_ACCESS		= 7,
 	EFA_WC_REMOTE_ABORTED		= 8,

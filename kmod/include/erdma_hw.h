@@ -565,7 +565,7 @@ struct erdma_cmd_dereg_mr {
 struct erdma_cmd_db {
 	__le64 hdr;
 	__le32 cfg;
-	__le16 rdb;			/* FREE_DB only, page indices */
+	__le16 rdb;			/* FREE_DB only: page indices */
 	__le16 sdb;
 	__le16 rsvd;
 	__le16 cdb;
@@ -577,8 +577,9 @@ struct erdma_cmd_db {
 #define ERDMA_DB_CQ			BIT(2)
 
 /*
- * ALLOC_DB response qword 0, page indices in host pages. Swap trap (hw 4.11):
- * the page named "rdb" takes CQ doorbells, the one named "cdb" RQ doorbells.
+ * Response qword 0 of ALLOC_DB: page indices in host pages. Caution (hw 4.11):
+ * the page named "rdb" receives CQ doorbells, and the page named "cdb"
+ * receives RQ doorbells.
  */
 #define ERDMA_ALLOC_DB_SDB		GENMASK_ULL(15, 0)
 #define ERDMA_ALLOC_DB_CDB		GENMASK_ULL(47, 32)

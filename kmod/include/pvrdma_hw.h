@@ -549,7 +549,7 @@ struct pvrdma_cmd_modify_srq {
 	struct pvrdma_srq_attr attr;
 };
 
-#define PVRDMA_SRQ_LIMIT		2	/* mask of MODIFY_SRQ: set the limit */
+#define PVRDMA_SRQ_LIMIT		2	/* MODIFY_SRQ mask bit that sets the limit */
 
 struct pvrdma_resp_query_srq {
 	struct pvrdma_resp_hdr hdr;

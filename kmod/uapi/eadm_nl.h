@@ -599,7 +599,7 @@ enum {
 	EADM_A_CEP_MAX = (__EADM_A_CEP_MAX - 1)
 };
 
-/* event: An event, as sent to the multicast group events. */
+/* event: An event, as sent to the netlink multicast group events. */
 enum {
 	EADM_A_EVENT_DEV_INDEX = 1,
 	EADM_A_EVENT_DEV_NAME = 2,

@@ -55,7 +55,7 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(CQE_OPCODE) = { "cqe_opcode",
 		"a completion has opcode arg" TARGET_CQ },
 	KNOB(CQE_QPN) = { "cqe_qpn",
-		"a completion names QP arg" TARGET_CQ },
+		"a completion has QP number arg" TARGET_CQ },
 	KNOB(SQ_DB_LOST) = { "sq_db_lost",
 		"a doorbell of a send queue is ignored" TARGET_QP },
 	KNOB(RQ_DB_LOST) = { "rq_db_lost",
