@@ -231,13 +231,13 @@ static int run(struct cli *cli)
 const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
-	.more = "Shows the result of each check, and the remedy if it is not ok or not\n"
-		"visible; failures are listed first. If a check is ok for more than two\n"
-		"devices, they share one line; -v shows each. A note is for information\n"
-		"and is not a fault. In a capture, only the recorded data is checked.\n"
-		"Checks are rules of 'eadm diagnose' about the setup.\n"
-		"The exit status is 0 without warnings, even if there are notes or unseen\n"
-		"state, 6 if reading failed, 7 with warnings, and 8 if a check fails.",
+	.more = "Shows the result of each check and, unless it is ok, a remedy; failures\n"
+		"are listed first. If a check is ok for more than two devices, they share\n"
+		"one line; -v shows each. A note is for information and is not a fault.\n"
+		"In a capture, only the recorded data is checked. Checks are rules of\n"
+		"'eadm diagnose' about the setup.\n"
+		"The exit status is 0 if there are no warnings (notes and unseen state do\n"
+		"not count), 6 if reading failed, 7 with warnings, and 8 if a check fails.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"

@@ -126,7 +126,7 @@ static int find_highest(struct cli *cli, const char *device, uint64_t param,
 					 value);
 	eadm_dump_close(dump);
 	return known ? STATUS_OK :
-		       fail(cli, STATUS_UNSUPPORTED, device, "does not have this setting");
+		       fail(cli, STATUS_UNSUPPORTED, device, "does not support this setting");
 }
 
 /* The named device, or the only existing device. */
@@ -156,7 +156,7 @@ static char *the_device(struct cli *cli)
 	if (n == 1)
 		return name;
 	fail(cli, STATUS_USAGE, "--device",
-	     n ? "several devices: select one with --device" : "there is none");
+	     n ? "several devices: select one with --device" : "no device supports settings");
 	free(name);
 	return NULL;
 }
@@ -245,7 +245,7 @@ static int set_pair(struct cli *cli, const char *pair)
 		return fail(cli, STATUS_USAGE, pair, "a value is missing (SETTING=VALUE)");
 	name = strndup(pair, equal - pair);
 	if (!name)
-		return fail(cli, STATUS_FAILED, "memory", "none left");
+		return fail(cli, STATUS_FAILED, "memory", "out of memory");
 	status = set(cli, name, equal + 1);
 	free(name);
 	return status;

@@ -199,7 +199,7 @@ static int run(struct cli *cli)
 	if (!opt_duration(cli, OPT_INTERVAL, 1000000000, &interval))
 		return STATUS_USAGE;
 	if (interval < 10000000)
-		return fail(cli, STATUS_USAGE, "--interval", "at least 10ms");
+		return fail(cli, STATUS_USAGE, "--interval", "must be at least 10ms");
 	status = open_source(cli);
 	if (status)
 		return status;
@@ -225,12 +225,12 @@ const struct command cmd_diagnose = {
 	.help = "find faults, their causes, and next steps",
 	.more = "Samples twice, an interval apart, and applies rules to both samples. In\n"
 		"a capture, the last two snapshots are used, or the snapshot selected by\n"
-		"--at and the one before it. With CAP_SYS_RAWIO, the adapter's own view\n"
-		"is used as well, which costs one command per object. Rules that could\n"
-		"not be applied are counted, with the reason and a remedy.\n"
-		"The exit status is 0 without warnings, 6 if nothing was found but\n"
-		"reading failed, for example because an adapter does not answer, 7 with\n"
-		"warnings, and 8 with critical verdicts.",
+		"--at and the one before it. With CAP_SYS_RAWIO, the adapter's own\n"
+		"contexts are used as well, which costs one command per object. Rules\n"
+		"that could not be applied are counted, with the reason and a remedy.\n"
+		"The exit status is 0 if there are no warnings, 6 if nothing was found\n"
+		"but reading failed, for example because an adapter does not respond,\n"
+		"7 with warnings, and 8 with critical verdicts.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d cloud_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"

@@ -13,8 +13,7 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "also compare the adapters' own contexts" },
 	{ OPT_ALL, 0, "all", NULL, WORDS_NONE,
-	  "also show changes of ring pointers, or with --setup values known for\n"
-	  "one side only" },
+	  "also show ring pointers; with --setup: values known for one side only" },
 	{ OPT_SETUP, 0, "setup", NULL, WORDS_NONE,
 	  "compare the configuration of two hosts instead of their state" },
 	{ 0 },
@@ -559,11 +558,11 @@ const struct command cmd_diff = {
 		"alone is a snapshot of that capture. States are listed first, then\n"
 		"objects that appeared or vanished, values, and counters: first those\n"
 		"that were 0, then those that grew most relative to their size. Ages are\n"
-		"left out, and so are commands, entries and registers unless they are the\n"
+		"omitted, as are commands, entries and registers unless they are the\n"
 		"OBJECT; changed ring pointers are only counted. With --setup, A and B\n"
 		"are captures of two hosts: values that affect operation are listed\n"
-		"first, then speed, then versions.",
-	.examples = "  eadm diff before                 compare a mark with the current state\n"
+		"first, then values that affect speed, then versions.",
+	.examples = "  eadm diff baseline               compare a mark with the current state\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"
 		    "  eadm diff night.pcapng@02:10 night.pcapng@02:20\n"
 		    "  eadm --from night.pcapng diff '@#1' @-0s counters --json\n"

@@ -67,7 +67,7 @@ static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 			    "'%s' is not a range such as 8..15", text);
 	if (first > last)
 		return fail(cli, STATUS_USAGE, "--range",
-			    "'%s' is reversed", text);
+			    "'%s' ends before it starts", text);
 	opts->has_range = true;
 	opts->first = first;
 	opts->last = last;
@@ -144,7 +144,7 @@ static int fill_options(struct cli *cli, struct view *view)
 			    "one argument too many ('eadm help dump')");
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
-			    "missing kind of queue ('eadm dump hwctx qp|cq|eq N')");
+			    "missing queue type ('eadm dump hwctx qp|cq|eq N')");
 	if (cli->args.n > id) {
 		if (!parse_u64(cli->args.arg[id], &opts->id))
 			return fail(cli, STATUS_USAGE, cli->args.arg[id],

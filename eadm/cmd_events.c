@@ -142,7 +142,7 @@ static int run(struct cli *cli)
 	if (!opt_u64(cli, OPT_COUNT, &count))
 		return STATUS_USAGE;
 	if (!count)
-		return fail(cli, STATUS_USAGE, "--count", "more than 0");
+		return fail(cli, STATUS_USAGE, "--count", "must be greater than 0");
 	status = columns_choose(cli, eadm_object_find("event"), false, &table);
 	if (!status)
 		status = open_source(cli);
@@ -155,9 +155,9 @@ static int run(struct cli *cli)
 const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
-	.more = "Runs until interrupted. Events before the start are not\n"
-		"shown, except failures: --past prints the recent failures\n"
-		"that the driver of each device keeps.",
+	.more = "Runs until interrupted. Shows only events that occur after the\n"
+		"start; --past instead shows the recent failures that the driver\n"
+		"of each device keeps.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"

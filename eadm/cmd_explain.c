@@ -86,7 +86,7 @@ static int unknown(struct cli *cli, const struct log *log)
 			    "a file must be read from standard input ('eadm explain < FILE')");
 	if (log->matches.error && log->line <= 1)
 		return fail(cli, STATUS_NOT_FOUND, "text",
-			    "a system error of an unknown call: include the surrounding text");
+			    "system error of an unknown call: include the surrounding text");
 	return fail(cli, STATUS_NOT_FOUND, "text", "no known error in %llu %s",
 		    log->line, plural(log->line, "line", "lines"));
 }
@@ -237,8 +237,8 @@ static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 
 	for (i = 0; eadm_diagnosis_gap(host->diagnosis, i, &gap) > 0; i++)
 		left += gap.count;
-	snprintf(why, sizeof(why), "no rule found a fault in %s",
-		 eadm_is_live(cli->ctx) ? "this machine" : "the capture");
+	snprintf(why, sizeof(why), "no rule found a fault %s",
+		 eadm_is_live(cli->ctx) ? "on this machine" : "in the capture");
 	if (left)
 		snprintf(why + strlen(why), sizeof(why) - strlen(why),
 			 "; %u %s not be applied ('eadm diagnose' shows why)",
@@ -317,9 +317,9 @@ const struct command cmd_explain = {
 	.help = "explain errors printed by programs, and look for their causes",
 	.more = "Finds errors of verbs, rdma_cm, NCCL, libfabric, UCX and perftest in\n"
 		"TEXT, or in a log on standard input. Shows the meaning of each error,\n"
-		"its causes, the likeliest first, the causes that 'eadm diagnose' and\n"
-		"'eadm check' find on this machine, and commands that show more. Paste\n"
-		"whole lines: the failed call matters.\n"
+		"its possible causes (the likeliest first), the causes that 'eadm\n"
+		"diagnose' and 'eadm check' find on this machine, and commands that show\n"
+		"more. Paste whole lines, because the failed call matters.\n"
 		"The exit status is 0 if a known error is found, 3 if not.",
 	.examples = "  eadm explain 'Call to ibv_modify_qp failed with 110'\n"
 		    "  eadm explain fi_getinfo: -61\n"

@@ -139,7 +139,7 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_LIST]) {
 		if (cli->args.n || cli->args.opt[OPT_DELETE])
 			return fail(cli, STATUS_USAGE, "--list",
-				    "stands alone");
+				    "cannot be combined with other arguments");
 		return list_marks(cli);
 	}
 	if (!mark_is_name(name))
@@ -147,7 +147,7 @@ static int run(struct cli *cli)
 			    "not a name (letters, digits, '.', '_' and '-')");
 	if (!strcmp(name, "live"))
 		return fail(cli, STATUS_USAGE, name,
-			    "is a reserved name (this machine)");
+			    "reserved for the current state of this machine");
 	if (cli->args.opt[OPT_DELETE] && !cli->args.n)
 		return fail(cli, STATUS_USAGE, "--delete", "which mark?");
 	if (!mark_path(name, path, sizeof(path)))
@@ -165,11 +165,11 @@ const struct command cmd_mark = {
 	.more = "The mark is a capture of all devices, without past records such as\n"
 		"the flight recorder; without NAME it is called '" DEFAULT_NAME "'.\n"
 		"'stat --since' and 'diff' accept its name.",
-	.examples = "  eadm mark before\n"
-		    "  eadm stat --since before\n"
-		    "  eadm diff before\n"
+	.examples = "  eadm mark baseline\n"
+		    "  eadm stat --since baseline\n"
+		    "  eadm diff baseline\n"
 		    "  eadm mark --list\n"
-		    "  eadm mark --delete before\n",
+		    "  eadm mark --delete baseline\n",
 	.max_args = 1,
 	.args = { WORDS_MARK },
 	.options = options,

@@ -206,7 +206,7 @@ static int run(struct cli *cli)
 	if (!opt_size(cli, OPT_SIZE, &bytes))
 		return STATUS_USAGE;
 	if (!bytes || bytes > 1ULL << 30)
-		return fail(cli, STATUS_USAGE, "--size", "more than 0, at most 1G");
+		return fail(cli, STATUS_USAGE, "--size", "must be greater than 0 and at most 1G");
 	return run_loader(cli, verb, bytes);
 }
 
@@ -214,11 +214,11 @@ const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "start|stop|status|run",
 	.help = "record verbs, connections and events of any driver with BPF",
-	.more = "start loads programs into the kernel that record without a process until\n"
-		"stop removes them. run records until it is interrupted. trace, events,\n"
-		"diagnose, record and the exporter read the records. start and run\n"
-		"require root or CAP_SYS_ADMIN; root and members of the group eadm can\n"
-		"read the records.",
+	.more = "start loads BPF programs into the kernel. They record until stop removes\n"
+		"them; no process needs to run. run records until it is interrupted.\n"
+		"trace, events, diagnose, record and the exporter read the records. start\n"
+		"and run require root or CAP_SYS_ADMIN; root and members of the group\n"
+		"eadm can read the records.",
 	.examples = "  eadm probe start\n"
 		    "  eadm probe status\n"
 		    "  eadm trace --sort latency:desc\n"

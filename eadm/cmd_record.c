@@ -76,7 +76,7 @@ static int run(struct cli *cli)
 		count = UINT64_MAX;
 	if (!count || !interval)
 		return fail(cli, STATUS_USAGE,
-			    count ? "--interval" : "--count", "more than 0");
+			    count ? "--interval" : "--count", "must be greater than 0");
 	status = check_target(cli, path);
 	if (!status)
 		status = open_source(cli);

@@ -266,7 +266,7 @@ static int run_live(struct stat *stat)
 	if (interval < 1000000 || !count)
 		return fail(cli, STATUS_USAGE,
 			    count ? "--interval" : "--count",
-			    count ? "at least 1ms" : "more than 0");
+			    count ? "must be at least 1ms" : "must be greater than 0");
 	status = open_source(cli);
 	if (status)
 		return status;
@@ -326,7 +326,7 @@ static int run_since(struct stat *stat, const char *since)
 		cli->writer->ops->note(cli->writer, &anew);
 	machine_text(cli->ctx, "host", host, sizeof(host));
 	if (*was && *host && strcmp(was, host)) {
-		snprintf(why, sizeof(why), "the counters are of two machines: %s before, %s now",
+		snprintf(why, sizeof(why), "the counters are from different machines: %s before, %s now",
 			 was, host);
 		other.why = why;
 		cli->writer->ops->note(cli->writer, &other);
@@ -477,7 +477,7 @@ const struct command cmd_stat = {
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d cloud_0 --json\n"
-		    "  eadm stat --since before          after 'eadm mark before'\n"
+		    "  eadm stat --since baseline        after 'eadm mark baseline'\n"
 		    "  eadm stat --original\n"
 		    "  eadm stat eq\n"
 		    "  eadm stat cq --comm 'ib_*' --sort events:desc\n",

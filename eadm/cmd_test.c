@@ -70,15 +70,15 @@ static int take_options(struct test *test)
 	    !opt_duration(cli, OPT_TIMEOUT, 1000000000, &test->timeout))
 		return STATUS_USAGE;
 	if (cli->args.opt[OPT_PORT] && (!port || port > 65535))
-		return fail(cli, STATUS_USAGE, "--port", "from 1 to 65535");
+		return fail(cli, STATUS_USAGE, "--port", "must be from 1 to 65535");
 	if (!test->count || test->count > 10000000)
 		return fail(cli, STATUS_USAGE, "--count",
-			    "from 1 to 10000000");
+			    "must be from 1 to 10000000");
 	if (!test->size || test->size > TEST_MAX_SIZE)
-		return fail(cli, STATUS_USAGE, "--size", "from 1 to %d",
+		return fail(cli, STATUS_USAGE, "--size", "must be from 1 to %d",
 			    TEST_MAX_SIZE);
 	if (test->timeout < 1000000 || test->timeout > 3600000000000)
-		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 1h");
+		return fail(cli, STATUS_USAGE, "--timeout", "must be from 1ms to 1h");
 	if (cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--from",
 			    "cannot be used with test");
@@ -139,9 +139,10 @@ const struct command cmd_test = {
 	.help = "test connections, data, latency and order between two hosts",
 	.more = "Works with devices of all vendors: through rdma_cm or, if the\n"
 		"adapters have no connection manager, with addresses exchanged\n"
-		"over TCP. Each test prints a row: connect, data (messages of\n"
-		"all sizes, verified), rdma (write, read back, verify), echo\n"
-		"(round-trip time), order, rate (of connections).",
+		"over TCP. Each test prints a row: connect; data (transfers and\n"
+		"verifies messages of all sizes); rdma (writes, reads back and\n"
+		"verifies data); echo (measures round trips); order (verifies\n"
+		"the order of messages); rate (counts connections per second).",
 	.examples = "  eadm test server\n"
 		    "  eadm test client 192.0.2.1\n"
 		    "  eadm test client 192.0.2.1 --bind 192.0.2.2 --json\n"

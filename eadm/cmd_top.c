@@ -61,7 +61,7 @@ static int init(struct cli *cli, struct top *top, uint64_t *count,
 	if (top->interval < 10000000 || !*count)
 		return fail(cli, STATUS_USAGE,
 			    *count ? "--interval" : "--count",
-			    *count ? "at least 10ms" : "more than 0");
+			    *count ? "must be at least 10ms" : "must be greater than 0");
 	if (cli->args.opt[OPT_ROWS] && !cli->args.opt[OPT_BATCH] &&
 	    !cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--rows",
@@ -103,9 +103,9 @@ const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
 	.more = "Shows rates, owners and command latencies; 'h' lists the keys. The\n"
-		"refresh rate adapts so that reading QPs takes at most half a percent of\n"
-		"a CPU, and reading processes at most five percent. A capture is replayed\n"
-		"snapshot by snapshot.",
+		"refresh rate is reduced if reading QPs would otherwise take more than\n"
+		"half a percent of a CPU, or reading processes more than five percent. A\n"
+		"capture is replayed snapshot by snapshot.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"

@@ -16,13 +16,13 @@ static const struct option_def options[] = {
 	  "show commands as they complete, until interrupted" },
 	{ OPT_SLOWER_THAN, 0, "slower-than", "TIME", WORDS_ANY,
 	  "only commands with at least this latency (default unit: ms)" },
-	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only this command" },
+	{ OPT_OPCODE, 0, "opcode", "OP", WORDS_OPCODE, "only commands of this type" },
 	{ OPT_STATE, 0, "state", "STATES", WORDS_STATE,
 	  "only commands with these outcomes, separated by commas" },
 	{ OPT_PID, 0, "pid", "PID", WORDS_ANY,
 	  "only commands issued for this process" },
 	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY,
-	  "only commands issued for processes of this name" },
+	  "only commands issued for processes with this name" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "with --follow: stop after N commands" },
 	SORT_OPTION,
@@ -163,7 +163,7 @@ static int run_follow(struct cli *cli, const struct filter *filter,
 	if (!opt_u64(cli, OPT_COUNT, &f.left))
 		return STATUS_USAGE;
 	if (!f.left)
-		return fail(cli, STATUS_USAGE, "--count", "more than 0");
+		return fail(cli, STATUS_USAGE, "--count", "must be greater than 0");
 	table->lines = true;
 	table->title = NULL;
 	status = open_traces(&f);

@@ -132,7 +132,7 @@ static void put_interfaces(struct cli *cli)
 			continue;
 		snprintf(part, sizeof(part), "companion of %s",
 			 eadm_record_string(record, name));
-		snprintf(text, sizeof(text), "other build: driver has interface %08" PRIx64 ", eadm.ko %08" PRIx64,
+		snprintf(text, sizeof(text), "different build: driver has interface %08" PRIx64 ", eadm.ko %08" PRIx64,
 			 of_driver, of_companion);
 		put(cli, part, text);
 	}

@@ -112,8 +112,8 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 
 	if (ret == -ENOENT && view->setting)
 		return fail(cli, STATUS_UNSUPPORTED, view->setting,
-			    device ? "the adapter does not have this setting" :
-				     "no adapter has this setting");
+			    device ? "the adapter does not support this setting" :
+				     "no adapter supports this setting");
 	if (ret < 0 && ret == -ENOENT && view->opts.has_id) {
 		char id[32];
 

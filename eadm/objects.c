@@ -43,7 +43,7 @@ const struct eadm_object *need_object(struct cli *cli, const char *name)
 	near = suggest(name, words.words);
 	word_join(&words, all, sizeof(all));
 	if (known)
-		fail(cli, STATUS_USAGE, name, "without counters (%s have some)",
+		fail(cli, STATUS_USAGE, name, "has no counters (%s do)",
 		     all);
 	else if (near)
 		fail(cli, STATUS_USAGE, name,

@@ -78,7 +78,7 @@ int open_source(struct cli *cli)
 			return STATUS_USAGE;
 		if (ns < 1000000 || ns / 1000000 > 86400000)
 			return fail(cli, STATUS_USAGE, "--timeout",
-				    "from 1ms to 24h");
+				    "must be from 1ms to 24h");
 		eadm_set_timeout(cli->ctx, ns / 1000000);
 	}
 	if (cli->args.opt[OPT_AT] && !from)

@@ -54,7 +54,7 @@ static int watch_options(struct cli *cli, uint64_t *interval, uint64_t *count)
 		return STATUS_USAGE;
 	if (*interval < 1000000 || !*count)
 		return fail(cli, STATUS_USAGE, *count ? "--watch" : "--count",
-			    *count ? "at least 1ms" : "more than 0");
+			    *count ? "must be at least 1ms" : "must be greater than 0");
 	return 0;
 }
 

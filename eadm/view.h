@@ -30,7 +30,7 @@ struct view {
 
 #define WATCH_OPTIONS \
 	{ OPT_WATCH, 'w', "watch", "[TIME]", WORDS_ANY, \
-	  "refresh every second, or at this interval" }, \
+	  "refresh every TIME (default: 1s)" }, \
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY, \
 	  "with --watch: stop after N refreshes" }
 
@@ -42,7 +42,7 @@ struct view {
 	{ OPT_PID, 0, "pid", "PID", WORDS_ANY, \
 	  "only objects of this process" }, \
 	{ OPT_COMM, 0, "comm", "NAME", WORDS_ANY, \
-	  "only objects of processes of this name (with wildcards '*' and '?')" }, \
+	  "only objects of processes with this name ('*' and '?' are wildcards)" }, \
 	{ OPT_NETNS, 0, "netns", "NS", WORDS_FILE, \
 	  "only objects of this network namespace: name, path or inode" }, \
 	{ OPT_CGROUP, 0, "cgroup", "GROUP", WORDS_FILE, \

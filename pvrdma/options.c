@@ -12,33 +12,36 @@ static const char usage[] =
 	"Usage: eadm-pvrdma [OPTIONS] SOCKET[,mac=MAC][,name=NAME][,WHAT=N]...\n"
 	"       eadm-pvrdma fault --help\n"
 	"\n"
-	"Offers a PVRDMA adapter to a virtual machine on each SOCKET, by vfio-user. MAC is\n"
-	"that of the guest's vmxnet3 interface in function 0 of the same slot, NAME what\n"
-	"\"eadm list\" calls the adapter; WHAT=N is a quota of this one, or memory=MIB.\n"
+	"Offers a PVRDMA adapter to a virtual machine on each SOCKET, over vfio-user. MAC\n"
+	"is the address of the guest's vmxnet3 interface in function 0 of the same slot.\n"
+	"NAME is the name of the adapter in \"eadm list\". WHAT=N is a quota of this adapter,\n"
+	"or memory=MIB.\n"
 	"\n"
-	"  -b, --backend soft    what moves the data: \"soft\", between the adapters of this\n"
-	"                        program (default) and of those that it is linked with:\n"
-	"                        soft[,listen=ADDRESS][,join=ADDRESS]..., the path of a\n"
-	"                        UNIX socket, or HOST:PORT in numbers; or an RDMA device\n"
-	"                        of the host: verbs:DEVICE[,port=N][,gid=N]\n"
-	"      --memory MIB      what each guest may have registered at once (default: any)\n"
-	"      --quota WHAT=N[,WHAT=N]...  what else each guest may have: qps, cqs, mrs, pds,\n"
-	"                        srqs, commands (in a second)\n"
-	"      --mode MODE       permissions of the sockets, octal (default: 0600)\n"
-	"      --mtu BYTES       of the port: 256, 512, 1024, 2048 or 4096 (default: 1024)\n"
-	"      --roce 1|2        version of RoCE (default: 2)\n"
+	"  -b, --backend soft[,listen=ADDRESS][,join=ADDRESS]...\n"
+	"                        let the program transfer data between its own adapters and\n"
+	"                        those of linked programs (default). ADDRESS is the path of\n"
+	"                        a UNIX socket, or a numeric HOST:PORT\n"
+	"  -b, --backend verbs:DEVICE[,port=N][,gid=N]\n"
+	"                        let an RDMA device of the host transfer the data\n"
+	"      --memory MIB      limit of the memory that each guest may have registered at\n"
+	"                        the same time (default: none)\n"
+	"      --quota WHAT=N[,WHAT=N]...  other limits of each guest: qps, cqs, mrs, pds,\n"
+	"                        srqs, commands (per second)\n"
+	"      --mode MODE       mode of the sockets, octal (default: 0600)\n"
+	"      --mtu BYTES       MTU: 256, 512, 1024, 2048 or 4096 (default: 1024)\n"
+	"      --roce 1|2        RoCE version (default: 2)\n"
 	"      --interface N     version of the interface to the guest's driver, 17 to 20\n"
 	"                        (default: 20)\n"
-	"      --name NAME       of the program: begins the names of its adapters\n"
-	"      --control PATH    socket that shows the adapters; \"none\": no such socket (default:\n"
-	"                        /run/eadm-pvrdma/NAME.sock, where that folder exists)\n"
-	"      --control-mode MODE  its permissions, octal (default: 0600)\n"
-	"      --control-owner USER[:GROUP]  its owner\n"
-	"      --no-sandbox      do not limit what the program may do: for debuggers\n"
-	"  -h, --help            show this\n"
-	"  -V, --version         show the version\n"
+	"      --name NAME       name of the program and prefix of its adapters' names\n"
+	"      --control PATH    control socket for eadm; \"none\": no control socket\n"
+	"                        (default: /run/eadm-pvrdma/NAME.sock, if the folder exists)\n"
+	"      --control-mode MODE  mode of the control socket, octal (default: 0600)\n"
+	"      --control-owner USER[:GROUP]  owner of the control socket\n"
+	"      --no-sandbox      do not restrict what the program may do (for debuggers)\n"
+	"  -h, --help            print this help\n"
+	"  -V, --version         print the version\n"
 	"\n"
-	"Exit status: 0 after SIGTERM or SIGINT, 1 failure, 2 wrong usage.\n";
+	"Exit status: 0 after SIGTERM or SIGINT, 1 for a failure, 2 for a usage error.\n";
 
 static int usage_error(const char *what)
 {
@@ -215,7 +218,7 @@ static int take_function(struct options *options, char *text)
 	function->limits = options->config.limits;
 	while ((property = strsep(&rest, ",")))
 		if (!take_property(function, property))
-			return wrong("no such property of a socket", property);
+			return wrong("unknown socket property", property);
 	if (!*text)
 		return wrong("missing socket path", text);
 	function->path = text;
@@ -242,20 +245,20 @@ static int take_option(struct options *options, int option, const char *value)
 		options->mode = (mode_t)n;
 		return -1;
 	case 'u':
-		return parse_mtu(value, &config->mtu) ? -1 : wrong("no such MTU", value);
+		return parse_mtu(value, &config->mtu) ? -1 : wrong("unsupported MTU", value);
 	case 'r':
 		if (!number(value, 10, 2, &n) || !n)
-			return wrong("no such version of RoCE", value);
+			return wrong("unsupported RoCE version", value);
 		config->gid_type = n == 1 ? IBV_GID_TYPE_ROCE_V1 : IBV_GID_TYPE_ROCE_V2;
 		return -1;
 	case 'i':
 		if (!number(value, 10, 20, &n) || n < 17)
-			return wrong("no such version of the interface", value);
+			return wrong("unsupported interface version", value);
 		config->version = (unsigned int)n;
 		return -1;
 	case 'n':
 		options->name = value;
-		return name_is_valid(value) ? -1 : wrong("no name", value);
+		return name_is_valid(value) ? -1 : wrong("invalid name", value);
 	case 'c':
 		options->control.path = value;
 		return -1;

@@ -239,7 +239,7 @@ static void tell(struct bundle *b, const char *path)
 		missing++;
 		note(b->cli, "%s: %s: %s", part->name,
 		     outcome_names[part->outcome],
-		     part->why ? part->why : "no reason known");
+		     part->why ? part->why : "reason unknown");
 	}
 	if (missing)
 		note(b->cli, "%s was written, but %u of %u parts %s incomplete",
@@ -314,10 +314,10 @@ int bundle_create(struct cli *cli)
 		return STATUS_USAGE;
 	if (b.timeout < 1000000 || b.timeout / 1000000 > 86400000)
 		return fail(cli, STATUS_USAGE, "--timeout",
-			    "from 1ms to 24h");
+			    "must be from 1ms to 24h");
 	if (!b.max_time || b.max_time > 86400000000000)
 		return fail(cli, STATUS_USAGE, "--max-time",
-			    "more than 0, at most 24h");
+			    "must be greater than 0 and at most 24h");
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a bundle always includes all devices");

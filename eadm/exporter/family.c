@@ -184,7 +184,7 @@ static int add_info(struct model *model, struct collector *c)
 
 	snprintf(name, sizeof(name), "eadm_%s", eadm_object_metric(c->object));
 	snprintf(help, sizeof(help),
-		 "Names and numbers of %s as labels, for joins; always 1.",
+		 "Names and numbers of %s as labels, for use in joins; always 1.",
 		 eadm_object_title(c->object));
 	return add_family(model, METRIC_INFO, METRIC_PLAIN, help, name,
 			  &c->info_family);
@@ -388,7 +388,7 @@ static int add_own(struct model *model)
 			"Time that the collector took to read this device.",
 			METRIC_GAUGE, METRIC_NS },
 		[OWN_TRUNCATED] = { "eadm_scrape_collector_truncated",
-			"1 if series are missing: over the series limit, or objects changed while they were read." },
+			"1 if series are missing because of the series limit, or because objects changed while they were read." },
 		[OWN_SKIPPED] = { "eadm_collector_skipped",
 			"Objects without a pod label because their process could not be looked up." },
 		[OWN_SCRAPE] = { "eadm_scrape_duration",

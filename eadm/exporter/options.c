@@ -18,7 +18,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
 	  "also export objects of processes, summed by command name" },
 	{ OPT_PODS, 0, "pods", NULL, WORDS_NONE,
-	  "like --processes, summed also by pod and container" },
+	  "like --processes, but also summed by pod and container" },
 	{ OPT_MAX_SERIES, 0, "max-series", "N", WORDS_ANY,
 	  "at most N series of objects per device and kind (default: 2000)" },
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
@@ -37,9 +37,9 @@ const char exporter_help[] = "serve metrics to Prometheus";
 const char exporter_more[] =
 	"Serves /metrics (Prometheus text; OpenMetrics or protobuf with native\n"
 	"histograms on request), /healthz and a page at /. Devices are read only\n"
-	"when metrics are requested, and nothing on them is changed. Sockets of\n"
-	"systemd replace the default of --listen. SIGHUP reads the\n"
-	"web configuration again. With --from, each scrape shows the next snapshot.";
+	"when metrics are requested, and are never modified. Sockets passed by\n"
+	"systemd replace the default of --listen. SIGHUP reloads the web\n"
+	"configuration. With --from, each scrape shows the next snapshot.";
 
 const char exporter_examples[] =
 	"  eadm exporter\n"

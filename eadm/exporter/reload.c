@@ -186,7 +186,7 @@ void reloader_ask(struct reloader *r)
 	pthread_cond_signal(&r->change);
 	pthread_mutex_unlock(&r->lock);
 	if (again)
-		note(r->cli, "still loading the web configuration; it will be loaded again");
+		note(r->cli, "the web configuration is still being loaded; it will be reloaded afterwards");
 }
 
 /* Called periodically: report a slow reload, once. */

@@ -47,16 +47,16 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 		return STATUS_USAGE;
 	if (series < 10 || series > 1000000)
 		return fail(cli, STATUS_USAGE, "--max-series",
-			    "from 10 to 1000000");
+			    "must be from 10 to 1000000");
 	if (!setup->max_connections || setup->max_connections > 10000)
 		return fail(cli, STATUS_USAGE, "--max-connections",
-			    "from 1 to 10000");
+			    "must be from 1 to 10000");
 	if (limit < 1000000 || limit > 60000000000)
 		return fail(cli, STATUS_USAGE, "--device-timeout",
-			    "from 1ms to 60s");
+			    "must be from 1ms to 60s");
 	if (cli->args.opt[OPT_TIMEOUT] &&
 	    (timeout < 1000000 || timeout / 1000000 > 86400000))
-		return fail(cli, STATUS_USAGE, "--timeout", "from 1ms to 24h");
+		return fail(cli, STATUS_USAGE, "--timeout", "must be from 1ms to 24h");
 	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	if (cli->args.opt[OPT_PROGRAM] && cli->args.opt[OPT_FROM])
@@ -135,7 +135,7 @@ int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 		return status;
 	if (setup->scrape.from && is_stream(setup->scrape.from))
 		return fail(cli, STATUS_USAGE, "--from",
-			    "requires a regular file: it is opened once for each device");
+			    "requires a regular file, because it is opened once for each device");
 	status = check_source(cli, once, setup);
 	if (status)
 		return status;

@@ -16,7 +16,7 @@
 static int no_such(struct cli *cli, const char *option,
 		   const struct eadm_object *object)
 {
-	return fail(cli, STATUS_USAGE, option, "%s do not have this property",
+	return fail(cli, STATUS_USAGE, option, "this filter does not apply to %s",
 		    eadm_object_title(object));
 }
 
@@ -110,7 +110,7 @@ static int parse_inode(struct cli *cli, const char *text, const char *folder,
 		return 0;
 	if (cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, text,
-			    "with --from, a %s is given by its number only",
+			    "with --from, a %s must be given by its number",
 			    what);
 	snprintf(path, sizeof(path), "%s%s%s",
 		 strchr(text, '/') ? "" : folder,

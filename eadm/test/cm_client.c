@@ -130,7 +130,7 @@ static int await(struct client *c, enum rdma_cm_event_type want)
 		return link_fail(&c->link, "interrupted");
 	if (!ret) {
 		c->status = STATUS_FAILED;
-		return link_fail(&c->link, "%s failed: no answer within %.1f s",
+		return link_fail(&c->link, "%s failed: no response within %.1f s",
 				 step_of(want), c->test->timeout / 1e9);
 	}
 	return take_event(c, want);
@@ -144,7 +144,7 @@ static int check_device(struct client *c)
 	if (!wanted || !strcmp(wanted, name))
 		return 0;
 	c->status = STATUS_NOT_FOUND;
-	return link_fail(&c->link, "the route uses %s (use --bind to select another one)",
+	return link_fail(&c->link, "the route uses %s (use --bind to select a different one)",
 			 name);
 }
 

@@ -38,7 +38,7 @@ static const char *refuse(const struct server *s,
 	    !hello->depth || ntohs(hello->depth) > TEST_MAX_DEPTH)
 		return "client request exceeds limits";
 	if (wanted && strcmp(wanted, event->id->verbs->device->name) != 0)
-		return "routed through another device";
+		return "routed through a different device";
 	return s->n_links == MAX_LINKS ? "too many clients at once" : NULL;
 }
 

@@ -53,7 +53,7 @@ const char *reject_text(int reason, char *buf, size_t size)
 		return no_server;
 	/* The kernel rejects with the same reason if no listener matches the address. */
 	if (reason == REJECT_CONSUMER)
-		return "the server refused the connection, or listens on other addresses";
+		return "the server refused the connection, or listens on different addresses";
 	if (reason > 0 && (size_t)reason < sizeof(names) / sizeof(names[0]))
 		name = names[reason];
 	if (name)

@@ -28,7 +28,7 @@ static int await(struct client *c, const char *step, short events,
 	if (ret > 0)
 		return 0;
 	return ret < 0 ? link_fail(&c->link, "interrupted") :
-			 link_fail(&c->link, "%s failed: no answer within %.1f s",
+			 link_fail(&c->link, "%s failed: no response within %.1f s",
 				   step, c->test->timeout / 1e9);
 }
 
@@ -110,7 +110,7 @@ static int take_answer(struct client *c, struct exchange *there,
 	if (result == EXCHANGE_OTHER_VERSION)
 		return link_fail(&c->link, "address exchange failed: the server runs a different version of eadm");
 	if (result != EXCHANGE_OK || there->kind == EXCHANGE_HELLO)
-		return link_fail(&c->link, "address exchange failed: invalid answer");
+		return link_fail(&c->link, "address exchange failed: invalid response");
 	return 0;
 }
 
@@ -127,7 +127,7 @@ static int check_answer(struct client *c, const struct exchange *here,
 	if (strcmp(there->type, here->type) != 0 || there->roce != here->roce ||
 	    there->size > here->size || there->shared != here->shared ||
 	    there->depth != here->depth)
-		return link_fail(&c->link, "address exchange failed: invalid answer");
+		return link_fail(&c->link, "address exchange failed: invalid response");
 	return 0;
 }
 

@@ -133,7 +133,7 @@ static int welcome(struct link *link, const struct exchange *hello)
 	endpoint_describe(link, &message);
 	message.kind = EXCHANGE_WELCOME;
 	return answer(link->fd, &message) ?
-	       link_fail(link, "the answer cannot be sent over TCP") : 0;
+	       link_fail(link, "the response cannot be sent over TCP") : 0;
 }
 
 /*

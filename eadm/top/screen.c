@@ -289,19 +289,20 @@ static void draw_help(struct screen *s)
 		"s S      sort by the next or previous column",
 		"r        reverse the sort order",
 		"c        clear the filter",
-		"arrows   go up and down, also j, k, page up, page down, g, G",
-		"+ -      refresh less often, more often",
+		"arrows   move up or down, as do j, k, page up, page down, g, G",
+		"+ -      refresh less often or more often",
 	};
 	static const char *const qps[] = {
 		"f /      show only QPs that match: process, PID, peer, state, QPN",
 		"",
-		"Bars show what devices sent and received in the last refreshes. Rates are",
-		"per second: the rates of devices come from their counters, those of QPs from",
-		"the indices of the send queue (SQ) and of the receive queue (RQ), in entries;",
-		"with some adapters, a send request takes several entries. Indices wrap around,",
-		"with most adapters after 65536. If one advances further between two readings,",
+		"Bars show the send and receive rates at the last refreshes. Rates are per",
+		"second: the rates of devices come from their counters, those of QPs from the",
+		"indices of the send queue (SQ) and of the receive queue (RQ), in entries; with",
+		"some adapters, a send request takes several entries. Indices wrap around, with",
+		"most adapters after 65536. If an index advances further between two readings,",
 		"the rate is too low. P50 and P99 are latencies of commands.",
-		"Many QPs are read only as often as half a percent of a CPU allows.",
+		"If there are many QPs, they are read less often, to use at most half a percent",
+		"of a CPU.",
 	};
 	static const char *const procs[] = {
 		"f /      show only processes that match: name, PID, device, library, pod,",
@@ -311,8 +312,8 @@ static void draw_help(struct screen *s)
 		"idle. If the driver has no counters for QPs, a connected QP counts as RDMA.",
 		"TXB/s and RXB/s are bytes over RDMA, if counters are bound to all its QPs;",
 		"SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes over",
-		"TCP, without loopback. Processes are read only as often as five percent of",
-		"a CPU allows.",
+		"TCP, without loopback. If there are many processes, they are read less often,",
+		"to use at most five percent of a CPU.",
 	};
 	const char *const *more = s->top->processes ? procs : qps;
 	unsigned int i, n = s->top->processes ? ARRAY_SIZE(procs) :

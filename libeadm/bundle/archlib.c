@@ -74,7 +74,7 @@ const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 	if (!load(lib)) {
 		why = dlerror();
 		eadm_fail(ctx, -EOPNOTSUPP,
-			  "bundles need the packages libarchive13 and libnettle8: %s",
+			  "bundles require the packages libarchive13 and libnettle8: %s",
 			  why ? why : "out of memory");
 		eadm_archive_free(lib);
 		return NULL;

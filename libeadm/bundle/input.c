@@ -112,7 +112,7 @@ int eadm_input_open(struct eadm_ctx *ctx, const char *path)
 	fd = open_input(path);
 	if (fd == -EFBIG)
 		return eadm_fail(ctx, fd,
-				 "more than %u MiB from a pipe or device: save the data to a file and read the file",
+				 "input from a pipe or device exceeds %u MiB: save it to a file first",
 				 MAX_SPOOLED >> 20);
 	if (fd < 0)
 		return eadm_fail(ctx, fd, "%s", strerror(-fd));

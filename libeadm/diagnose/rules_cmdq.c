@@ -263,7 +263,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "The command queue is being recovered after a lost command.",
 		.cause = "The adapter did not complete a command; the driver retries it or resets the adapter.",
 		.next = "eadm trace -d {dev} --follow",
-		.alike = "Nothing known.",
+		.alike = "No similar state is known.",
 		.look = look_recovering,
 	}, {
 		.name = "cmdq-stalled", .kind = DIAG_CMDQ, .needs = STATE,
@@ -271,7 +271,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "Commands have been outstanding for more than a second.",
 		.cause = "The adapter hangs, or the interrupt for the completion was lost; the command will time out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A machine that was paused for a second, with or without the adapter, looks the same.",
+		.alike = "A machine that was paused for a second looks the same, whether or not the adapter was paused as well.",
 		.look = look_stalled,
 	}, {
 		.name = "command-lost", .kind = DIAG_CMDQ, .needs = STATE,
@@ -279,7 +279,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "A command timed out within the last ten minutes.",
 		.cause = "The adapter dropped the command or hung; the flight recorder shows its outcome.",
 		.next = "eadm trace -d {dev} --state timeout,late,aborted",
-		.alike = "Older commands are ignored: only the last ten minutes count, and the age is shown.",
+		.alike = "Commands older than ten minutes are ignored; the age is shown.",
 		.look = look_lost,
 	}, {
 		.name = "command-slow", .kind = DIAG_CMDQ, .needs = STATE,
@@ -287,7 +287,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "A command took more than a second within the last ten minutes.",
 		.cause = "The adapter is overloaded or hung for a while.",
 		.next = "eadm trace -d {dev} --slower-than 1s",
-		.alike = "A machine that was paused for a second looks the same. Only the last ten minutes count, and the command's age is shown.",
+		.alike = "A machine that was paused for a second looks the same. Commands older than ten minutes are ignored; the age is shown.",
 		.look = look_slow,
 	}, {
 		.name = "command-failed", .kind = DIAG_CMDQ, .needs = STATE,
@@ -300,10 +300,10 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 	}, {
 		.name = "spurious-completion", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter completed a command twice or one that was never submitted.",
+		.help = "The adapter completed a command twice, or completed one that was never submitted.",
 		.cause = "The adapter's firmware is at fault.",
 		.next = "eadm dump cmdq -d {dev} --hw",
-		.alike = "Older completions are ignored: only the last half minute counts.",
+		.alike = "Completions older than half a minute are ignored.",
 		.look = look_spurious,
 	},
 	{ 0 }

@@ -284,7 +284,7 @@ static void look_behind(struct judge *j, const struct diag_row *now,
 		if (age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of another lap: the consumer misses it and the %" PRIu64 " behind it",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of a different lap: the consumer misses it and the %" PRIu64 " behind it",
 			    cqe->id, age);
 		eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
 		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
@@ -328,7 +328,7 @@ static void look_hole(struct judge *j, const struct diag_row *now)
 		    then->place != part->place)
 			continue;
 		cqe = entry_of(j, part, part->hole);
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of another lap: the consumer misses it and all later ones",
+		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the phase of a different lap: the consumer misses it and all later ones",
 			    part->hole);
 		if (cqe) {
 			eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
@@ -374,7 +374,7 @@ static void accuse_opcode(struct judge *j, const struct diag_row *now,
 	else
 		snprintf(text, sizeof(text), "%#" PRIx64,
 			 diag_u64(cqe, CQE_OP_RAW));
-	eadm_accuse(j, now, "the completion at index %" PRIu64 " names operation %s, which no %s queue has",
+	eadm_accuse(j, now, "the completion at index %" PRIu64 " names operation %s, which no %s queue supports",
 		    cqe->id, text,
 		    diag_u64(cqe, CQE_QUEUE) == EADM_CQE_QUEUE_RQ ?
 		       "receive" : "send");
@@ -616,7 +616,7 @@ static void look_fate(struct judge *j, const struct diag_row *now,
 static void look_unreachable(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
-	look_fate(j, now, then, FATE_UNREACHABLE, "the peer never answered");
+	look_fate(j, now, then, FATE_UNREACHABLE, "the peer never responded");
 }
 
 static void look_vanished(struct judge *j, const struct diag_row *now,
@@ -645,69 +645,69 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "QPs have completed requests that have no completion in the CQ.",
 		.cause = "The adapter did not write a completion; its consumer waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
-		.alike = "Completions in flight are excluded: no index may move between the samples. Completions of destroyed QPs can only hide lost completions.",
+		.alike = "Completions in flight are excluded, because no index may move between the samples. Completions of destroyed QPs can hide lost completions, but do not cause false reports.",
 		.look = look_lost_cqe,
 	}, {
 		.name = "extra-completion", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW | RINGS,
-		.help = "A CQ has two completions for one request; the newest 512 are checked.",
+		.help = "A CQ has two completions for one request (the newest 512 completions are checked).",
 		.cause = "The adapter wrote a completion twice.",
 		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw",
-		.alike = "Completions left by destroyed QPs are excluded: only two completions of the same request count.",
+		.alike = "Completions left by destroyed QPs are excluded, because only two completions of the same request count.",
 		.look = look_extra_cqe,
 	}, {
 		.name = "damaged-completion", .kind = DIAG_CQ, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
 		.needs = HW | RINGS,
-		.help = "A completion has a wrong owner bit, so its consumer cannot see it; the newest 512 are checked.",
+		.help = "A completion has a wrong owner bit, so its consumer cannot see it (the newest 512 completions are checked).",
 		.cause = "The entry was damaged on its way to memory, or the firmware is at fault.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries of the previous lap that are not written yet are excluded: an entry counts only if it is behind the adapter's own index or before later entries, and none counts while the index moves.",
+		.alike = "Entries that still belong to the previous lap are excluded: an entry counts only if the adapter's own index has passed it or a later entry has been written, and only while the index does not move.",
 		.look = look_damaged,
 	}, {
 		.name = "unknown-opcode", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
-		.help = "A completion names an operation that its queue does not have; the newest 512 are checked.",
+		.help = "A completion names an operation that its queue does not support (the newest 512 completions are checked).",
 		.cause = "The entry is damaged, the firmware is at fault, or the firmware is newer than this program.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw",
-		.alike = "Entries that are not written yet are excluded: only those of the current lap count, and only those that arrived between the samples where the adapter does not count completions.",
+		.alike = "Entries that still belong to the previous lap are excluded. If the adapter does not count completions, only entries that arrived between the samples count.",
 		.look = look_opcode,
 	}, {
 		.name = "stray-completion", .kind = DIAG_CQ,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = HW | RINGS,
-		.help = "A completion names a QP that cannot have produced it; the newest 512 are checked.",
-		.cause = "The adapter wrote another QP's number: the QP that posted the request waits forever.",
+		.help = "A completion names a QP that cannot have produced it (the newest 512 completions are checked).",
+		.cause = "The adapter wrote the number of a different QP, so the QP that posted the request waits forever.",
 		.next = "eadm dump cqe {id} -d {dev} --raw --around pi --hw; eadm dump qp -d {dev}",
-		.alike = "Completions of destroyed QPs are excluded: the QP must be older than the CQ and use another CQ, or all completions must be known. Where the adapter does not count completions, the completion must have arrived between the samples, and the QP must use the CQ in neither sample.",
+		.alike = "Completions of destroyed QPs are excluded: the QP must be older than the CQ and use a different CQ, or all completions must be known. If the adapter does not count completions, the completion must have arrived between the samples, and the QP must not use the CQ in either sample.",
 		.look = look_stray,
 	}, {
 		.name = "peer-unreachable", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_CRITICAL, .needs = RINGS,
-		.help = "Requests fail because their peer never answered (from the newest 512 completions; the QP stays usable).",
-		.cause = "A firewall or security group drops the packets, there is no path, or the peer's machine is down.",
-		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check security groups and firewalls of both ends",
-		.alike = "Earlier failures are ignored: only completions since the previous snapshot count. QPs of connections, which stop at a failure, are covered by other rules.",
+		.help = "Requests fail because their peer never responded (according to the newest 512 completions; the QP stays usable).",
+		.cause = "A firewall or security group drops the packets, there is no route, or the peer's machine is down.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check the security groups and firewalls at both ends",
+		.alike = "Failures before the previous snapshot are ignored. Connected QPs, which stop at a failure, are covered by other rules.",
 		.look = look_unreachable,
 	}, {
 		.name = "peer-vanished", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests fail because their peer no longer exists (from the newest 512 completions; the QP stays usable).",
+		.help = "Requests fail because their peer no longer exists (according to the newest 512 completions; the QP stays usable).",
 		.cause = "The process at the other end has ended, or its machine is down.",
-		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; look at the job's processes at the other end",
-		.alike = "The last messages of a job that is ending may find no receiver, so this is only a warning, and only while it happens.",
+		.next = "eadm dump cqe {id} -d {dev}; eadm dump ah -d {dev}; check the job's processes at the other end",
+		.alike = "The last messages of a job that is ending may find no receiver, so this is only a warning, and is reported only while it happens.",
 		.look = look_vanished,
 	}, {
 		.name = "peer-not-ready", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests fail because their peer had no receive posted (from the newest 512 completions; the QP stays usable).",
+		.help = "Requests fail because their peer had no receive posted (according to the newest 512 completions; the QP stays usable).",
 		.cause = "The application at the other end posts receives too slowly, or too few.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
-		.alike = "Retries do not count, because a receiver may need some: only requests that were given up count.",
+		.alike = "Retries do not count, because a receiver may be slow for a moment; only requests that were given up count.",
 		.look = look_not_ready,
 	}, {
 		.name = "failed-requests", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
-		.help = "Requests or receives fail for a reason not covered by other rules (from the newest 512 completions; the QP stays usable).",
+		.help = "Requests or receives fail for a reason not covered by other rules (according to the newest 512 completions; the QP stays usable).",
 		.cause = "The adapter or the peer rejected a request.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump mr -d {dev}",
 		.alike = "Requests that were flushed because their QP was stopped do not count.",

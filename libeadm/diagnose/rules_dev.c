@@ -18,7 +18,7 @@ static void look_gone(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, DEV_STATE) ||
 	    diag_u64(now, DEV_STATE) != EADM_DEV_STATE_GONE)
 		return;
-	eadm_accuse(j, now, "the adapter no longer answers on the bus");
+	eadm_accuse(j, now, "the adapter no longer responds on the bus");
 	eadm_cite(j, DIAG_DEV, now, DEV_STATE);
 	eadm_cite(j, DIAG_DEV, now, DEV_QPS);
 }
@@ -116,7 +116,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	eadm_accuse(j, now,
-		    "%s uses the MAC address %s, the adapter belongs to %s",
+		    "%s uses the MAC address %s instead of the adapter's, %s",
 		    netdev, diag_text(now, DEV_NETDEV_MAC),
 		    diag_text(now, DEV_MAC));
 	eadm_cite(j, DIAG_DEV, now, DEV_MAC);
@@ -175,8 +175,8 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 	if (!known)
 		eadm_judge_hidden(j, now, "usage of the device's limits");
 	else if (!near)
-		eadm_pass(j, now, "less than nine tenths of each limit%s are in use",
-			  partly ? " that can be seen" : "");
+		eadm_pass(j, now, "less than nine tenths of each limit%s is in use",
+			  partly ? " that is visible" : "");
 }
 
 /* ---- counters ------------------------------------------------------------------ */
@@ -382,16 +382,16 @@ const struct eadm_rule eadm_rules_dev[] = {
 	{
 		.name = "adapter-gone", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
-		.help = "The adapter no longer answers on the bus.",
+		.help = "The adapter no longer responds on the bus.",
 		.cause = "The adapter failed, or was removed or reset without involving its driver.",
 		.next = "dmesg | grep -e {dev} -e pci; then remove and rescan the PCI function",
-		.alike = "An adapter that is being reset is excluded: it answers on the bus.",
+		.alike = "An adapter that is being reset is excluded, because it still responds on the bus.",
 		.look = look_gone,
 	}, {
 		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "The adapter does not confirm a reset, so it is not allowed to access memory.",
-		.cause = "The adapter's firmware hangs. Its queues may still contain memory addresses, so it stays out of service until a reset succeeds; the driver tries one every 5 seconds.",
+		.cause = "The adapter's firmware hangs. Its queues may still contain memory addresses, so it stays out of service until a reset succeeds; the driver retries every 5 seconds.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications; restart the machine if this persists (eadm-diagnose(1))",
 		.alike = "An adapter that is being reset, or is gone, is reported by other rules.",
 		.look = look_halted,
@@ -401,7 +401,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "A command timed out, and the adapter no longer responds to the driver, according to the counters.",
 		.cause = "The adapter hangs or has left the bus; drivers that cannot recover issue no further commands after a lost one, so no object can be created or destroyed.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications and reload the driver",
-		.alike = "A command that was lost long ago is excluded if the adapter has recovered since: the counters of the port can then be read. If the companion module shows the command queue, the queue is checked instead.",
+		.alike = "A command that was lost long ago is excluded if the adapter has recovered since then, because the counters of the port can be read again. If the companion module shows the command queue, the queue is checked instead.",
 		.look = look_given_up,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
@@ -417,18 +417,18 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.check = "mac", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The network interface does not use the adapter's MAC address.",
-		.cause = "The address of the interface was changed; the fabric drops RDMA packets from any address but the adapter's own.",
+		.cause = "The MAC address of the interface was changed; the fabric drops RDMA packets from any address except the adapter's own.",
 		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set {netdev} address MAC",
-		.alike = "A bond or bridge on top of the interface is ignored: only the interface itself counts.",
+		.alike = "A bond or bridge on top of the interface is ignored; only the interface itself is checked.",
 		.look = look_mac,
 	}, {
 		.name = "limit-near", .kind = DIAG_DEV,
 		.check = "limits", .groups = BOTH,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "More than nine tenths of a limit of the adapter are in use.",
+		.help = "More than nine tenths of one of the adapter's limits is in use.",
 		.cause = "Many applications use the adapter, or one application leaks objects.",
 		.next = "eadm dump ctx -d {dev}",
-		.alike = "Nothing known.",
+		.alike = "No similar state is known.",
 		.look = look_limits,
 	}, {
 		.name = "rate-limit-drops", .kind = DIAG_COUNTERS, .two = true,
@@ -436,30 +436,30 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Packets are dropped by the adapter's bit-rate or packet-rate limit.",
 		.cause = "The machine exceeds its share of network bandwidth.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Earlier drops are ignored: only growth counts.",
+		.alike = "Earlier drops are ignored; only drops between the samples count.",
 		.look = look_rate_limit,
 	}, {
 		.name = "port-disabled-drops", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Packets are dropped because the port is disabled.",
-		.cause = "The fabric has switched the port off.",
+		.cause = "The fabric has disabled the port.",
 		.next = "eadm info {dev}; eadm stat -d {dev}",
-		.alike = "Earlier drops are ignored: only growth counts.",
+		.alike = "Earlier drops are ignored; only drops between the samples count.",
 		.look = look_disabled,
 	}, {
 		.name = "create-failures", .kind = DIAG_COUNTERS, .two = true,
 		.needs = STATE, .instead = failures,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "QPs, CQs, MRs or contexts could not be created.",
-		.cause = "A limit of the adapter or of the process (locked memory) was reached, or the application requests too much.",
+		.cause = "A limit of the adapter or the process's limit on locked memory was reached, or the application requests too much.",
 		.next = "eadm trace -d {dev}; eadm check",
-		.alike = "An application that exceeds a limit in order to find it is reported as well. Earlier failures do not count.",
+		.alike = "An application that probes for a limit by exceeding it is reported as well. Earlier failures do not count.",
 		.look = look_failures,
 	}, {
 		.name = "receiver-not-ready", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_WARNING,
-		.help = "Requests arrive where no receive is posted, according to the counters.",
-		.cause = "An application here or at the peer posts receives too slowly.",
+		.help = "Requests find no receive posted, according to the counters.",
+		.cause = "The application at this end or at the peer posts receives too slowly.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
 		.alike = "An application that posts receives late is reported as a notice, unless a request was given up because of it.",
 		.look = look_rnr,
@@ -469,7 +469,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The link went down between the samples.",
 		.cause = "A cable or transceiver is bad, or a switch restarted.",
 		.next = "ip -s link show; eadm info {dev}",
-		.alike = "A link that went down earlier is ignored: only growth counts.",
+		.alike = "A link that went down before the first sample is ignored.",
 		.look = look_flaps,
 	}, {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
@@ -485,7 +485,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The adapter returns invalid data for a query.",
 		.cause = "The firmware is at fault, or the response was damaged on its way to memory.",
 		.next = "eadm trace -d {dev} --opcode get-stats -o +request,response",
-		.alike = "A command that failed is a different error and does not count.",
+		.alike = "A failed command is a different error and does not count.",
 		.look = look_answer,
 	}, {
 		.name = "leaked-objects", .kind = DIAG_CTX, .needs = STATE | OWNERS,
@@ -493,7 +493,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Objects are left over from a process that has ended.",
 		.cause = "Another process inherited the open device, or the kernel cannot destroy the objects because the adapter does not respond.",
 		.next = "eadm dump ctx {id} -d {dev}; find /proc/[0-9]*/fd /proc/[0-9]*/map_files -lname '*infiniband/uverbs*'",
-		.alike = "Processes that are not visible here are excluded: the rule applies only in the PID namespace of the host.",
+		.alike = "Processes that are not visible to the caller are excluded, because the rule applies only in the PID namespace of the host.",
 		.look = look_leaked,
 	},
 	{ 0 }

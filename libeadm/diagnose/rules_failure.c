@@ -185,7 +185,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 	cause = eadm_cause_text(diag_u64(now, FAIL_CAUSE));
 	/* It is no longer known which end did not respond. */
 	if (diag_u64(now, FAIL_CAUSE) == EADM_CAUSE_RETRIES_EXCEEDED)
-		cause = "The peer did not answer after all retries, or gave up because this end did not answer it.";
+		cause = "The peer did not respond after all retries, or gave up because this end did not respond.";
 	if (cause)
 		eadm_judge_cause(j, cause);
 	eadm_cite_all(j, DIAG_FAILURE, now, failure_facts);
@@ -250,9 +250,9 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.name = "past-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
 		.help = "A QP or CQ that no longer exists failed within the last ten minutes.",
-		.cause = "A request of this end or of the peer failed.",
+		.cause = "A request from this end or from the peer failed.",
 		.next = "eadm events --past -d {dev}",
-		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed, is excluded: the driver keeps only failures that the adapter reported. A later object with the same number is excluded, too, because it is younger.",
+		.alike = "A QP that was stopped or destroyed without an error, as when a connection is closed or a process is killed, is excluded, because the driver keeps only failures that the adapter reported. A later object with the same number is excluded, too, because it is newer.",
 		.look = look_queue,
 	}, {
 		.name = "past-connection-failure", .kind = DIAG_FAILURE,

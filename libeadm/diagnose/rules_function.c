@@ -91,7 +91,7 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 	(void)then;
 	find_places(j, &places);
 	if (places.elsewhere) {
-		eadm_accuse(j, now, "%u of %u %s %s here; %s %s in another network namespace",
+		eadm_accuse(j, now, "%u of %u %s %s in this network namespace; %s %s in another one",
 			    places.here, places.here + places.elsewhere,
 			    eadm_plural(places.here + places.elsewhere,
 					"adapter", "adapters"),
@@ -100,8 +100,8 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 			    eadm_plural(places.elsewhere, "is", "are"));
 		eadm_judge_severity(j, n ? EADM_SEVERITY_NOTICE :
 					   EADM_SEVERITY_WARNING);
-		eadm_judge_cause(j, "Network namespaces do not share the devices (rdma system show): each device belongs to one of them.");
-		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; rdma dev set DEV netns NAME moves it from there");
+		eadm_judge_cause(j, "Network namespaces do not share devices (see rdma system show); each device belongs to one namespace.");
+		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; run there, rdma dev set DEV netns NAME moves it");
 	} else if (n) {
 		eadm_pass(j, now, "%zu RDMA %s", n,
 			  eadm_plural(n, "device", "devices"));
@@ -110,8 +110,8 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 			    places.unbound,
 			    eadm_plural(places.unbound, "adapter has",
 					"adapters have"));
-		eadm_judge_cause(j, "An adapter is attached, but no driver has bound it.");
-		eadm_judge_next(j, "load its driver: the check 'unbound' has the details");
+		eadm_judge_cause(j, "An adapter is attached, but no driver is bound to it.");
+		eadm_judge_next(j, "load its driver; the check 'unbound' shows the details");
 	} else {
 		eadm_accuse(j, now, "no RDMA device");
 	}
@@ -158,7 +158,7 @@ static void accuse_unbound(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "adapter %s (%s) has no driver, though the module %s is loaded",
 			    address, name, module);
 		snprintf(next, sizeof(next),
-			 "dmesg | grep %s shows why the probe failed; echo %s > /sys/bus/pci/drivers/%s/bind tries again",
+			 "dmesg | grep %s shows why the probe failed; echo %s > /sys/bus/pci/drivers/%s/bind retries the probe",
 			 address, address, eadm_family_driver(family, 0));
 	}
 	eadm_judge_next(j, next);
@@ -194,9 +194,9 @@ const struct eadm_rule eadm_rules_function[] = {
 		.name = "devices", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "There is no RDMA device.",
-		.cause = "No adapter is attached, or no driver has bound it.",
+		.cause = "No adapter is attached, or no driver is bound to it.",
 		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
-		.alike = "Adapters in another network namespace are a notice if other adapters are here, and a warning if none is.",
+		.alike = "Adapters in another network namespace are reported as a notice if this namespace has an RDMA device, otherwise as a warning.",
 		.look = look_devices,
 	}, {
 		.name = "unbound", .kind = DIAG_FUNCTION, .groups = SETUP,

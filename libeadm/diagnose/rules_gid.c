@@ -44,7 +44,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	if (eadm_judge_has_roce(setup)) {
-		eadm_pass(j, now, "%s is here; the interface below it is in another network namespace",
+		eadm_pass(j, now, "%s is in this network namespace; the interface below it is in another one",
 			  diag_text(setup, SETUP_GID_NETDEV));
 		return;
 	}
@@ -67,12 +67,12 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 	else
 		eadm_accuse(j, now, "none of its network interfaces is in this network namespace");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
+	eadm_judge_cause(j, "Network namespaces share the devices (see rdma system show), but not their network interfaces.");
 	/* Other protocols have no GIDs of additional interfaces. */
 	if (diag_has(setup, SETUP_GID_SCOPE))
-		eadm_judge_next(j, "use an adapter whose interface is here, or a GID of an interface that is here: eadm dump gid -d {dev}");
+		eadm_judge_next(j, "use an adapter or a GID whose interface is in this network namespace: eadm dump gid -d {dev}");
 	else
-		eadm_judge_next(j, "use an adapter whose interface is here");
+		eadm_judge_next(j, "use an adapter whose interface is in this network namespace");
 }
 
 /* ---- the GID ---------------------------------------------------------------------- */
@@ -158,7 +158,7 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 	}
 	other_gids(setup, others);
 	if (diag_u64(setup, SETUP_GID_SCOPE) == EADM_GID_SCOPE_LINK_LOCAL) {
-		eadm_accuse(j, now, "port 1: index %" PRIu64 " is usable on the same link only: %s (%s, %s) is link-local%s",
+		eadm_accuse(j, now, "port 1: index %" PRIu64 " is usable only on the same link: %s (%s, %s) is link-local%s",
 			    index, gid, type, netdev, others);
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_cause(j, "The network interface has no other address.");
@@ -191,7 +191,7 @@ static void accuse_no_address(struct judge *j, const struct diag_row *now,
 		    diag_text(setup, SETUP_GID_NETDEV));
 	eadm_judge_cause(j, link_local ?
 			 "IPv6 is disabled on the interface, or the link-local address is not derived from the MAC address (addrgenmode)." :
-			 "Another host has the same address (dadfailed), or it was removed.");
+			 "Another host has the same address (dadfailed), or the address was removed.");
 	eadm_judge_next(j, link_local ?
 			"ip address add ADDRESS dev {netdev}; ip -d link show {netdev}; sysctl net.ipv6.conf.{netdev}.disable_ipv6" :
 			"ip -6 address show dev {netdev} dadfailed; give one of the hosts another address");
@@ -208,10 +208,10 @@ static void accuse_unusable(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, DEV_PORT_STATE) == EADM_PORT_STATE_DOWN)
 		return;
 	if (use == EADM_GID_USE_OTHER_NETNS) {
-		eadm_accuse(j, now, "port 1: no GID is usable here: %s is in another network namespace",
+		eadm_accuse(j, now, "port 1: no GID is usable: %s is in another network namespace",
 			    netdev);
-		eadm_judge_cause(j, "Network namespaces share the devices (rdma system show), not their network interfaces.");
-		eadm_judge_next(j, "use an adapter whose interface is here; with RoCE, an interface above it (macvlan, VLAN) is enough: eadm dump gid -d {dev}");
+		eadm_judge_cause(j, "Network namespaces share the devices (see rdma system show), but not their network interfaces.");
+		eadm_judge_next(j, "use an adapter whose interface is in this network namespace; with RoCE, an interface above it (macvlan, VLAN) is sufficient: eadm dump gid -d {dev}");
 	} else if (use == EADM_GID_USE_NO_ADDRESS) {
 		accuse_no_address(j, now, setup);
 	} else {
@@ -237,7 +237,7 @@ void eadm_look_gid(struct judge *j, const struct diag_row *now,
 		if (!family || eadm_family_has_netdev(family))
 			return;
 		eadm_judge_cause(j, "The adapter reports no address.");
-		eadm_judge_next(j, "dmesg | grep {driver}; load the driver again");
+		eadm_judge_next(j, "dmesg | grep {driver}; reload the driver");
 	} else if (eadm_judge_has_roce(setup)) {
 		pass_roce(j, now, setup);
 	} else if (diag_has(setup, SETUP_GID_USABLE) &&

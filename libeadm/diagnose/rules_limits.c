@@ -179,7 +179,7 @@ static const struct diag_owner *most_limited(struct judge *j, uint64_t dev,
 }
 
 static const char blames_adapter[] =
-	"The adapter refused it: it has no resources for another region or for that many pages, or it is faulty. The limit on locked memory is not the cause.";
+	"The adapter refused the registration, because it has no resources for another region or for that many pages, or is faulty. The limit on locked memory is not the cause.";
 
 static void blame_adapter(struct judge *j, const struct diag_row *cmd)
 {
@@ -213,7 +213,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 	eadm_judge_cause(j, text);
 	eadm_judge_next(j, owner ?
 		"LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or prlimit --memlock=unlimited --pid PID" :
-		"eadm dump ctx -d {dev}; ulimit -l where the process is started; eadm probe start shows the next one");
+		"eadm dump ctx -d {dev}; ulimit -l where the process is started; eadm probe start records the next failure");
 }
 
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,
@@ -257,7 +257,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.name = "open-files-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process is near its limit of open files.",
-		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file, in addition to its sockets.",
+		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file descriptor, in addition to the process's sockets.",
 		.next = "LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
 		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
 		.look = look_files,

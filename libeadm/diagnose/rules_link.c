@@ -97,12 +97,12 @@ static void look_neighbours(struct judge *j, const struct diag_row *now,
 			stays = &qps.row[i];
 	}
 	if (lost) {
-		eadm_accuse(j, now, "no neighbour on %s answers for %s, the peer of %s",
+		eadm_accuse(j, now, "neighbour resolution on %s fails for %s, the peer of %s",
 			    netdev, diag_text(lost, QP_PEER_ADDR),
 			    eadm_qp_text(lost, name, sizeof(name)));
 		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
 	} else if (stays) {
-		eadm_accuse(j, now, "no neighbour on %s answers for %.120s, and %s stays in INIT: ibv_modify_qp to RTR fails with 110 (Connection timed out) for such an address",
+		eadm_accuse(j, now, "neighbour resolution on %s fails for %.120s, and %s stays in INIT: ibv_modify_qp to RTR fails with 110 (Connection timed out) for such an address",
 			    netdev, words,
 			    eadm_qp_text(stays, name, sizeof(name)));
 	} else {
@@ -140,12 +140,12 @@ const struct eadm_rule eadm_rules_link[] = {
 		.help = "The network interface of a device loses packets.",
 		.cause = "If there are errors, a cable or port is bad; if packets are missed, the machine processes them too slowly.",
 		.next = "eadm dump link -d {dev}; eadm stat --live link -d {dev}",
-		.alike = "Packets of unsupported protocols, which the kernel counts as dropped, do not count. Old errors are ignored: only growth counts, and only if there are at least ten errors.",
+		.alike = "Packets of unsupported protocols, which the kernel counts as dropped, do not count. Old errors are ignored; only an increase of at least ten errors counts.",
 		.look = look_errors,
 	}, {
 		.name = "paused", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A switch or the peer stops a device from sending, with pause frames or priority flow control.",
+		.help = "A switch or the peer uses pause frames or priority flow control to stop a device from sending.",
 		.cause = "A receiver processes packets too slowly, perhaps several switches away, or the network is congested.",
 		.next = "eadm dump link -d {dev}; follow the pause frames from switch to switch to the port where they begin",
 		.alike = "Short bursts of pause frames are normal flow control when many hosts send to one receiver: fewer than 300 frames per second do not count.",
@@ -153,10 +153,10 @@ const struct eadm_rule eadm_rules_link[] = {
 	}, {
 		.name = "neighbour-failed", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "An address in the device's network does not resolve while a QP that may need it waits; a warning if it is the peer of a QP.",
+		.help = "An address in the device's network does not resolve while a QP that may need it is waiting; this is a warning if the address is that of a QP's peer.",
 		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
-		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
-		.alike = "Addresses that other programs fail to reach do not count if no QP is in INIT, if it is in INIT in one sample only, or after ten minutes. A server that keeps QPs in INIT looks the same, because their peers are not shown, so this is a notice.",
+		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same commands at the peer",
+		.alike = "Addresses that other programs cannot reach do not count unless a QP is in INIT in both samples; after ten minutes, they no longer count. A server that keeps QPs in INIT looks the same, because their peers are not shown, so this is a notice.",
 		.look = look_neighbours,
 	}, {
 		.name = "health-reporter", .kind = DIAG_HEALTH,
@@ -164,7 +164,7 @@ const struct eadm_rule eadm_rules_link[] = {
 		.help = "A health reporter of the driver reports a fault from which it has not recovered.",
 		.cause = "The firmware or hardware is at fault, or recovery failed or is disabled.",
 		.next = "devlink health show; devlink health dump show DEV reporter REPORTER; dmesg | grep {driver}",
-		.alike = "A fault from which the driver has recovered is excluded: the reporter is healthy again.",
+		.alike = "A fault from which the driver has recovered is excluded, because the reporter is healthy again.",
 		.look = look_health,
 	},
 	{ 0 }

@@ -26,7 +26,7 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 	if (!active || !max)
 		return;
 	if (active >= max) {
-		eadm_pass(j, now, "port 1: active MTU %" PRIu64 ", the largest that it supports",
+		eadm_pass(j, now, "port 1: active MTU %" PRIu64 ", the largest supported",
 			  active);
 		return;
 	}
@@ -67,7 +67,7 @@ static void accuse_filter(struct judge *j, const struct diag_row *now,
 		    diag_text(setup, SETUP_NETDEV),
 		    diag_text(setup, SETUP_ROUTE_NETDEV),
 		    diag_text(setup, SETUP_SUBNET));
-	eadm_judge_cause(j, "The route to the subnet uses another interface, and the filter is strict.");
+	eadm_judge_cause(j, "The route to the subnet uses a different interface, and the reverse-path filter is strict.");
 	eadm_judge_next(j, "sysctl net.ipv4.conf.{netdev}.rp_filter=2; or a route for each address: ip rule add from ADDRESS table NUMBER");
 	cite_subnet(j, setup);
 }
@@ -100,7 +100,7 @@ static void look_subnet(struct judge *j, const struct diag_row *now,
 	if (*diag_text(setup, SETUP_ARP_ANSWERS)) {
 		eadm_accuse(j, now, "%s is in the subnet of %s, whose address is also announced by %s (arp_ignore 0)%s%s",
 			    others, netdev, diag_text(setup, SETUP_ARP_ANSWERS),
-			    elsewhere ? "; its packets leave by " : "",
+			    elsewhere ? "; its packets leave through " : "",
 			    elsewhere ? leaves : "");
 		cite_subnet(j, setup);
 	} else if (!elsewhere || diag_u64(setup, SETUP_RP_FILTER) != 1) {
@@ -126,7 +126,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through the other interface.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
 		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
-		.alike = "Interfaces of one subnet are excluded if each answers for itself (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same, so this is a warning.",
+		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same, so this is a warning.",
 		.look = look_subnet,
 	},
 	{ 0 }

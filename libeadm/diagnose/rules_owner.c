@@ -21,14 +21,14 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 		snprintf(buf, size, "stopped by a debugger or tracer");
 		return true;
 	case EADM_PROCESS_STATE_ZOMBIE:
-		snprintf(buf, size, "a zombie: it has exited and waits for its parent");
+		snprintf(buf, size, "a zombie: it has exited, and its parent has not reaped it");
 		return true;
 	case EADM_PROCESS_STATE_UNINTERRUPTIBLE:
 		snprintf(buf, size, "in uninterruptible sleep in the kernel%s%s",
 			 *owner->wchan ? ", in " : "", owner->wchan);
 		return true;
 	default:
-		snprintf(buf, size, "frozen with its control group %s, as a paused container is",
+		snprintf(buf, size, "frozen with its control group %s, as in a paused container",
 			 owner->group);
 		return owner->frozen;
 	}
@@ -107,7 +107,7 @@ const struct eadm_rule eadm_rules_owner[] = {
 		.help = "The process that owns a QP is not running: it is stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
 		.cause = "A user, a debugger, a job scheduler or a container runtime stopped the process, or it is blocked in the kernel.",
 		.next = "kill -CONT {pid}, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
-		.alike = "A process that sleeps until data arrives, or is in such a state briefly, is excluded: both samples must show the same state. A process that was stopped on purpose looks the same, so this is a notice.",
+		.alike = "A process that sleeps until data arrives, or is only briefly in one of these states, is excluded, because both samples must show the same state. A process that was stopped on purpose looks the same, so this is a notice.",
 		.look = look_stopped,
 	},
 	{ 0 }

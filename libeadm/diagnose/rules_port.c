@@ -209,13 +209,13 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 	n = find_qps(j, now->dev, is, &qp);
 	is_known = diag_has(qp, QP_DEST_QPN);
 	if (n == 1)
-		snprintf(who, sizeof(who), "the peer of %s%s%s%s does not answer",
+		snprintf(who, sizeof(who), "the peer of %s%s%s%s does not respond",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 is_known ? ", " : "",
 			 is_known ? eadm_peer_text(qp, peer, sizeof(peer)) : "",
 			 is_known ? "," : "");
 	else
-		snprintf(who, sizeof(who), "no peer answers");
+		snprintf(who, sizeof(who), "no peer responds");
 	if (given_up)
 		snprintf(end, sizeof(end), "; %" PRIu64 " %s given up (completion status 12)",
 			 given_up, eadm_plural(given_up, "was", "were"));
@@ -253,7 +253,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s; most packets are retransmitted, and none is received",
 			    times, eadm_plural(times, "time", "times"), age);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
-		eadm_judge_cause(j, "Packets or their acknowledgements are dropped in transit: a firewall or security group that does not let its members reach each other in both directions, or no path between the networks of the two ends.");
+		eadm_judge_cause(j, "Packets or their acknowledgements are dropped in transit: a firewall or security group blocks traffic in at least one direction, or there is no route between the two networks.");
 	} else {
 		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s",
 			    times, eadm_plural(times, "time", "times"), age);
@@ -433,9 +433,9 @@ static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 	/* The counters were not all read at the same time. */
 	if (reads + writes <= 2 * diag_growth(now, then, CNT_UNRESPONSIVE) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
-			 "its RDMA reads and writes end with an error"))
+			 "its RDMA reads and writes fail"))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " RDMA %s and %" PRIu64 " %s ended with an error within %s",
+	eadm_accuse(j, now, "%" PRIu64 " RDMA %s and %" PRIu64 " %s failed within %s",
 		    reads, eadm_plural(reads, "read", "reads"), writes,
 		    eadm_plural(writes, "write", "writes"), diag_interval(now, then, age, sizeof(age)));
 	if (reads)
@@ -456,10 +456,10 @@ const struct eadm_rule eadm_rules_port[] = {
 	}, {
 		.name = "peer-unresponsive", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Peers do not answer, according to the counters; critical if no peer does.",
+		.help = "Peers do not respond, according to the counters; this is critical if no peer responds.",
 		.cause = "The machine or the application at the other end is stopped or hangs.",
-		.next = "check the peer's process and machine, and the security groups and firewalls of both ends; eadm dump qp -d {dev} -o wide",
-		.alike = "Peers of an earlier job are ignored: only growth counts. A sender that receives nothing because its peers have nothing to send is excluded: it does not have to retransmit.",
+		.next = "check the peer's process and machine, and the security groups and firewalls at both ends; eadm dump qp -d {dev} -o wide",
+		.alike = "Peers of an earlier job are ignored; only new failures count. A sender that receives nothing because its peers have nothing to send is excluded, because it does not retransmit.",
 		.look = look_unresponsive,
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
@@ -467,7 +467,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
 		.cause = "Packets are lost in the network, or acknowledgements arrive too late.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Losses caused by congestion are excluded: fewer than ten, or one in a hundred, do not count. Retransmissions after timeouts, to a peer that does not answer, are reported by peer-unresponsive.",
+		.alike = "Occasional losses caused by congestion are excluded: fewer than ten, or at most one packet in a hundred, do not count. Retransmissions after timeouts, to a peer that does not respond, are reported by peer-unresponsive.",
 		.look = look_retransmissions,
 	}, {
 		.name = "path-impaired", .kind = DIAG_COUNTERS, .two = true,
@@ -475,7 +475,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "The adapter reports impaired paths to peers, according to its counters.",
 		.cause = "The network between the two ends is congested or faulty, or the peer is overloaded.",
 		.next = "eadm stat --live -d {dev}; compare it with the machine's other adapters",
-		.alike = "An old impairment is ignored: only growth counts.",
+		.alike = "Impairments reported before the first sample are ignored.",
 		.look = look_impaired,
 	}, {
 		.name = "receive-drops", .kind = DIAG_COUNTERS, .two = true,
@@ -483,15 +483,15 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "More than one received packet in a hundred is dropped, according to the counters.",
 		.cause = "No receive is posted, the receive is too short, or the sender's Q_Key is wrong.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev}",
-		.alike = "Datagrams may be lost: fewer than ten, or one in a hundred, do not count, and more are a notice.",
+		.alike = "Datagrams may be lost in normal operation: fewer than ten, or at most one packet in a hundred, do not count, and more are only a notice.",
 		.look = look_rx_drops,
 	}, {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "RDMA reads or writes end with an error, according to the counters.",
+		.help = "RDMA reads or writes fail, according to the counters.",
 		.cause = "The peer does not allow the access, its region or its process no longer exists, or it has no AH for this end.",
 		.next = "eadm stat --live -d {dev}; the application's completions show the failed requests",
-		.alike = "Old errors are ignored: only growth counts. Where the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
+		.alike = "Errors before the first sample are ignored. If the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
 		.look = look_rdma_errors,
 	},
 	{ 0 }
@@ -503,9 +503,9 @@ const struct eadm_rule eadm_rules_given_up[] = {
 		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Requests were given up after all retries, according to the counters.",
-		.cause = "The peer's process, machine or adapter is gone or too slow, or packets are dropped in transit; the peer's address may also lead to another machine.",
-		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same at the peer",
-		.alike = "Requests that were given up earlier are ignored: only growth counts. A port where no peer answers is reported by peer-unresponsive, and a peer on this machine by its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
+		.cause = "The peer's process, machine or adapter is gone or too slow, packets are dropped in transit, or the peer's address leads to a different machine.",
+		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same commands at the peer",
+		.alike = "Requests that were given up before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive, and a peer on this machine has its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
 		.look = look_given_up,
 	},
 	{ 0 }

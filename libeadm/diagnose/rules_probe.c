@@ -175,10 +175,10 @@ static void look_timeout(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (is_cm(now, EADM_CM_EVENT_UNREACHABLE))
 		accuse_connection(j, now, "connect-timeout",
-				  "the peer did not answer the request");
+				  "the peer did not respond to the request");
 	else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR))
 		accuse_connection(j, now, "connect-timeout",
-				  "the peer's address was not resolved");
+				  "the peer's address could not be resolved");
 	else if (is_cm(now, EADM_CM_EVENT_ROUTE_ERROR))
 		accuse_connection(j, now, "connect-timeout",
 				  "no route to the peer was found");
@@ -329,7 +329,7 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 		if (diag_u64(row, EVENT_TYPE) != EADM_EVENT_TYPE_GID_REMOVED ||
 		    time < diag_u64(rtr, CALL_TIME) || was_added_later(j, row))
 			continue;
-		eadm_accuse(j, now, "GID %s (index %" PRIu64 "), which QP %" PRIu64 " sends from, was removed %s ago",
+		eadm_accuse(j, now, "GID %s (index %" PRIu64 "), from which QP %" PRIu64 " sends, was removed %s ago",
 			    diag_text(row, EVENT_GID),
 			    diag_u64(row, EVENT_GID_INDEX), now->id,
 			    ago(now, time, age, sizeof(age)));
@@ -352,9 +352,9 @@ static const char *exceeds(const struct diag_row *dev,
 		const char *name;
 	} limits[] = {
 		{ EADM_CMD_OP_CREATE_QP, CALL_ENTRIES, DEV_MAX_SEND_WR,
-		  "entries of its send queue" },
+		  "send queue entries" },
 		{ EADM_CMD_OP_CREATE_QP, CALL_RECV_ENTRIES, DEV_MAX_RECV_WR,
-		  "entries of its receive queue" },
+		  "receive queue entries" },
 		{ EADM_CMD_OP_CREATE_CQ, CALL_ENTRIES, DEV_MAX_CQE, "entries" },
 	};
 	static const struct {
@@ -417,7 +417,7 @@ static void look_limit(struct judge *j, const struct diag_row *now,
 	what = exceeds(dev, now, &asked, &limit);
 	if (!what || was_made_later(j, now))
 		return;
-	eadm_accuse(j, now, "%s asked for %" PRIu64 " %s %s ago, but the device has at most %" PRIu64,
+	eadm_accuse(j, now, "%s requested %" PRIu64 " %s %s ago, but the device supports at most %" PRIu64,
 		    caller_of(now, who, sizeof(who)), asked, what,
 		    ago(now, time, age, sizeof(age)), limit);
 	eadm_cite_all(j, DIAG_CALL, now, call_facts);
@@ -436,7 +436,7 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, CALL_PINNED) + diag_u64(now, CALL_SIZE) <=
 		    diag_u64(now, CALL_MEMLOCK))
 		return;
-	eadm_accuse(j, now, "%s may lock %" PRIu64 " bytes of memory, had %" PRIu64 " pinned and was not allowed to register %" PRIu64 " more %s ago",
+	eadm_accuse(j, now, "%s may lock %" PRIu64 " bytes of memory, had %" PRIu64 " bytes pinned, and failed to register %" PRIu64 " more %s ago",
 		    caller_of(now, who, sizeof(who)),
 		    diag_u64(now, CALL_MEMLOCK), diag_u64(now, CALL_PINNED),
 		    diag_u64(now, CALL_SIZE),
@@ -557,10 +557,10 @@ const struct eadm_rule eadm_rules_probe[] = {
 	}, {
 		.name = "connect-timeout", .kind = DIAG_EVENT,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A connection could not be established within the last ten minutes because the peer did not answer.",
+		.help = "A connection could not be established within the last ten minutes because the peer did not respond.",
 		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "ping the peer; eadm events --past",
-		.alike = "A peer that answers late does not count, nor does a failure if a later attempt succeeded.",
+		.alike = "A peer that responds late does not count, nor does a failure if a later attempt succeeded.",
 		.look = look_timeout,
 	}, {
 		.name = "owner-killed", .kind = DIAG_CALL,
@@ -568,7 +568,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A process was killed within the last ten minutes while it had a connected QP.",
 		.cause = "The process crashed or was killed, for example by the OOM killer. Its peers see the connection close.",
 		.next = "dmesg; coredumpctl",
-		.alike = "A process that exited, or that SIGHUP, SIGINT or SIGTERM ended, does not count, nor does a process whose QPs had no peer.",
+		.alike = "A process that exited or was ended by SIGHUP, SIGINT or SIGTERM does not count, nor does a process whose QPs had no peer.",
 		.look = look_killed,
 	}, {
 		.name = "qp-forced-error", .kind = DIAG_QP,
@@ -598,17 +598,17 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.name = "memlock-refused", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A memory registration failed within the last ten minutes because of the process's limit on locked memory.",
-		.cause = "RLIMIT_MEMLOCK of the process is too low: registered memory is locked.",
+		.cause = "RLIMIT_MEMLOCK of the process is too low; registered memory counts as locked.",
 		.next = "ulimit -l; LimitMEMLOCK= of the service",
 		.alike = "A registration that failed for lack of memory although the limit was high enough, or absent, does not count.",
 		.look = look_memlock,
 	}, {
 		.name = "slow-registration", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A registration within the last ten minutes took longer than its size explains.",
+		.help = "A registration within the last ten minutes took longer than its size can explain.",
 		.cause = "The pages had to be read from files, swap or another node first, or allocated while free memory was low.",
 		.next = "eadm trace hist; vmstat 1",
-		.alike = "A large region does not count if it took no longer than its pages need.",
+		.alike = "A large region does not count if the time is in proportion to its number of pages.",
 		.look = look_slow,
 	}, {
 		.name = "destroy-hangs", .kind = DIAG_CALL,

@@ -253,7 +253,7 @@ static void add_sender(struct judge *j, const struct end *receiver,
 	eadm_cite_growth(j, DIAG_QP, receiver->now, receiver->then,
 			 QP_HW_RX_PACKETS);
 	eadm_follows(j, NULL, DIAG_QP, receiver->now, sender->now,
-		     "waits for a receive with %u %s to send", n,
+		     "waits for a receive and has %u %s to send", n,
 		     eadm_plural(n, "entry", "entries"));
 }
 
@@ -322,7 +322,7 @@ static void wait_for_peer(struct judge *j, const struct end *e)
 		    diag_text(e->now, QP_PEER_ADDR),
 		    diag_interval(e->now, e->then, age, sizeof(age)));
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
-	eadm_judge_cause(j, "The application at the peer posts no receives: it is blocked, stopped or slow; or its adapter does not accept them.");
+	eadm_judge_cause(j, "The application at the peer posts no receives, because it is blocked, stopped or slow, or the peer's adapter does not accept them.");
 	eadm_cite_all(j, DIAG_QP, e->now, sq_facts);
 	eadm_cite_growth(j, DIAG_QP, e->now, e->then, QP_HW_TX_PACKETS);
 }
@@ -339,7 +339,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	    eadm_follows(
 		    j, "rate-limit-drops", DIAG_COUNTERS,
 		    counters_of(eadm_judge_now(j), now), now,
-		    "sends nothing: its packets are dropped by the limits"))
+		    "sends nothing: packets are dropped by the rate limits"))
 		return;
 	if (knocks(&e, &peer)) {
 		if (!peer.now)
@@ -379,7 +379,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
 		eadm_follows(j, NULL, DIAG_QP, now, sender.now,
-			     "waits for a receive with %u %s to send", n,
+			     "waits for a receive and has %u %s to send", n,
 			     eadm_plural(n, "entry", "entries"));
 		return;
 	}
@@ -426,7 +426,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 	if (gave_up(now)) {
 		eadm_accuse(
 			j, now,
-			"the connection was given up %s ago: the peer %s did not answer after all retries",
+			"the connection was given up %s ago: the peer %s did not respond after all retries",
 			eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
 				      sizeof(age)),
 			diag_text(now, QP_PEER_ADDR));
@@ -533,7 +533,7 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	    eadm_follows(
 		    j, "rate-limit-drops", DIAG_COUNTERS,
 		    counters_of(eadm_judge_now(j), now), now,
-		    "sends almost nothing: packets are dropped by the limits"))
+		    "sends almost nothing: packets are dropped by the rate limits"))
 		return;
 	eadm_accuse(j, now,
 		    "%u send %s posted, but only %" PRIu64 " %s completed within %s", n,
@@ -579,13 +579,13 @@ static const char *const causes[] = {
 	[EADM_CAUSE_RECV_PD] = "The QP and the memory region at the receiving end belong to different protection domains.",
 	[EADM_CAUSE_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
 	[EADM_CAUSE_SEND_FORMAT] = "The sender posted an invalid request.",
-	[EADM_CAUSE_SEND_READS] = "The sender has more outstanding reads than were agreed on.",
+	[EADM_CAUSE_SEND_READS] = "The sender has more outstanding reads than were negotiated.",
 	[EADM_CAUSE_SEND_KEY] = "The sender's request names a key that does not exist: the lkey is wrong, or the memory region no longer exists.",
 	[EADM_CAUSE_SEND_ADDRESS] = "The sender's request reaches outside of its memory region, or to memory that the adapter cannot reach.",
 	[EADM_CAUSE_SEND_ACCESS] = "The sender's memory region does not allow this access.",
 	[EADM_CAUSE_SEND_PD] = "The QP and the memory region at the sender belong to different protection domains.",
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
-	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection: this end did not answer it.",
+	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection, because this end did not respond.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were executed.",
 	[EADM_CAUSE_QP_ERROR] = "The adapter could not execute requests of the QP.",
 	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not support the operation.",
@@ -593,18 +593,18 @@ static const char *const causes[] = {
 	[EADM_CAUSE_LOCAL_ACCESS] = "The request names a key that does not exist, or memory that the key does not allow.",
 	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter can send.",
 	[EADM_CAUSE_REMOTE_ACCESS] = "The peer's memory region no longer exists or does not allow the access.",
-	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted or its adapter reset.",
+	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted, or its adapter was reset.",
 	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or the QP has a different Q_Key: its process has ended or was restarted.",
 	[EADM_CAUSE_RECEIVER_NOT_READY] = "The peer had no receive posted in time.",
 	[EADM_CAUSE_RECV_LENGTH] = "The receive at the peer is too short.",
-	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter answered with an unknown status.",
-	[EADM_CAUSE_UNRESPONSIVE] = "The peer answered before but no longer does: its machine is down or hangs, or the path broke.",
+	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter responded with an unknown status.",
+	[EADM_CAUSE_UNRESPONSIVE] = "The peer responded earlier but no longer does: its machine is down or hangs, or the network path failed.",
 	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application has not created it yet, or has destroyed it.",
-	[EADM_CAUSE_UNREACHABLE] = "The peer never answered: a firewall or security group that does not let its members reach each other in both directions, no path between the networks of the two ends, or a machine that is down.",
+	[EADM_CAUSE_UNREACHABLE] = "The peer never responded: a firewall or security group blocks traffic in at least one direction, there is no route between the two networks, or the peer's machine is down.",
 	[EADM_CAUSE_FEATURE_MISMATCH] = "The peer's adapter does not support the request.",
 	[EADM_CAUSE_OVERRUN] = "Completions arrived faster than they were consumed, and the CQ became full.",
 	[EADM_CAUSE_ADAPTER_RESET] = "The adapter was reset or restarted on its own, and lost the object.",
-	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer answers on the bus.",
+	[EADM_CAUSE_ADAPTER_GONE] = "The adapter no longer responds on the bus.",
 };
 
 const char *eadm_cause_text(uint64_t cause)
@@ -816,7 +816,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "qp-error", .kind = DIAG_QP, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The adapter stopped a QP because of an error; the first one is shown.",
-		.cause = "A request of this end or of the peer failed.",
+		.cause = "A request from this end or from the peer failed.",
 		.next = "eadm dump qp {id} -d {dev} --hw; read the status of the first failed completion in the application's log",
 		.alike = "If the other end of the connection stopped for the same error, it is listed as a consequence. Disconnecting raises no event.",
 		.look = look_error,
@@ -834,7 +834,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Posted requests are not seen by the adapter.",
 		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
-		.alike = "An adapter may fetch requests only after finishing earlier ones, and receives only when a message arrives. Requests are therefore reported only when the adapter is idle, and receives only when a message has arrived and waits.",
+		.alike = "An adapter can delay fetching send requests until it has finished earlier ones, and fetching receive requests until a message arrives. Unfetched sends are therefore reported only if the adapter is idle, and unfetched receives only if a message is waiting.",
 		.look = look_doorbell,
 	}, {
 		.name = "receive-not-taken", .kind = DIAG_QP, .two = true,
@@ -842,7 +842,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Messages arrive and receives are posted, but the adapter uses none.",
 		.cause = "The receiver's adapter does not match messages with receives.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump rqe {id} -d {dev} --around ci --hw",
-		.alike = "Receives for which no message has arrived are excluded: a message must have arrived and be waiting.",
+		.alike = "Receives for which no message has arrived are excluded, because a message must be waiting.",
 		.look = look_not_taken,
 	}, {
 		.name = "sender-stalled", .kind = DIAG_QP, .two = true,
@@ -850,7 +850,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted, but the adapter does not send or complete any.",
 		.cause = "The adapter throttles the QP, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
-		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, a sender that retries is a notice, and one that does not retry is a warning. Packets dropped at the port or by a limit are a notice if the counters for them cannot be read.",
+		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, this is a notice if the sender retries, and a warning if it does not. If packets may be dropped at the port or by a limit, and their counters cannot be read, this is a notice.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
@@ -863,10 +863,10 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The peer does not answer: everything is retransmitted, or the connection was given up.",
+		.help = "The peer does not respond: everything is retransmitted, or the connection was given up.",
 		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter answers for it. If the peer's QP or device has a verdict, the QP is listed there. A port that may be dropping packets is a notice if its counters cannot be read.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If the port may be dropping packets, and its counters cannot be read, this is a notice.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
@@ -882,7 +882,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "More than one packet in a hundred of a QP is retransmitted.",
 		.cause = "Packets to this peer are lost in the network.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "A few losses are caused by congestion: fewer than ten, or one in a hundred, do not count.",
+		.alike = "Congestion causes occasional losses: fewer than ten, or at most one packet in a hundred, do not count.",
 		.look = look_storm,
 	}, {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
@@ -890,7 +890,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Received packets of a QP are dropped as bad or invalid.",
 		.cause = "The connection state of the peer differs, or packets are damaged in transit.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "Packets that were dropped earlier are ignored: only growth counts.",
+		.alike = "Packets that were dropped before the first sample are ignored.",
 		.look = look_drops,
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
@@ -898,7 +898,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A stopped QP has requests that were not completed as flushed.",
 		.cause = "The adapter has not flushed the queues to their end.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
-		.alike = "A process that has not polled the flushed completions is excluded: only the adapter's progress counts.",
+		.alike = "A process that has not polled the flushed completions is excluded, because only the adapter's progress counts.",
 		.look = look_flush,
 	},
 	{ 0 }

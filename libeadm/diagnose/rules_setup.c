@@ -47,7 +47,7 @@ static bool is_hidden(const struct diag_row *dev)
 }
 
 static const char show_it[] =
-	"modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}";
+	"modprobe eadm, with the {driver}.ko that comes with it (see modinfo {driver})";
 
 /* Report data that the driver should show but does not. */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
@@ -123,7 +123,7 @@ static void accuse_builds(struct judge *j, const struct diag_row *dev)
 {
 	const struct diag_row *setup = eadm_judge_setup(j, dev);
 
-	eadm_accuse(j, dev, "driver %s and eadm.ko come from different builds (interfaces %08" PRIx64 " and %08" PRIx64 "): the companion does not show the device",
+	eadm_accuse(j, dev, "driver %s and eadm.ko come from different builds (interfaces %08" PRIx64 " and %08" PRIx64 "), so the companion does not show the device",
 		    eadm_judge_driver(j, dev),
 		    diag_u64(setup, SETUP_DRIVER_INTERFACE),
 		    diag_u64(setup, SETUP_COMPANION_INTERFACE));
@@ -148,7 +148,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 	}
 	module = eadm_family_module(family, 0);
 	put_origin(j, family, whose, sizeof(whose));
-	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s: it does not support the companion module",
+	eadm_accuse(j, dev, "the loaded driver %s is not eadm's%s and does not support the companion module",
 		    module, whose);
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	snprintf(remedy, sizeof(remedy),
@@ -181,7 +181,7 @@ static void lacks_companion(struct judge *j, const struct diag_row *now)
 {
 	if (!has_use_for_companion(j))
 		return;
-	eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only what RDMA netlink reports is shown");
+	eadm_accuse(j, now, EADM_COMPANION_ABSENT ": only data from RDMA netlink is shown");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 }
 
@@ -205,7 +205,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	for (i = 0; i < devs->n; i++)
 		foreign |= is_foreign(j, &devs->row[i]);
 	if (devs->n && !shows && !foreign) {
-		eadm_accuse(j, now, "module eadm%s%s is loaded, but has no device: their drivers do not support it",
+		eadm_accuse(j, now, "module eadm%s%s is loaded, but shows no device, because the drivers do not support it",
 			    space, version);
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_next(j, "continue with the data from RDMA netlink");
@@ -215,7 +215,7 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	if (*version && strcmp(version, EADM_VERSION) != 0) {
 		eadm_accuse(j, now, "module eadm %s, tool %s", version,
 			    EADM_VERSION);
-		eadm_judge_next(j, "install module and tool of the same version, or continue: unknown fields are kept");
+		eadm_judge_next(j, "install the same version of module and tool, or continue: unknown fields are preserved");
 	} else {
 		eadm_pass(j, now, "module eadm%s%s is loaded", space, version);
 	}
@@ -287,7 +287,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be read",
 			    driver, whose, *whose ? "" : "origin and ");
 	else
-		eadm_accuse(j, dev, "driver %s, but not eadm's%s: it does not support the companion module",
+		eadm_accuse(j, dev, "driver %s, which is not eadm's%s and does not support the companion module",
 			    driver, whose);
 	eadm_judge_next(j, show_it);
 }
@@ -386,7 +386,7 @@ static void look_address(struct judge *j, const struct diag_row *now,
 	else if (has_address_above(j, now, setup))
 		return;
 	else if (diag_has(setup, SETUP_IPV6))
-		eadm_accuse(j, now, "%s has no address in this network namespace besides the link-local one: no connections through rdma_cm to other networks",
+		eadm_accuse(j, now, "%s has no address in this network namespace besides the link-local one, so rdma_cm cannot connect to other networks",
 			    netdev);
 	else
 		eadm_accuse(j, now, "%s has no IPv4 address in this network namespace",
@@ -459,7 +459,7 @@ static void say_interrupts(struct judge *j, const struct diag_row *now)
 		between = ",";
 	}
 	snprintf(text, sizeof(text),
-		 "let irqbalance spread them, or write other CPUs to /proc/irq/N/smp_affinity_list, N being %s",
+		 "let irqbalance spread them, or write other CPUs to /proc/irq/N/smp_affinity_list for N = %s",
 		 list);
 	eadm_judge_next(j, text);
 }
@@ -521,7 +521,7 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 	else if (!strcmp(type, "identity"))
 		eadm_pass(j, now, "the IOMMU passes its DMA through");
 	else
-		eadm_accuse(j, now, "the IOMMU translates its DMA (%s): registering memory costs more",
+		eadm_accuse(j, now, "the IOMMU translates its DMA (%s), so registering memory takes longer",
 			    type);
 }
 
@@ -539,7 +539,7 @@ static void look_huge_pages(struct judge *j, const struct diag_row *now,
 	if (!library || !eadm_judge_knows(j, now, MACHINE_HUGE))
 		return;
 	if (!all) {
-		eadm_pass(j, now, "there are no huge pages: %s uses regular pages",
+		eadm_pass(j, now, "there are no huge pages, so %s uses regular pages",
 			  library);
 	} else if (left) {
 		eadm_pass(j, now, "%" PRIu64 " of %" PRIu64 " huge pages %s free",
@@ -579,7 +579,7 @@ static void look_in_use(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "%" PRIu64 " user %s open", n,
 			  eadm_plural(n, "context is", "contexts are"));
 	else
-		eadm_pass(j, now, "no process has it open: a running application uses another transport, such as TCP (fi_info lists the devices of %s)",
+		eadm_pass(j, now, "no process has it open: if an application is running, it uses a different transport, such as TCP (fi_info lists the devices of %s)",
 			  library);
 }
 
@@ -618,16 +618,16 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Kernel modules that RDMA applications need are not loaded.",
 		.cause = "The modules are not configured to load at boot.",
-		.next = "modprobe -a ib_uverbs rdma_ucm; name them in /etc/modules-load.d/rdma.conf",
+		.next = "modprobe -a ib_uverbs rdma_ucm; list them in /etc/modules-load.d/rdma.conf",
 		.alike = "A machine where only the kernel uses RDMA looks the same, so this is a warning.",
 		.look = look_modules,
 	}, {
 		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The module eadm is not loaded, shows nothing, or its version differs from that of the tool.",
+		.help = "The module eadm is not loaded or shows no device, or its version differs from that of the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
 		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
-		.alike = "A stock driver, or a host without the module, is a notice, because all else works. Only a version mismatch is a warning.",
+		.alike = "A stock driver or a missing module is a notice, because everything else works. Only a version mismatch is a warning.",
 		.look = look_companion,
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -651,31 +651,31 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
 		.cause = "Secure boot, or a kernel parameter, enabled lockdown.",
 		.next = "boot without lockdown to read the adapter's own state",
-		.alike = "A machine may be locked down on purpose: only diagnosis is limited.",
+		.alike = "A machine may be locked down on purpose; only diagnosis is limited.",
 		.look = look_lockdown,
 	}, {
 		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The driver of the device does not support the companion module.",
 		.cause = "A different driver of the same name is loaded.",
-		.next = "modprobe eadm, with the {driver}.ko that comes with it: modinfo {driver}",
+		.next = "modprobe eadm, with the {driver}.ko that comes with it (see modinfo {driver})",
 		.alike = "Drivers without companion support are skipped.",
 		.look = look_driver,
 	}, {
 		.name = "netdev", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "No network interface belongs to the device.",
-		.cause = "The interface has another MAC address, or was removed.",
+		.cause = "The interface has a different MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "A container that sees the adapters of its host, while their interfaces are in another network namespace, gets a notice. An active InfiniBand port, which needs no interface, looks the same. An interface above such an interface (macvlan, VLAN) is sufficient.",
+		.alike = "In a container that sees the host's adapters but not their network interfaces, this is a notice. An active InfiniBand port, which needs no interface, looks the same. An interface in the container above the adapter's interface (macvlan, VLAN) is sufficient.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The MTU of the interface is tiny, or smaller than another device's.",
+		.help = "The MTU of the interface is very small, or smaller than that of another device.",
 		.cause = "The MTU was set on one interface and not on others.",
 		.next = "give all interfaces of a network the same MTU",
-		.alike = "Interfaces of different networks look the same, so this is a warning.",
+		.alike = "Interfaces in different networks may have different MTUs, so this is only a warning.",
 		.look = look_mtu,
 	}, {
 		.name = "gid", .kind = DIAG_DEV, .groups = SETUP,
@@ -683,7 +683,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "These are a notice: a container that sees the GIDs of its host's interfaces, interfaces that are down, a standby member of a bond, and a GID of link scope. A port that is down is reported by the rule link-down alone. The address and version of GIDs are checked only with RoCE: adapters of other protocols have one GID, or equal ones.",
+		.alike = "This is a notice in a container that sees the GIDs of its host's interfaces, if the interfaces are down, for a standby member of a bond, and if the only usable GID has link scope. A port that is down is reported only by the rule link-down. Addresses and versions of GIDs are checked only with RoCE, because adapters of other protocols have one GID or equivalent ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
@@ -691,7 +691,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The network interface has no IP address in the caller's network namespace.",
 		.cause = "The interface was not configured, or is used in another network namespace.",
 		.next = "ip address add ADDRESS dev {netdev}",
-		.alike = "A machine that uses IPv6 only is excluded: one address of either family is enough. So are addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it, as connections from these addresses use the device.",
+		.alike = "A machine that uses only IPv6 is excluded, because one address of either family is sufficient. Addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it are sufficient, too, because connections from these addresses use the device.",
 		.look = look_address,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
@@ -715,14 +715,14 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "An IOMMU translates the device's DMA.",
 		.cause = "The kernel was booted with the IOMMU enabled.",
 		.next = "boot with iommu=pt",
-		.alike = "The IOMMU may be enabled on purpose, for safety: only performance suffers.",
+		.alike = "The IOMMU may be enabled on purpose, for protection; only performance is affected.",
 		.look = look_iommu,
 	}, {
 		.name = "huge-pages", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "No huge page is free for a library that keeps buffers in huge pages.",
 		.cause = "All huge pages are in use, by the library's buffers or by other users.",
-		.next = "sysctl vm.nr_hugepages, or switch off the use of huge pages in the library's provider (man fi_provider)",
+		.next = "sysctl vm.nr_hugepages, or disable the use of huge pages in the library's provider (man fi_provider)",
 		.alike = "A machine without huge pages is excluded, because regular pages are used. Adapters whose applications use verbs are skipped.",
 		.look = look_huge_pages,
 	}, {
@@ -730,7 +730,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel does not copy registered memory for processes that fork.",
 		.cause = "The kernel is older than Linux 5.12.",
-		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 where huge pages are registered, in the environment of applications",
+		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 if huge pages are registered, in the environment of applications",
 		.alike = "Applications that do not fork are not affected, so this is a notice.",
 		.look = look_fork,
 	}, {

@@ -105,7 +105,7 @@ static void look_response(struct judge *j, const struct diag_row *now,
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ADMIN ||
 	    !diag_lately(now, then, EQ_UNDELIVERED, EQ_LAST_UNDELIVERED, &ago))
 		return;
-	eadm_accuse(j, now, "the interrupt for the response to a command was not delivered %s ago: the guest's driver does not read it",
+	eadm_accuse(j, now, "the interrupt for the response to a command was not delivered %s ago, so the guest's driver does not read the response",
 		    eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -133,7 +133,7 @@ static void look_notifications(struct judge *j, const struct diag_row *now,
 
 	if (!n || !diag_u64(then, EQ_WAITING))
 		return;
-	eadm_accuse(j, now, "the ring of notifications is full, and those of %" PRIu64 " %s wait for free space",
+	eadm_accuse(j, now, "the notification ring is full, and the notifications of %" PRIu64 " %s wait for free space",
 		    n, eadm_plural(n, "CQ", "CQs"));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -275,7 +275,7 @@ static void look_held(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "%u %s for %s; the backend reports no reason",
 			    n, wait, age);
 		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
-		eadm_judge_cause(j, "The peer does not answer or has no receive posted, or the adapter throttles the QP.");
+		eadm_judge_cause(j, "The peer does not respond or has no receive posted, or the adapter throttles the QP.");
 		eadm_cite_all(j, DIAG_QP, now, qp_facts);
 		return;
 	}
@@ -307,14 +307,14 @@ const struct eadm_rule eadm_rules_side[] = {
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The backend of a virtual adapter is gone.",
 		.cause = "The RDMA device of the host was removed or has failed.",
-		.next = "eadm list; dmesg; restart the program behind the adapter when its device works again",
+		.next = "eadm list; dmesg; restart the program that provides the adapter once its device works again",
 		.alike = "A backend whose port is down is reported by another rule.",
 		.look = look_backend,
 	}, {
 		.name = "guest-lost", .kind = DIAG_DEV, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
-		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed from it without notice.",
+		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed without notice.",
 		.next = "eadm info {dev}; look at the log of the virtual machine monitor and of the program",
 		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, this is a notice.",
 		.look = look_lost_guest,
@@ -338,7 +338,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.name = "response-not-read", .kind = DIAG_EQ, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The interrupt for a command response was not delivered to the guest.",
-		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until its timeout.",
+		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until it times out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
 		.alike = "A driver that masks its interrupts is excluded, because they are delivered when it unmasks them.",
 		.look = look_response,
@@ -356,7 +356,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A guest leaves no free space for CQ notifications.",
 		.cause = "The guest's driver does not consume them: its CPU is busy or stopped, or its interrupt is lost.",
 		.next = "eadm dump eq -d {dev}; eadm dump eqe 2 -d {dev}",
-		.alike = "A ring that is full for a short time is excluded: it must be full in both samples.",
+		.alike = "A ring that is full for a short time is excluded, because it must be full in both samples.",
 		.look = look_notifications,
 	}, {
 		.name = "registration-slow", .kind = DIAG_CMDQ, .needs = STATE,
@@ -371,7 +371,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.stuck = true, .program = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = STATE | HW,
 		.help = "At least half of a guest's CQ holds completions that it does not poll.",
-		.cause = "The application in the guest is stopped, blocked or too slow; when the CQ is full, it fails with its QPs.",
+		.cause = "The application in the guest is stopped, blocked or too slow; once the CQ is full, it fails together with its QPs.",
 		.next = "eadm dump cq {id} -d {dev} --hw; in the guest: eadm diagnose",
 		.alike = "An application that leaves a few completions until later is excluded: less than half of the CQ does not count, nor does a CQ that is polled between the samples.",
 		.look = look_unpolled,
@@ -389,7 +389,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A QP has failed in the backend, but the guest considers it connected.",
 		.cause = "The guest received no event or completion for the failure, or its application does not react.",
 		.next = "eadm dump qp {id} -d {dev}; eadm dump cqe -d {dev} --hw",
-		.alike = "A QP that failed with an error that the guest received is reported by another rule. A QP that failed just now is excluded: both samples must show it.",
+		.alike = "A QP that failed with an error that the guest received is reported by another rule. A QP that has only just failed is excluded, because both samples must show the failure.",
 		.look = look_apart,
 	}, {
 		.name = "requests-held", .kind = DIAG_QP, .two = true,
@@ -398,7 +398,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A guest has outstanding requests, but none completes.",
 		.cause = "The adapter throttles the QP.",
 		.next = "eadm dump qp {id} -d {dev} --hw -o +waits-for,retries",
-		.alike = "Requests that are being executed do not count, however long they take. A peer without a receive is a notice, a peer that does not answer is a warning.",
+		.alike = "Requests that are being executed do not count, however long they take. If the peer has no receive posted, this is a notice; if it does not respond, this is a warning.",
 		.look = look_held,
 	},
 	{ 0 }

@@ -27,7 +27,7 @@ static void advise(struct judge *j, uint64_t code)
 	switch (code) {
 	case EADM_SMC_REASON_NO_DEVICE:
 	case EADM_SMC_REASON_NO_RDMA_DEVICE:
-		eadm_judge_next(j, "ip route get PEER: the RDMA device must belong to the interface it names, or have its PNET ID (smc_pnet -s); smcr device; eadm list");
+		eadm_judge_next(j, "ip route get PEER: the RDMA device must belong to the interface that it prints, or have the same PNET ID (smc_pnet -s); smcr device; eadm list");
 		return;
 	case EADM_SMC_REASON_SUBNET_MISMATCH:
 	case EADM_SMC_REASON_PEER_NO_USER_EID:
@@ -61,7 +61,7 @@ static void look_fallback(struct judge *j, const struct diag_row *now,
 	char age[32], when[64] = "";
 
 	if (code == EADM_SMC_REASON_PEER_HAS_NO_SMC) {
-		eadm_judge_remark(j, "SMC", "%" PRIu64 " %s on TCP because the peer has no SMC, which is permitted (eadm dump smc-fallback)",
+		eadm_judge_remark(j, "SMC", "%" PRIu64 " %s on TCP because the peer does not support SMC, which is not a fault (eadm dump smc-fallback)",
 				  clients + servers,
 				  eadm_plural(clients + servers,
 					      "connection was", "connections were"));
@@ -90,7 +90,7 @@ const struct eadm_rule eadm_rules_smc[] = {
 		.help = "Connections of SMC sockets, which should use RDMA, fell back to TCP.",
 		.cause = "The reason is unknown to this version of eadm.",
 		.next = "eadm dump smc; smcss -a; the reason in net/smc/smc_clc.h of this kernel",
-		.alike = "A peer without SMC is not a fault: its connections use TCP as well, so they are counted in a note. Connections that use RDMA or shared memory do not count. The kernel counts from the time SMC was loaded, so the connections may be closed.",
+		.alike = "A peer that does not support SMC is not a fault; its connections, which also use TCP, are only counted in a note. Connections that use RDMA or shared memory do not count. The kernel has counted since SMC was loaded, so the connections may already be closed.",
 		.look = look_fallback,
 	},
 	{ 0 }

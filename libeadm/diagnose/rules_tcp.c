@@ -60,7 +60,7 @@ const struct eadm_rule eadm_rules_tcp[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process that has libibverbs loaded has no QP, and transfers its data over TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
-		.next = "eadm check; the same by the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment shows the transport; eadm top",
+		.next = "eadm check; the same command as the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment shows the transport; eadm top",
 		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so this is a notice. Processes in other network namespaces are skipped.",
 		.look = look_tcp,
 	},

@@ -35,7 +35,7 @@ static void look_settings(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (!*unmatched)
 		return;
-	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has environment variables that match no device here: %s",
+	eadm_accuse(j, now, "%s (PID %" PRIu64 ") has environment variables that match no device on this host: %s",
 		    diag_text(now, USER_COMM), diag_u64(now, USER_PID), unmatched);
 	cite(j, now, USER_UNMATCHED);
 }
@@ -67,15 +67,15 @@ const struct eadm_rule eadm_rules_user[] = {
 		.name = "settings", .kind = DIAG_USER,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The environment of a process selects devices, GIDs or network interfaces that do not exist.",
-		.cause = "The variables were set for another host: devices and interfaces have different names here, as after a udev rename, or the GID has another index.",
+		.cause = "The variables were set for a different host, the devices and interfaces were renamed, for example by udev, or the GID has a different index.",
 		.next = "eadm list; eadm dump gid; ip link; correct or remove the variables where the job is started",
-		.alike = "A list for several hosts is excluded if one of its names exists here; so are exclusions (^) and patterns, a process in another network namespace, and a program that changes its own environment. A job that does not use the library ignores the variable, so this is a notice.",
+		.alike = "A list for several hosts is excluded if one of its names exists on this host; so are exclusions (^) and patterns, a process in another network namespace, and a program that changes its own environment. A job that does not use the library ignores the variable, so this is a notice.",
 		.look = look_settings,
 	}, {
 		.name = "two-libibverbs", .kind = DIAG_USER,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process has more than one file of libibverbs loaded.",
-		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has a list of devices and providers of its version only; objects of one cannot be used in the other.",
+		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has its own list of devices and loads only providers of its version; objects of one copy cannot be used with another.",
 		.next = "ldd of the program and of its plugins; LD_LIBRARY_PATH, so that one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
 		.alike = "One file that is mapped in several parts, or through a symbolic link, counts once.",
 		.look = look_copies,

@@ -57,7 +57,7 @@ static const struct diag_row *verbs_of(struct judge *j)
 
 /* The device files of a container do not change with the devices of the host. */
 static const char other_device[] =
-	"has the device number of another device: libraries cannot open it";
+	"has the device number of a different device, so libraries cannot open it";
 static const char other_cause[] =
 	"Devices were removed and added since the file was created, as when drivers are reloaded while containers run.";
 static const char other_next[] =
@@ -70,7 +70,7 @@ static void lacks_cm_file(struct judge *j)
 		eadm_judge_next(j, "modprobe rdma_ucm");
 		return;
 	}
-	eadm_judge_cause(j, "The module rdma_ucm is loaded: the container was started without the file, or udev did not create it.");
+	eadm_judge_cause(j, "The module rdma_ucm is loaded, but the container was started without the file, or udev did not create it.");
 	eadm_judge_next(j, "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host");
 }
 
@@ -87,7 +87,7 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	if (error == ENOENT) {
-		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist: no connections through rdma_cm");
+		eadm_accuse(j, now, "/dev/infiniband/rdma_cm does not exist, so rdma_cm cannot be used");
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		lacks_cm_file(j);
 	} else if (error == EXDEV) {
@@ -148,8 +148,8 @@ static void lacks_provider(struct judge *j, const struct diag_row *dev,
 	if (fault_of(verbs, provider, why, sizeof(why))) {
 		eadm_accuse(j, dev, "libibverbs cannot load the provider %s: %s",
 			    provider, why);
-		eadm_judge_cause(j, "A file of the provider is missing or damaged, belongs to another version of libibverbs, or may not be read by the caller.");
-		eadm_judge_next(j, "install ibverbs-providers (rdma-core) in the version of libibverbs, or restore the mode of the file");
+		eadm_judge_cause(j, "A file of the provider is missing or damaged, belongs to a different version of libibverbs, or may not be read by the caller.");
+		eadm_judge_next(j, "install ibverbs-providers (rdma-core) in the same version as libibverbs, or restore the mode of the file");
 	} else if (fault_of(verbs, "libibverbs", why, sizeof(why))) {
 		eadm_accuse(j, dev, "libibverbs does not list it: %s", why);
 		eadm_judge_cause(j, "A file of libibverbs may not be read by the caller.");
@@ -344,7 +344,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot make connections through rdma_cm.",
 		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
-		.next = "add a udev rule, or use the group that owns the file",
+		.next = "add a udev rule, or add the user to the group that owns the file",
 		.alike = "Applications may run as another user: only the caller's permission is checked.",
 		.look = look_rdma_cm,
 	}, {
@@ -368,8 +368,8 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot open the device.",
 		.cause = "The device file does not exist, or the caller may not open it.",
-		.next = "add a udev rule, use the group that owns the file, or start containers with --device",
-		.alike = "A container that sees the devices of its host, but has files only for the devices assigned to it, gets a notice. Applications may run as another user: only the caller's permission is checked.",
+		.next = "add a udev rule, add the user to the group that owns the file, or start containers with --device",
+		.alike = "In a container that sees the host's devices, but has files only for the devices assigned to it, this is a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},
 	{ 0 }

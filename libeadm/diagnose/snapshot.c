@@ -172,7 +172,7 @@ static void look_at_answers(struct reader *r, size_t first)
 	}
 	if (!error)
 		return;
-	snprintf(why, sizeof(why), "the adapter did not answer: %s",
+	snprintf(why, sizeof(why), "the adapter did not respond: %s",
 		 strerror(-error));
 	eadm_diag_lacks(r, DIAG_HW, error == -EOPNOTSUPP ? DIAG_LACK_FAMILY :
 						 DIAG_LACK_ADAPTER, why);

@@ -221,7 +221,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "notes", notes, NULL, "data that was requested and is missing", NULL },
+	{ "notes", notes, NULL, "requested data that is missing", NULL },
 	{ 0 },
 };
 

@@ -56,7 +56,7 @@ struct eadm_ctx *py_enter_alone(struct source *source)
 	for (handle = source->handles; handle; handle = handle->next)
 		if (handle->dump && handle->opened) {
 			PyErr_SetString(PyExc_RuntimeError,
-					"a dump of the source is not at its end; close it");
+					"a dump of the source is unfinished; read it to its end or close it");
 			return NULL;
 		}
 	return py_enter(source);

@@ -232,7 +232,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "in_doubt", in_doubt, NULL, "whether a longer interval makes the verdicts more certain", NULL },
+	{ "in_doubt", in_doubt, NULL, "True if a longer interval makes the verdicts more certain", NULL },
 	{ "interval", interval, NULL, "seconds between the two snapshots", NULL },
 	{ "gaps", gaps, NULL, "rules that could not be applied", NULL },
 	{ "notes", notes, NULL, "data that could not be read", NULL },

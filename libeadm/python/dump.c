@@ -102,7 +102,7 @@ static bool set_states(const struct eadm_object *object, PyObject *names,
 		return true;
 	if (!field || !(iterator = PyObject_GetIter(names))) {
 		if (!field)
-			PyErr_SetString(PyExc_ValueError, "the object has no state");
+			PyErr_SetString(PyExc_ValueError, "the object has no field 'state'");
 		return false;
 	}
 	while ((name = PyIter_Next(iterator))) {
@@ -305,7 +305,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef attributes[] = {
 	{ "notes", notes, NULL, "missing data; complete at the end", NULL },
 	{ "inconsistent", inconsistent, NULL,
-	  "whether objects appeared or vanished meanwhile; known at the end", NULL },
+	  "True if objects appeared or vanished during the dump; known at the end", NULL },
 	{ 0 },
 };
 

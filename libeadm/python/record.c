@@ -328,7 +328,7 @@ static PyMethodDef methods[] = {
 static PyGetSetDef attributes[] = {
 	{ "object", object_name, NULL, "kind of the object, such as \"qp\"", NULL },
 	{ "time", when, NULL, "time of arrival, in nanoseconds since 1970", NULL },
-	{ "extras", extras, NULL, "values without a field, by name", NULL },
+	{ "extras", extras, NULL, "values that have no field, by name", NULL },
 	{ 0 },
 };
 

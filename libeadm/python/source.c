@@ -325,8 +325,8 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "live", is_live, NULL, "whether the source is this machine", NULL },
-	{ "closed", is_closed, NULL, "whether the source was closed", NULL },
+	{ "live", is_live, NULL, "True if the source is this machine", NULL },
+	{ "closed", is_closed, NULL, "True if the source is closed", NULL },
 	{ "snapshots", snapshots, NULL, "number of snapshots in a capture", NULL },
 	{ 0 },
 };

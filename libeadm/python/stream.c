@@ -286,7 +286,7 @@ static PyMethodDef methods[] = {
 };
 
 static PyGetSetDef attributes[] = {
-	{ "lost", lost, NULL, "number of records that were lost", NULL },
+	{ "lost", lost, NULL, "number of lost records", NULL },
 	{ 0 },
 };
 
@@ -299,9 +299,9 @@ static PyGetSetDef attributes[] = {
 	}
 
 static PyType_Slot trace_slots[] =
-	SLOTS("An iterator of the commands of an adapter, which waits for them.");
+	SLOTS("An iterator over the commands of an adapter; waits for the next one.");
 static PyType_Slot events_slots[] =
-	SLOTS("An iterator of events, which waits for them; in a capture, it ends after the last one.");
+	SLOTS("An iterator over events; waits for the next one, or ends after the last one of a capture.");
 
 static PyType_Spec trace_spec = {
 	.name = "eadm._eadm.Trace",

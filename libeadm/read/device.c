@@ -132,7 +132,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	}
 	if (devices->rdma_err == -EPROTONOSUPPORT)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "this kernel has no RDMA: module ib_core is not loaded");
+				 "RDMA is not available: module ib_core is not loaded");
 	return devices->rdma_err;
 }
 

@@ -92,12 +92,12 @@ static int listen_to(struct eadm_events *events)
 		ret = listen_without_companion(events, &query, ret);
 	else if (!ret && ctx->live && !ctx->devices.events)
 		return no_events(ctx,
-				 "the companion module eadm.ko has no events");
+				 "the companion module eadm.ko does not provide events");
 	else if (!ret)
 		ret = eadm_reply_listen(ctx, &query, ctx->devices.events,
 					&events->reply);
 	return ret != -ENODATA ? ret :
-	       no_events(ctx, "the capture has no events ('eadm events --save' makes one)");
+	       no_events(ctx, "the capture contains no events ('eadm events --save' records them)");
 }
 
 EADM_API int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events)

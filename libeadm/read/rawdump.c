@@ -79,7 +79,7 @@ int eadm_rawdump_check(struct eadm_ctx *ctx, const struct eadm_object *object,
 				 object->title);
 	if (entries->has_range && entries->first > entries->last)
 		return eadm_fail(ctx, -ERANGE,
-				 "the range is reversed");
+				 "the range ends before it starts");
 	if ((unsigned int)entries->around > EADM_AROUND_CI)
 		return eadm_fail(ctx, -EINVAL, "--around requires 'pi' or 'ci'");
 	if (entries->around && entries->has_range)

@@ -254,7 +254,7 @@ static void explain(const struct eadm_ctx *ctx, const char *library,
 		eadm_providers_add_fault(faults, size, name, "%s", printed);
 	else if (other_abi(ctx, name, other, sizeof(other)))
 		eadm_providers_add_fault(faults, size, name,
-					 "%s is missing, and %s has another ABI number",
+					 "%s is missing; %s has a different ABI version",
 					 library, other);
 	else
 		eadm_providers_add_fault(faults, size, name, "%s is missing",

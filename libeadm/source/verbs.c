@@ -31,7 +31,7 @@ EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
 		  "limits of devices and state of providers");
 #define LIBRDMACM	"librdmacm.so.1"
 EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
-		  "devices that librdmacm lists although one cannot be opened");
+		  "list of librdmacm's devices if a device cannot be opened");
 
 /* A list stays valid for the requests of one check. */
 #define LIST_NS		1000000000ULL

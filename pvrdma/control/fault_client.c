@@ -20,8 +20,8 @@ static const char usage[] =
 	"       eadm-pvrdma fault CONTROL DEVICE KNOB=COUNT [arg=N] [target=N] [probability=N]\n"
 	"\n"
 	"Shows the fault knobs of the adapters of a program, or sets one. CONTROL is the\n"
-	"program's control socket. COUNT is how many times the fault strikes: -1: forever,\n"
-	"0 switches it off. A probability is in percent.\n";
+	"program's control socket. COUNT is the number of times that the fault occurs: -1\n"
+	"means no limit, and 0 disables the knob. The probability is in percent.\n";
 
 struct setting {
 	char knob[32];

@@ -69,7 +69,7 @@ static void set_knob(struct client *client, const struct nlmsghdr *nlh,
 
 	if (knob < 0 || !wanted->has_count || request->devices - request->device != 1) {
 		reply_error(client, nlh, -EINVAL, knob < 0 ? "no such knob" :
-			    wanted->has_count ? "a single device is required" : "a count is missing");
+			    wanted->has_count ? "a single device is required" : "missing count");
 		return;
 	}
 	err = fault_set(client->control->devices[request->device].m, (enum fault_id)knob,

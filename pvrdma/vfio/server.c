@@ -114,7 +114,7 @@ static int accept_client(struct vfio *vfio)
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		session_log(vfio, "client not accepted for now: %s", strerror(errno));
+		session_log(vfio, "accepting a client failed, will retry: %s", strerror(errno));
 		listen_again(vfio, false);
 		set_timer(vfio, RETRY_SECONDS);
 		return 0;

@@ -121,9 +121,9 @@ found() { # FILE
 
 @test "a peer that does not answer is found by the counters of a stock driver" {
 	silent "$BATS_TEST_TMPDIR/one" 0 15 1
-	[ "$(found "$BATS_TEST_TMPDIR/one")" = "critical peer-unresponsive the peer of QP 17 of ib_send_bw (99) does not answer: within 1.0 s, 2000 packets were sent and none received, and requests were sent again 15 times" ]
+	[ "$(found "$BATS_TEST_TMPDIR/one")" = "critical peer-unresponsive the peer of QP 17 of ib_send_bw (99) does not respond: within 1.0 s, 2000 packets were sent and none received, and requests were sent again 15 times" ]
 	silent "$BATS_TEST_TMPDIR/two" 0 15 2
-	[[ $(found "$BATS_TEST_TMPDIR/two") == "critical peer-unresponsive no peer answers: within "* ]]
+	[[ $(found "$BATS_TEST_TMPDIR/two") == "critical peer-unresponsive no peer responds: within "* ]]
 	[ "$(eadm --from "$BATS_TEST_TMPDIR/two" diagnose --json 2>/dev/null |
 		jq -c '[.rows[0].evidence[] | select(.object == "qp" and .name == "pid") | .value]')" = "[99,99]" ]
 	# Peers that answer, a sender without timeouts, one accident.
@@ -330,7 +330,7 @@ ok adapter 0:6 ($FAMILY) is bound to pci-stub" ]
 			function '{"address": "0:3", "driver": "vfio-pci", "devices": ""}'
 	done
 	[ "$(of_check "$here-exclusive" devices)" = \
-		"note 1 of 2 adapters is here; 0:2 is in another network namespace" ]
+		"note 1 of 2 adapters is in this network namespace; 0:2 is in another one" ]
 	[ "$(of_check "$here-shared" devices)" = "ok 2 RDMA devices" ]
 }
 
@@ -463,12 +463,12 @@ gid_check() { # JSON
 	[ "$(gid_check "{$v2, \"gid-usable\": \"best\", \"gid-others\": \"\"}")" = \
 		"ok port 1: use index 3, ::ffff:10.0.0.1 (RoCE v2, eth0)||0" ]
 	[[ $(gid_check "{$v2, \"gid-usable\": \"other-netns\", \"gid-others\": \"\"}") == \
-		"note port 1: no GID is usable here: eth0 is in another network namespace|use an adapter "*"|0" ]]
+		"note port 1: no GID is usable: eth0 is in another network namespace|use an adapter "*"|0" ]]
 	[[ $(gid_check "{$v2, \"gid-usable\": \"netdev-down\", \"gid-others\": \"\"}") == \
 		"note port 1: no GID is usable: eth0 is down|ip link set "*" up|0" ]]
 	[[ $(gid_check '{"gid": "fe80::1", "gid-index": 0, "gid-netdev": "eth0", "gid-type": "RoCE v2", "gid-scope": "link-local",
 		"gid-usable": "best", "gid-others": "1=roce-v1"}') == \
-		"note port 1: index 0 is usable on the same link only: fe80::1 (RoCE v2, eth0) is link-local; not 1 (RoCE v1)|ip address add "*"|0" ]]
+		"note port 1: index 0 is usable only on the same link: fe80::1 (RoCE v2, eth0) is link-local; not 1 (RoCE v1)|ip address add "*"|0" ]]
 	# Other protocols have no scope, and one GID, which the kernel calls "IB/RoCE v1".
 	[[ $(gid_check '{"gid": "fe80::1", "gid-index": 0, "gid-type": "IB/RoCE v1", "gid-usable": "best", "gid-others": ""}') == \
 		"ok GID 0 is fe80::1||"* ]]
@@ -498,7 +498,7 @@ gid_check() { # JSON
 	# The active member of a bond without an address.
 	audited "$above" setup "{\"dev-index\": 0, \"netdev\": \"eth0\", $member, \"bond-standby\": 0, $link}"
 	[[ $(of_check "$above" address) == "warn eth0 has no address in this "* ]]
-	[[ $(of_check "$above" gid) == "note port 1: index 0 is usable on the same link only: "* ]]
+	[[ $(of_check "$above" gid) == "note port 1: index 0 is usable only on the same link: "* ]]
 }
 
 @test "check: lists of GIDs that are too long, or of words that are none" {
@@ -520,7 +520,7 @@ gid_check() { # JSON
 		[ "$output" = true ]
 		run ! grep -E '^.{81}' <(eadm --from "$capture" check)
 	done
-	[[ $(eadm --from "$REPO/tests/captures/badly/unset.pcapng" check -d cloud_0) == *"N being 42,43"* ]]
+	[[ $(eadm --from "$REPO/tests/captures/badly/unset.pcapng" check -d cloud_0) == *"N = 42,43"* ]]
 }
 
 @test "check, of properties that are none" {
@@ -612,7 +612,7 @@ again() {
 }
 
 @test "wrong use" {
-	fails 2 "eadm: diagnose: --interval: at least 10ms" diagnose -i 1ms
+	fails 2 "eadm: diagnose: --interval: must be at least 10ms" diagnose -i 1ms
 	fails 2 "eadm: diagnose: qp: one argument too many ('eadm help diagnose')" diagnose qp
 	fails 3 "eadm: diagnose: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
 		--from "$TWO" diagnose -d cloud0
@@ -648,8 +648,8 @@ again() {
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/foreign" check --json
 	[ "$(jq '[.rows[] | select(.check == "companion" and .result == "ok")] | length' <<<"$output")" = 0 ]
 	[ "$(jq -r '.rows[] | select(.check == "companion") | "\(.result) \(.dev_name) \(.finding)"' \
-		<<<"$output")" = "note cloud_0 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C): it does not support the companion module
-note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C): it does not support the companion module" ]
+		<<<"$output")" = "note cloud_0 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C) and does not support the companion module
+note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C) and does not support the companion module" ]
 	run eadm --from "$BATS_TEST_TMPDIR/foreign" ver
 	[[ $output == *"module $(printf %-9s "$FAMILY") in-tree, srcversion 1A2B3C"* ]]
 	[[ $output == *"module eadm      0.1.0, out of tree, srcversion 4D5E6F"* ]]
@@ -688,11 +688,11 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/builds" check --json
 	for rule in companion driver; do
 		[ "$(jq -r --arg rule $rule '.rows[] | select(.check == $rule and .dev_name == "cloud_1") |
-			"\(.result) \(.finding)"' <<<"$output")" = "note driver $FAMILY and eadm.ko come from different builds (interfaces 0000001f and 9c0b34f1): the companion does not show the device" ]
+			"\(.result) \(.finding)"' <<<"$output")" = "note driver $FAMILY and eadm.ko come from different builds (interfaces 0000001f and 9c0b34f1), so the companion does not show the device" ]
 	done
 	[[ $(jq -r '.rows[] | select(.dev_name == "cloud_0") | .finding' <<<"$output") != *"different builds"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/builds" ver
-	[[ $output == *"companion of cloud_1"*"other build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
+	[[ $output == *"companion of cloud_1"*"different build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
 	[[ $output != *"companion of cloud_0"* ]]
 	fails 5 "eadm: dump: event queues: its driver and eadm.ko come from different builds" \
 		--from "$BATS_TEST_TMPDIR/builds" dump eq -d cloud_1

@@ -9,8 +9,8 @@ load common
 	fails 3 "eadm: events: cloud_9: no such RDMA device (did you mean 'cloud_0'?)" \
 		--from "$EVENTS" events -d cloud_9
 	[ "$(eadm --from "$EVENTS" events -d cloud_9 -j | jq .error.status)" = 3 ]
-	fails 2 "eadm: events: --count: more than 0" --from "$EVENTS" events -n 0
-	fails 2 "eadm: trace: --count: more than 0" trace -f -n 0
+	fails 2 "eadm: events: --count: must be greater than 0" --from "$EVENTS" events -n 0
+	fails 2 "eadm: trace: --count: must be greater than 0" trace -f -n 0
 }
 
 @test "events of a capture" {
@@ -26,15 +26,15 @@ load common
 @test "wrong use" {
 	fails 2 "eadm: dump: sqe: missing queue number" --from "$EVENTS" dump sqe
 	fails 2 "eadm: dump: --range: 'x..3' is not a range such as 8..15" --from "$EVENTS" dump sqe 1 --range x..3
-	fails 2 "eadm: dump: --range: '7..3' is reversed" --from "$EVENTS" dump sqe 1 --range 7..3
+	fails 2 "eadm: dump: --range: '7..3' ends before it starts" --from "$EVENTS" dump sqe 1 --range 7..3
 	fails 2 "eadm: dump: --around: not with --range" --from "$EVENTS" dump sqe 1 --range 1 --around pi
 	fails 2 "eadm: dump: --around: 'x': must be pi or ci" --from "$EVENTS" dump sqe 1 --around x
 	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: contexts exist for qp, cq and eq only" dump hwctx mr 1
-	fails 2 "eadm: dump: hwctx: missing kind of queue ('eadm dump hwctx qp|cq|eq N')" dump hwctx
+	fails 2 "eadm: dump: hwctx: missing queue type ('eadm dump hwctx qp|cq|eq N')" dump hwctx
 	fails 2 "eadm: conf: cc: list, get SETTING, set SETTING VALUE or set SETTING=VALUE" conf cc
 	fails 5 "eadm: conf: cc: settings of a capture cannot be changed" --from "$TWO" conf set cc 1 -d cloud_0
-	fails 5 "eadm: events: events: the capture has no events ('eadm events --save' makes one)" \
+	fails 5 "eadm: events: events: the capture contains no events ('eadm events --save' records them)" \
 		--from "$TWO" events
 	fails 3 "eadm: dump: send queue entries: not in the capture" --from "$TWO" dump sqe 10 -d cloud_0
 }

@@ -68,7 +68,7 @@ means() {
 
 @test "explain: unknown text ends with 3 and a clear word" {
 	fails 3 "eadm: explain: text: no known error in 1 line" explain "Segmentation fault"
-	fails 3 "eadm: explain: text: a system error of an unknown call: include the surrounding text" \
+	fails 3 "eadm: explain: text: system error of an unknown call: include the surrounding text" \
 		explain "Connection timed out"
 	run --separate-stderr eadm explain --json hello
 	[ "$status" = 3 ]

@@ -237,7 +237,7 @@ for byte in open(sys.argv[1], "rb").read(): os.write(1, bytes([byte]))' "$TWO" |
 		"$(eadm --from "$TWO" list)" ]
 	run bash -c 'cat "$1" /dev/zero | "$2" --from - list' _ "$TWO" "$EADM"
 	[ "$status" = 1 ]
-	[[ $output == "eadm: list: -: more than 256 MiB from a pipe or device: save the data to a file and read the file" ]]
+	[[ $output == "eadm: list: -: input from a pipe or device exceeds 256 MiB: save it to a file first" ]]
 	run timeout 20 "$EADM" bundle show /dev/zero
 	[ "$status" = 1 ]
 	run timeout 20 bash -c 'yes | "$@"' _ "$EADM" bundle verify -

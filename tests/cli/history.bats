@@ -94,7 +94,7 @@ load common
 	sed s/node7/node8/ "$swapped" >"$BATS_TEST_TMPDIR/other"
 	run --separate-stderr eadm --from "$swapped" --at '#2' stat --since "$BATS_TEST_TMPDIR/other"
 	[ "$status" = 0 ]
-	[ "$stderr" = "eadm: stat: host: the counters are of two machines: node8 before, node7 now" ]
+	[ "$stderr" = "eadm: stat: host: the counters are from different machines: node8 before, node7 now" ]
 }
 
 @test "stat --live goes on where a device does not answer, and without rows" {
@@ -265,10 +265,10 @@ hosts() {
 	fails 2 "eadm: diff: --at: not with diff (FILE@TIME selects a snapshot)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
 	fails 2 "eadm: stat: --since: not with --live" stat -l --since x
-	fails 2 "eadm: mark: live: is a reserved name (this machine)" mark live
+	fails 2 "eadm: mark: live: reserved for the current state of this machine" mark live
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
 	fails 2 "eadm: mark: --delete: which mark?" mark --delete
-	fails 2 "eadm: mark: --list: stands alone" mark --list x
+	fails 2 "eadm: mark: --list: cannot be combined with other arguments" mark --list x
 	fails 2 "eadm: mark: --device: a mark always includes all devices" mark -d cloud_0 x
 	fails 2 "eadm: record: --device: a capture always includes all devices" record -d cloud_0 x
 	run --separate-stderr env -u HOME -u XDG_STATE_HOME "$EADM" mark x

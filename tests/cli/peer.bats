@@ -66,7 +66,7 @@ reports() {
 }
 
 @test "an answer to another request" {
-	reports other 1 "$BATS_TEST_TMPDIR/socket: reply to another request"
+	reports other 1 "$BATS_TEST_TMPDIR/socket: reply to a different request"
 }
 
 @test "a packet larger than any" {

@@ -99,8 +99,8 @@ teardown() {
 	fails 2 "eadm: top: rat: unknown order (did you mean 'rate'?)" top --sort rat
 	fails 2 "eadm: top: --rows: requires --batch" top --rows 3
 	fails 2 "eadm: top: --output: top has fixed columns" top -o qpn
-	fails 2 "eadm: top: --interval: at least 10ms" top -b -i 1ms
-	fails 2 "eadm: top: --count: more than 0" top -b -n 0
+	fails 2 "eadm: top: --interval: must be at least 10ms" top -b -i 1ms
+	fails 2 "eadm: top: --count: must be greater than 0" top -b -n 0
 	fails 3 "eadm: top: nosuch: no such RDMA device" --from "$BUSY" -d nosuch top -b
 	fails 3 "eadm: top: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
 		--from "$TWO" -d cloud0 top -b

@@ -44,10 +44,10 @@ commands() {
 	fails 2 "eadm: test: x: one argument too many ('eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
 		test client 192.0.2.1 -t ping,echo
-	fails 2 "eadm: test: --port: from 1 to 65535" test server --port 65536
-	fails 2 "eadm: test: --size: from 1 to 1048576" test client 192.0.2.1 -s 2000000
-	fails 2 "eadm: test: --count: from 1 to 10000000" test client 192.0.2.1 -n 0
-	fails 2 "eadm: test: --timeout: from 1ms to 1h" test client 192.0.2.1 --timeout 2h
+	fails 2 "eadm: test: --port: must be from 1 to 65535" test server --port 65536
+	fails 2 "eadm: test: --size: must be from 1 to 1048576" test client 192.0.2.1 -s 2000000
+	fails 2 "eadm: test: --count: must be from 1 to 10000000" test client 192.0.2.1 -n 0
+	fails 2 "eadm: test: --timeout: must be from 1ms to 1h" test client 192.0.2.1 --timeout 2h
 	fails 2 "eadm: test: x: not a number" test client 192.0.2.1 --no-cm -g x
 	fails 2 "eadm: test: --from: cannot be used with test" --from "$TWO" test server
 	run eadm __complete eadm test client host --tests connect,e
@@ -93,8 +93,8 @@ commands() {
 	[ "$(eadm stat -o help)" = "$(eadm dump counters --list-columns)" ]
 	[ "$(eadm stat --list-columns)" = "$(eadm stat -o help)" ]
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
-	fails 2 "eadm: stat: sqe: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback have some)" stat sqe
-	fails 2 "eadm: stat: pd: without counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback have some)" stat pd
+	fails 2 "eadm: stat: sqe: has no counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback do)" stat sqe
+	fails 2 "eadm: stat: pd: has no counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback do)" stat pd
 	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
 	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "dev qp cq eq cmdq counters probe failure-total link health qp-counter smc smc-fallback " ]
 	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ')" = \
@@ -156,12 +156,12 @@ commands() {
 	fails 2 "eadm: trace: 1e30: not a time (such as 500ms, 2s or 1m)" \
 		trace --slower-than 1e30
 	fails 2 "eadm: stat: soon: not a time (such as 500ms, 2s or 1m)" stat -i soon
-	fails 2 "eadm: stat: --interval: at least 1ms" stat -i 0
-	fails 2 "eadm: stat: --count: more than 0" stat -n 0
+	fails 2 "eadm: stat: --interval: must be at least 1ms" stat -i 0
+	fails 2 "eadm: stat: --count: must be greater than 0" stat -n 0
 	fails 2 "eadm: stat: many: not a number" stat -n many
-	fails 2 "eadm: record: --count: more than 0" record -n 0 "$BATS_TEST_TMPDIR/x"
-	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 0
-	fails 2 "eadm: list: --timeout: from 1ms to 24h" list --timeout 25h
+	fails 2 "eadm: record: --count: must be greater than 0" record -n 0 "$BATS_TEST_TMPDIR/x"
+	fails 2 "eadm: list: --timeout: must be from 1ms to 24h" list --timeout 0
+	fails 2 "eadm: list: --timeout: must be from 1ms to 24h" list --timeout 25h
 	fails 2 "eadm: dump: --output: ',' is not a list of columns" dump qp -o ,
 	fails 2 "eadm: dump: --output: '' is not a list of columns" dump qp -o qpn,
 }
@@ -211,9 +211,9 @@ full_disk() {
 }
 
 @test "options that do not fit" {
-	fails 2 "eadm: dump: --state: counters do not have this property" dump counters --state rts
-	fails 2 "eadm: dump: --pid: event queues do not have this property" dump eq --pid 1
-	fails 2 "eadm: dump: --comm: devices do not have this property" dump dev --comm x
+	fails 2 "eadm: dump: --state: this filter does not apply to counters" dump counters --state rts
+	fails 2 "eadm: dump: --pid: this filter does not apply to event queues" dump eq --pid 1
+	fails 2 "eadm: dump: --comm: this filter does not apply to devices" dump dev --comm x
 	fails 2 "eadm: list: --hw: unknown option" list --hw
 	for command in check diagnose ver "mark --list" top test "diff a"; do
 		# shellcheck disable=SC2086

@@ -25,9 +25,9 @@ qpns() {
 	cgroup=$(eadm --from "$TWO" dump qp 11 -j | jq '.rows[0].cgroup_id // empty')
 	[ "$(qpns --netns "$netns" --cgroup "$cgroup")" = "$(qpns --netns "$netns")" ]
 	[[ $(qpns --netns "$netns") == *11* ]]
-	fails 2 "eadm: dump: /proc/self/ns/net: with --from, a network namespace is given by its number only" \
+	fails 2 "eadm: dump: /proc/self/ns/net: with --from, a network namespace must be given by its number" \
 		--from "$TWO" dump qp --netns /proc/self/ns/net
-	fails 2 "eadm: dump: blue: with --from, a control group is given by its number only" \
+	fails 2 "eadm: dump: blue: with --from, a control group must be given by its number" \
 		--from "$TWO" dump qp --cgroup blue
 	fails 2 "eadm: dump: /proc/self/stat: not a network namespace" \
 		dump qp --netns /proc/self/stat
@@ -66,10 +66,10 @@ qpns() {
 	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of its queue pairs are unknown (RDMA netlink shows only those of rdma_cm)" \
 		--from "$job" dump qp --peer 10.9.0.1
 	for option in netns cgroup-id; do
-		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: its queue pairs show no $option" \
+		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: its queue pairs have no $option" \
 			--from "$job" dump qp "--${option%-id}" 1
 	done
-	blind 5 "dump: rxe0: --state: cannot be applied: it shows no state" \
+	blind 5 "dump: rxe0: --state: cannot be applied: the device has no state" \
 		--from "$job" dump dev --state ready
 	run --separate-stderr eadm --from "$job" top -b --peer 10.9.0.1
 	[ "$status" = 6 ]
@@ -201,9 +201,9 @@ tx-bytes bytes           1.0k" ]
 	[ "$(eadm --from "$MOMENTS" list --watch=500ms -j | wc -l)" = 3 ]
 	[ "$(eadm --from "$MOMENTS" dump --watch cq -j | wc -l)" = 3 ]
 	[ "$(eadm --from "$MOMENTS" dump -w cq -j | wc -l)" = 3 ]
-	fails 2 "eadm: list: --watch: at least 1ms" list --watch 0
+	fails 2 "eadm: list: --watch: must be at least 1ms" list --watch 0
 	fails 2 "eadm: list: --count: requires --watch" list -n 3
-	fails 2 "eadm: list: --count: more than 0" list --watch -n 0
+	fails 2 "eadm: list: --count: must be greater than 0" list --watch -n 0
 	fails 2 "eadm: list: 5x: not a time (such as 500ms, 2s or 1m)" list --watch=5x
 }
 
@@ -287,9 +287,9 @@ tx-bytes bytes           1.0k" ]
 		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn
 	fails 2 "eadm: stat: --sort: not with --live" stat -l --sort port
 	fails 2 "eadm: trace: --sort: not with --follow" trace -f --sort op
-	fails 2 "eadm: dump: --peer: memory regions do not have this property" dump mr --peer 1.1.1.1
-	fails 2 "eadm: dump: --netns: devices do not have this property" dump dev --netns 1
-	fails 2 "eadm: dump: --cgroup: event queues do not have this property" dump eq --cgroup 1
+	fails 2 "eadm: dump: --peer: this filter does not apply to memory regions" dump mr --peer 1.1.1.1
+	fails 2 "eadm: dump: --netns: this filter does not apply to devices" dump dev --netns 1
+	fails 2 "eadm: dump: --cgroup: this filter does not apply to event queues" dump eq --cgroup 1
 	for peer in host 1.2.3 1.2.3.4:0 1.2.3.4:70000 1.2.3.4/33 ::1/129 "[::1]" "[::1" "[::1]x" 1.2.3.4:x; do
 		run --separate-stderr eadm dump qp --peer "$peer"
 		[ "$status" = 2 ]
@@ -301,5 +301,5 @@ tx-bytes bytes           1.0k" ]
 	[ "$(eadm --from "$TWO" stat cq --pid 4711 -j | jq '[.rows[].cqn] | unique | length')" -ge 1 ]
 	[ "$(eadm --from "$TWO" stat eq --sort index:desc -j | jq -c '[.rows[].index]')" = \
 		"$(eadm --from "$TWO" stat eq -j | jq -c '[.rows[].index] | sort | reverse')" ]
-	fails 2 "eadm: stat: --pid: counters do not have this property" stat --pid 1
+	fails 2 "eadm: stat: --pid: this filter does not apply to counters" stat --pid 1
 }

@@ -151,12 +151,12 @@ def slow_reload(place):
         hup(server, "web.yml: not loaded within 5 s of SIGHUP")
         equal(got("old")[LOADED], 0)
         place.write("web.yml", user("new") + tls())
-        hup(server, "will be loaded again")
+        hup(server, "will be reloaded afterwards")
         for _ in range(100):
             server.process.send_signal(signal.SIGHUP)
             equal(server.get("/healthz", headers=basic("prom", "old")).status, 200)
         true(int(server.status("Threads")) <= threads + 1, server.status("Threads"))
-        equal(server.text_of_log().count("will be loaded again"), 1)
+        equal(server.text_of_log().count("will be reloaded afterwards"), 1)
         # The file server is back.
         with open(stop, "wb"):
             pass

@@ -56,23 +56,23 @@ refuses() {
 	refuses "no such backend: 'soft,join=localhost:1'" --backend soft,join=localhost:1 sock
 	refuses "no such backend: 'soft,join=127.0.0.1:65536'" --backend soft,join=127.0.0.1:65536 sock
 	refuses "no such backend: 'soft,listen=./a,listen=./b'" --backend soft,listen=./a,listen=./b sock
-	refuses "no such MTU: '1500'" --mtu 1500 sock
-	refuses "no such MTU: ''" --mtu '' sock
-	refuses "no such version of RoCE: '3'" --roce 3 sock
-	refuses "no such version of the interface: '21'" --interface 21 sock
-	refuses "no such version of the interface: '-1'" --interface -1 sock
+	refuses "unsupported MTU: '1500'" --mtu 1500 sock
+	refuses "unsupported MTU: ''" --mtu '' sock
+	refuses "unsupported RoCE version: '3'" --roce 3 sock
+	refuses "unsupported interface version: '21'" --interface 21 sock
+	refuses "unsupported interface version: '-1'" --interface -1 sock
 	refuses "requires --roce 1" --interface 17 sock
 	refuses "requires a number of MiB: '0'" --memory 0 sock
 	refuses "no such quota: 'qps=0'" --quota cqs=4,qps=0 sock
 	refuses "no such quota: 'qps=1025'" --quota qps=1025 sock
 	refuses "no such quota: 'cars=1'" --quota cars=1 sock
 	refuses "no such quota: ''" --quota qps=1, sock
-	refuses "no such property of a socket: 'mrs='" sock,mrs=
-	refuses "no such property of a socket: 'memory=0'" sock,memory=0
+	refuses "unknown socket property: 'mrs='" sock,mrs=
+	refuses "unknown socket property: 'memory=0'" sock,memory=0
 	refuses "octal permissions: '888'" --mode 888 sock
-	refuses "no such property of a socket: 'mac=1:2:3'" sock,mac=1:2:3
-	refuses "no such property of a socket: 'mac=01:00:00:00:00:00'" sock,mac=01:00:00:00:00:00
-	refuses "no such property of a socket: 'color=red'" sock,color=red
+	refuses "unknown socket property: 'mac=1:2:3'" sock,mac=1:2:3
+	refuses "unknown socket property: 'mac=01:00:00:00:00:00'" sock,mac=01:00:00:00:00:00
+	refuses "unknown socket property: 'color=red'" sock,color=red
 	refuses "missing socket path" ,mac=52:54:00:00:00:01
 }
 

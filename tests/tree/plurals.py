@@ -18,8 +18,7 @@ PLURAL = re.compile(NOT_ONE + r"(?<!=)%[0-9.*]*(?:ll|[lzj])?[ud] (?:\w+ ){0,2}?"
 # What the number cannot be where these are, by the code around them.
 NEVER_ONE = {
     'days"': "two of them are the least that is shown in days",
-    "files may be open": "a program that runs has more",
-    "are needed to serve": "a server has several",
+    "are required": "a server has several",
     "asynchronous": "an adjective",
     "interrupts of vector": "ten",
     "events within %s, but no": "ten",

@@ -17,7 +17,7 @@ int main(void)
 {
 	ok(is(8, "no server listens at this address and port"),
 	   "an invalid service ID means that no server listens");
-	ok(is(28, "the server refused the connection, or listens on other addresses"),
+	ok(is(28, "the server refused the connection, or listens on different addresses"),
 	   "a consumer reject is not an errno");
 	ok(is(3, "rejected: no resources available") &&
 	   is(33, "rejected: invalid alternate flow label"),

@@ -76,7 +76,7 @@ unreachable() {
 	srd -p 4000 -t 90000 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
 	until_true 20 shown cq true >"$VM_OUT/cq" && record before &&
-		until_true 60 sees "$(device e0)" peer-unreachable "the peer never answered" || status=1
+		until_true 60 sees "$(device e0)" peer-unreachable "the peer never responded" || status=1
 	end_of "$pid"
 	return $status
 }

@@ -10,7 +10,7 @@
 
 LATE_LIBRARY(efadv, EFADV_FUNCTIONS);
 LATE_OPENER(efadv, EFADV_FUNCTIONS, "libefa.so.1", "suggested",
-	    "test EFA adapters of two machines");
+	    "test EFA between two machines");
 
 static int query(struct ibv_context *ctx, bool *can_read, bool *can_write,
 		 uint32_t *max_bytes)

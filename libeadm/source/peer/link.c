@@ -213,7 +213,7 @@ static int scan(struct link_stream *s, size_t len)
 	       nlh->nlmsg_len <= left) {
 		if (nlh->nlmsg_seq != s->stream.seq)
 			return eadm_fail(s->link->ctx, -EBADMSG,
-					 "%s: reply to another request",
+					 "%s: reply to a different request",
 					 s->link->path);
 		if (nlh->nlmsg_flags & NLM_F_DUMP_INTR)
 			s->torn = true;

@@ -180,7 +180,7 @@ static int add_gid(struct soft_links *links, struct soft_link *link, const struc
 	if (link->n_gids == LINK_MAX_GIDS)
 		return -EPROTO;
 	if (soft_find_port(links->soft, &gid->gid) || soft_find_link(links->soft, &gid->gid))
-		say(links, link, "a GID there is used by another adapter (two interfaces with one MAC address?)", 0);
+		say(links, link, "a GID of the linked program is also used by another adapter (do two interfaces have the same MAC address?)", 0);
 	if (!grow(link->gids, link->n_gids, link->max_gids))
 		return -ENOMEM;
 	link->gids[link->n_gids++] = *gid;

@@ -141,7 +141,7 @@ check "namespaces with devices for themselves" rdma system set netns exclusive
 ip netns add pod
 check "the namespace that has them" healthy "${as_user[@]}"
 check "one without them" finds 7 warn devices \
-	"0 of 2 adapters are here; $first, $second are in another network namespace" \
+	"0 of 2 adapters are in this network namespace; $first, $second are in another one" \
 	"${in_pod[@]}" "${as_user[@]}"
 not_unbound() {
 	! jq -r '.rows[] | select(.check == "unbound").result' "$work/said" | grep -v ok

@@ -44,12 +44,12 @@ verdict() { # FIELD: of create-failures
 	jq -r ".rows[] | select(.rule == \"create-failures\") | $1" "$work/said"
 }
 
-adapter="^The adapter refused it: "
+adapter="^The adapter refused the registration, because "
 limit="RLIMIT_MEMLOCK limits a process that has the device open: hold \(PID [0-9]+\) has pinned 10[0-9]+ of 8192 KiB"
 chmod 666 /dev/infiniband/uverbs*
 keep prlimit --memlock=$((8 * MIB)) "${as_user[@]}"
 check "a job of a user runs" [ $? = 0 ]
-check "its limit is named where it was the limit" fails "^The request did not reach the adapter\. $limit" "adapter refused it"
+check "its limit is named where it was the limit" fails "^The request did not reach the adapter\. $limit" "The adapter refused"
 remedy() {
 	verdict .next | grep -q "prlimit --memlock=unlimited --pid PID" &&
 		prlimit --memlock=unlimited --pid "$job" && echo >&"${JOB[1]}" &&
@@ -77,7 +77,7 @@ let_go
 # Without the companion, both remain where both may be.
 rmmod eadm
 keep prlimit --memlock=$((8 * MIB)) "${as_user[@]}"
-check "without the companion, what cannot be seen is said" fails "^Without the companion.*$limit" "adapter refused it"
+check "without the companion, what cannot be seen is said" fails "^Without the companion.*$limit" "The adapter refused"
 let_go
 keep
 set_knob $knob target $REG_MR arg 1 count 1

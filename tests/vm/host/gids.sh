@@ -86,7 +86,7 @@ check "gid: the container uses its own" gid_is 0 ok \
 	"${in_pod[@]}"
 pod_is_healthy() {
 	ends 0 "${in_pod[@]}" eadm check --json && has_row netdev \
-		"ok v0 is here; the interface below it is in another network namespace" &&
+		"ok v0 is in this network namespace; the interface below it is in another one" &&
 		ends 0 "${in_pod[@]}" eadm diagnose
 }
 check "gid: nothing is a fault there" pod_is_healthy
@@ -113,7 +113,7 @@ check "gid: a bundle has the container's view" in_bundle
 
 ip -n pod link delete v0
 check "gid: a container without an interface" until_true 20 gid_is 0 note \
-	"no GID is usable here: v0 is in another network namespace" "${in_pod[@]}"
+	"no GID is usable: v0 is in another network namespace" "${in_pod[@]}"
 lent_netdev() {
 	ends 0 "${in_pod[@]}" eadm check --json &&
 		has_row netdev "note its network interface v0 is in another network namespace"
@@ -145,7 +145,7 @@ check "gid: IPv6 only" until_true 20 gid_is 0 ok \
 # What is to be known.
 ip -6 address del 2001:db8::1/64 dev v0
 check "gid: the link-local one only" until_true 20 gid_is 7 note \
-	"index [0-9]+ is usable on the same link only: $local_gid \(RoCE v2, v0\) is link-local"
+	"index [0-9]+ is usable only on the same link: $local_gid \(RoCE v2, v0\) is link-local"
 ip address add "$addr/24" dev v0
 until_true 20 has_address
 ip link set v0 down

@@ -19,7 +19,7 @@ check "a device is lent to a namespace" rdma dev set efa_0 netns pod
 
 # one_here FUNCTION COMMAND...: the other one is here; also from a capture.
 one_here() {
-	local where="note 1 of 2 adapters is here; $1 is in another network namespace"
+	local where="note 1 of 2 adapters is in this network namespace; $1 is in another one"
 	shift
 
 	ends 0 "$@" eadm check --json && has_row devices "$where" || return
@@ -44,7 +44,7 @@ check "the namespace's, too" only_gid ip netns exec pod
 in_bundle() {
 	ip netns exec pod eadm bundle create -o "$work/bundle.tar.zst" &&
 		ends 0 eadm --from "$work/bundle.tar.zst" check --json &&
-		has_row devices "note 1 of 2 adapters is here; $kept is in another network namespace"
+		has_row devices "note 1 of 2 adapters is in this network namespace; $kept is in another one"
 }
 check "and says so in a bundle" in_bundle
 check "strictly it is a warning" ends 7 eadm check --strict

@@ -44,7 +44,7 @@ with() {
 
 	loads "$@" libibverbs.so.1 || return
 	if [ "$want" ]; then
-		diagnosed notice settings "python3 (PID $job) has environment variables that match no device here: $want"
+		diagnosed notice settings "python3 (PID $job) has environment variables that match no device on this host: $want"
 	else
 		diagnosed
 	fi
@@ -82,7 +82,7 @@ loads NCCL_IB_HCA="$dev" libibverbs.so.1
 check "a job with the name of the device" diagnosed
 renamed() {
 	rdma dev set "$dev" name rocep0s9 || return
-	diagnosed notice settings "python3 (PID $job) has environment variables that match no device here: NCCL_IB_HCA=$dev"
+	diagnosed notice settings "python3 (PID $job) has environment variables that match no device on this host: NCCL_IB_HCA=$dev"
 }
 check "a device that was renamed since" renamed
 explained() { # TEXT FINDING

@@ -36,7 +36,7 @@ for file in uverbs0 uverbs1 rdma_cm; do
 done
 check "pod: files with the numbers of their devices" eval \
 	'ends 0 pod eadm check && said "^ok uverbs rxe0: /dev/infiniband/uverbs0 can be opened"'
-stale="has the device number of another device: libraries cannot open it"
+stale="has the device number of a different device, so libraries cannot open it"
 node uverbs0 /dev/infiniband/uverbs1
 stale_node() {
 	ends 7 pod eadm check --json && has_row uverbs "warn /dev/infiniband/uverbs0 $stale" &&
@@ -56,7 +56,7 @@ check "pod: rdma_cm with the number of another device" eval \
 rm "$work/pod/rdma_cm"
 no_cm_file() {
 	ends 0 pod eadm check --json &&
-		has_row rdma-cm "note /dev/infiniband/rdma_cm does not exist: no connections through rdma_cm" &&
+		has_row rdma-cm "note /dev/infiniband/rdma_cm does not exist, so rdma_cm cannot be used" &&
 		same "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host" \
 			"$(jq -r '.rows[] | select(.check == "rdma-cm").remedy' "$work/said")" &&
 		ends 5 pod eadm test server && said 'rdma_cm: No such file or directory \(make this file available to the container'
@@ -89,7 +89,7 @@ renewed() {
 local="fe80::[0-9a-f:]+"
 ip address flush dev v0 scope global
 check "link-local: an address that peers resolve" until_true 20 gid_row note \
-	"port 1: index 0 is usable on the same link only: $local \(RoCE v2, v0\) is link-local"
+	"port 1: index 0 is usable only on the same link: $local \(RoCE v2, v0\) is link-local"
 v6 disable_ipv6=1
 check "link-local: IPv6 is disabled" until_true 20 gid_row note \
 	"port 1: no GID is usable: index 0, $local, is not a valid address of v0"
@@ -103,10 +103,10 @@ v6 disable_ipv6=0
 ip address flush dev v0 scope global
 ip link set v0 addrgenmode random
 check "link-local: made of a random number" eval 'renewed && until_true 20 gid_row note \
-	"port 1: index 1 is usable on the same link only: $local \\(RoCE v2, v0\\) is link-local; not 0 \\(is not an address of the interface\\)"'
+	"port 1: index 1 is usable only on the same link: $local \\(RoCE v2, v0\\) is link-local; not 0 \\(is not an address of the interface\\)"'
 ip link set v0 addrgenmode eui64
 check "link-local: made of the MAC address" eval 'renewed && until_true 20 gid_row note \
-	"port 1: index 0 is usable on the same link only"'
+	"port 1: index 0 is usable only on the same link"'
 ip netns add net
 ip link set v1 netns net
 ip -n net address add 2001:db8::1/64 dev v1 nodad
@@ -117,8 +117,8 @@ duplicate() {
 check "another host has the address" eval 'until_true 20 eval "eadm check | grep -q \"the port is not down\"" &&
 	ip address add 2001:db8::1/64 dev v0 && until_true 20 duplicate'
 not_used() {
-	gid_row note "port 1: index 0 is usable on the same link only: $local \(RoCE v2, v0\) is link-local; not 1 \(is not an address of the interface\)" &&
-		has_row address "warn v0 has no address in this network namespace besides the link-local one: no connections through rdma_cm to other networks"
+	gid_row note "port 1: index 0 is usable only on the same link: $local \(RoCE v2, v0\) is link-local; not 1 \(is not an address of the interface\)" &&
+		has_row address "warn v0 has no address in this network namespace besides the link-local one, so rdma_cm cannot connect to other networks"
 }
 check "address: a duplicate is not used" not_used
 ip -n net address delete 2001:db8::1/64 dev v1

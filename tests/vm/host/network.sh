@@ -28,7 +28,7 @@ check "mtu: info shows both, as ibv_devinfo does" shows_mtu
 enough() {
 	[[ $(jq -r '.rows[] | select(.check == "active-mtu").remedy' "$work/said") == "ip link set v0 mtu 4200"* ]] &&
 		ip link set v1 mtu 4200 && ip link set v0 mtu 4200 &&
-		checked 0 ok active-mtu "port 1: active MTU 4096, the largest that it supports"
+		checked 0 ok active-mtu "port 1: active MTU 4096, the largest supported"
 }
 check "mtu: what the remedy names is enough" enough
 check "mtu: and nothing is to be noted" ends 0 eadm check --strict
@@ -76,7 +76,7 @@ flux="w0=10.9.0.2/24 is in the subnet of v0, whose address is also announced by 
 check "subnet: both answer" checked 7 warn subnet "$flux"
 shows_values() {
 	ends 7 eadm check -d rxe1 --json &&
-		has_row subnet "warn v0=10.9.0.1/24 is in the subnet of w0, whose address is also announced by v0 (arp_ignore 0); its packets leave by v0" &&
+		has_row subnet "warn v0=10.9.0.1/24 is in the subnet of w0, whose address is also announced by v0 (arp_ignore 0); its packets leave through v0" &&
 		same "w0=10.9.0.2/24 w0 0 0 0 v0" "$(eadm dump setup -d "$dev" --json |
 			jq -r '.rows[0] | "\(.subnet) \(.arp_answers) \(.arp_ignore) \(.arp_announce) \(.rp_filter) \(.route_netdev)"')"
 }

@@ -98,17 +98,17 @@ falls_for() { # SAYING WORDS
 	wait $peer 2>/dev/null
 	return $status
 }
-check "a silent server" falls_for silent "address exchange failed: no answer within 3.0 s"
-check "one that answers a byte now and then" falls_for slow "address exchange failed: no answer within 3.0 s"
-check "half an answer" falls_for half "address exchange failed: no answer within 3.0 s"
+check "a silent server" falls_for silent "address exchange failed: no response within 3.0 s"
+check "one that answers a byte now and then" falls_for slow "address exchange failed: no response within 3.0 s"
+check "half an answer" falls_for half "address exchange failed: no response within 3.0 s"
 check "a server of something else" falls_for garbage \
 	"address exchange failed: the peer is not an 'eadm test server' \(port 18514\)"
 check "one that closes at once" falls_for nothing "address exchange failed: the server closed the TCP connection"
 check "one of another version" falls_for version "address exchange failed: the server runs a different version of eadm"
-check "one whose length is wrong" falls_for length "address exchange failed: invalid answer"
-check "one with impossible values" falls_for limits "address exchange failed: invalid answer"
-check "one of the other RoCE version" falls_for v1 "address exchange failed: invalid answer"
-check "one that answers like a client" falls_for hello "address exchange failed: invalid answer"
+check "one whose length is wrong" falls_for length "address exchange failed: invalid response"
+check "one with impossible values" falls_for limits "address exchange failed: invalid response"
+check "one of the other RoCE version" falls_for v1 "address exchange failed: invalid response"
+check "one that answers like a client" falls_for hello "address exchange failed: invalid response"
 check "one that refuses" falls_for refused \
 	"route failed: the server has no route to this GID \(Connection timed out\)"
 check "one whose GID has no host" falls_for gid "route failed: from $dev, GID [0-9]+ .*, to GID ::ffff:10.9.0.77: "
@@ -118,7 +118,7 @@ closed_port() {
 check "a closed port" closed_port
 # A firewall that swallows.
 no_host() {
-	TIMEOUT=2s ask_tcp 1 --no-cm 10.9.0.99 && said 'TCP connection failed: (no answer within 2.0 s|No route to host)'
+	TIMEOUT=2s ask_tcp 1 --no-cm 10.9.0.99 && said 'TCP connection failed: (no response within 2.0 s|No route to host)'
 }
 check "a host that does not exist" no_host
 check "the client leaves nothing" until_true 30 nothing_left

@@ -60,7 +60,7 @@ check "110: RTR fails without a neighbour" goes_on "rtr 110"
 no_neighbour() {
 	until_true 20 eval "ip neigh show dev v0 | grep -q '^$peer .*FAILED'" && ends 0 "${as_user[@]}" eadm diagnose --json || return
 	found neighbour-failed | tee "$work/found"
-	grep -qE "^notice no neighbour on v0 answers for $peer, and QP [0-9]+ of lonely \($job\) stays in INIT: .* 110 \(Connection timed out\)" "$work/found"
+	grep -qE "^notice neighbour resolution on v0 fails for $peer, and QP [0-9]+ of lonely \($job\) stays in INIT: .* 110 \(Connection timed out\)" "$work/found"
 }
 check "110: diagnose names address, interface, QP and process" no_neighbour
 recorded() {

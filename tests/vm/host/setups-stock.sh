@@ -81,7 +81,7 @@ setup "rxe, two devices" user \
 setup "rxe, a pod with IPv6 only" pod-user \
 	'wire v && address v0 10.9.0.1/24 && rxe rxe0 v0 && pod v0 2001:db8::7/64 && has_gid rxe0 2001:db8::7 eth0' \
 	"uses_gid rxe0 2001:db8::7 eth0" \
-	"row rxe0 netdev ok 'eth0 is here; the interface below it is in another network namespace'" \
+	"row rxe0 netdev ok 'eth0 is in this network namespace; the interface below it is in another one'" \
 	from_bundle
 setup "rxe, a pod with an address of a VLAN" pod \
 	'wire v && address v0 10.9.0.1/24 && rxe rxe0 v0 && vlan v0 5 10.5.0.1/24 && pod v0.5 10.5.0.7/24 &&

@@ -35,7 +35,7 @@ check "silent: SMC that is not in use" unused
 lawful() {
 	smc 7010 tcp smc && smc 7011 tcp smc && smc 7012 smc tcp && sums 2 1 &&
 		counted "0x3010000 peer-has-no-smc 2 1" && same "" "$(verdicts)" && ends 0 eadm diagnose &&
-		said 'SMC: 3 connections were on TCP because the peer has no SMC, which is permitted'
+		said 'SMC: 3 connections were on TCP because the peer does not support SMC, which is not a fault'
 }
 check "a plain TCP peer is counted, and has no verdict" lawful
 

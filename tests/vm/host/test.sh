@@ -32,7 +32,7 @@ serve
 check "a server listens by rdma_cm" grep -q "listening on all addresses port 18514 (rdma_cm)" "$work/server"
 other_family() {
 	client 1 2001:db8::1 &&
-		said 'connection failed: the server refused the connection, or listens on other addresses' &&
+		said 'connection failed: the server refused the connection, or listens on different addresses' &&
 		! said 'No space left'
 }
 check "an IPv6 client of an IPv4 server is refused without an errno" other_family
@@ -96,7 +96,7 @@ check "an address without a route: address resolution failed" \
 	eval 'client 3 198.51.100.1 && said " address resolution failed: no RDMA device has a route"'
 no_neighbour() {
 	ends 1 eadm test client 10.9.0.99 --timeout 3s &&
-		said ' address resolution failed: (the peer does not respond|no answer within)'
+		said ' address resolution failed: (the peer does not respond|no response within)'
 }
 check "a neighbour that does not exist: address resolution failed" no_neighbour
 

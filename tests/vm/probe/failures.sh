@@ -94,7 +94,7 @@ check "a GID is removed that no QP sends from" until_true 20 eval '! gid_index 1
 check "  it is not accused" no_verdict gid-removed
 ip address del 10.79.0.50/24 dev probe0
 check "the GID of a connected QP is removed" until_true 20 eval '! gid_index 10.79.0.50'
-check "  gid-removed names GID and QP" verdict gid-removed "10.79.0.50.*which QP [0-9]+ sends from, was removed"
+check "  gid-removed names GID and QP" verdict gid-removed "10.79.0.50.*from which QP [0-9]+ sends, was removed"
 end gid
 
 # ---- limits
@@ -102,7 +102,7 @@ stays "a process looks for the limit" search $src/scenes $dev limit search
 check "  it is not accused" no_verdict limit-exceeded
 end search
 stays "a process wants more than the device has" limit $src/scenes $dev limit
-check "  limit-exceeded names process, limit and what it asked for" eval 'verdict limit-exceeded "scenes \(PID ${kept[limit]}\) asked for [0-9]+ entries of its send queue .* at most [0-9]+"'
+check "  limit-exceeded names process, limit and what it requested" eval 'verdict limit-exceeded "scenes \(PID ${kept[limit]}\) requested [0-9]+ send queue entries .* at most [0-9]+"'
 end limit
 
 stays "a process registers what it may lock" locks $src/scenes $dev memlock 1048576 65536

@@ -143,7 +143,7 @@ static int check_types(struct probe *p, const char *path)
 				   path, needed[i].module, needed[i].type);
 		else
 			ret = fail(-ENOENT,
-				   "%s has no type information: use --btf FILE with that of the kernel, ib_core, ib_uverbs and rdma_cm",
+				   "%s has no type information: use --btf FILE with the type information of the kernel, ib_core, ib_uverbs and rdma_cm",
 				   needed[i].module);
 	}
 	btf__free(btf);
@@ -227,7 +227,7 @@ static int choose(struct probe *p)
 	p->about.functions = __builtin_popcountll(there.mask);
 	functions_free(&there);
 	return n ? 0 : fail(-ENOENT,
-			    "this kernel has none of the functions: is ib_core loaded?");
+			    "this kernel has none of the functions to be probed: is ib_core loaded?");
 }
 
 /* ---- pinning ----------------------------------------------------------------- */
@@ -429,7 +429,7 @@ static int claim(const struct probe *p)
 			    "/sys/fs/bpf is not a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
 	if (mkdir(EADM_PROBE_DIR, 0700))
 		return errno == EEXIST ?
-			       fail(-EEXIST, "already running, or left over from a killed probe ('eadm probe stop' ends it)") :
+			       fail(-EEXIST, "already running, or left over from a killed probe ('eadm probe stop' removes it)") :
 			       fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
 	ret = give(p, EADM_PROBE_DIR, 0750);
 	if (!ret)
