@@ -90,13 +90,13 @@ static int find_value(struct cli *cli, const char *param,
 	word_join(&words, all, sizeof(all));
 	if (near)
 		fail(cli, STATUS_USAGE, text,
-		     "not a value of %s (did you mean '%s'?)", param, near);
+		     "not a valid value of %s (did you mean '%s'?)", param, near);
 	else if (*all)
-		fail(cli, STATUS_USAGE, text, "not a value of %s (%s)", param,
+		fail(cli, STATUS_USAGE, text, "not a valid value of %s (%s)", param,
 		     all);
 	else
 		fail(cli, STATUS_USAGE, text,
-		     "not a value of %s (a number, or a time such as 500ms)",
+		     "not a valid value of %s (a number, or a time such as 500ms)",
 		     param);
 	word_free(&words);
 	return STATUS_USAGE;
@@ -156,7 +156,7 @@ static char *the_device(struct cli *cli)
 	if (n == 1)
 		return name;
 	fail(cli, STATUS_USAGE, "--device",
-	     n ? "several devices: select one with --device" : "no device supports settings");
+	     n ? "required, because there are several devices" : "no device supports settings");
 	free(name);
 	return NULL;
 }
@@ -242,7 +242,7 @@ static int set_pair(struct cli *cli, const char *pair)
 	int status;
 
 	if (!equal)
-		return fail(cli, STATUS_USAGE, pair, "a value is missing (SETTING=VALUE)");
+		return fail(cli, STATUS_USAGE, pair, "missing value (SETTING=VALUE)");
 	name = strndup(pair, equal - pair);
 	if (!name)
 		return fail(cli, STATUS_FAILED, "memory", "out of memory");

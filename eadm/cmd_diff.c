@@ -528,11 +528,11 @@ static int run(struct cli *cli)
 				"missing mark or capture ('eadm help diff')");
 	if (cli->args.opt[OPT_SETUP] && cli->args.opt[OPT_HW])
 		return fail(cli, STATUS_USAGE, "--hw",
-			    "not with --setup: the configuration has no queue contexts");
+			    "cannot be used with --setup: the configuration has no queue contexts");
 	if (cli->args.opt[OPT_AT] || cli->args.opt[OPT_SAVE])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",
-			    "not with diff (FILE@TIME selects a snapshot)");
+			    "cannot be used with diff (FILE@TIME selects a snapshot)");
 	status = open_snapshot(cli, arg[0], &diff.a.ctx);
 	if (!status)
 		status = open_snapshot(cli, n > 1 ? arg[1] : "live",

@@ -97,7 +97,7 @@ static int check_options(struct cli *cli, const struct eadm_object *object)
 				    "applies to sqe, rqe, cqe, eqe and cmde only");
 	}
 	if (cli->args.opt[OPT_RANGE] && cli->args.opt[OPT_AROUND])
-		return fail(cli, STATUS_USAGE, "--around", "not with --range");
+		return fail(cli, STATUS_USAGE, "--around", "cannot be used with --range");
 	return 0;
 }
 
@@ -159,7 +159,7 @@ static int fill_options(struct cli *cli, struct view *view)
 	};
 	if (id == 2 && !view->entries.hwctx)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "contexts exist for qp, cq and eq only");
+			    "only qp, cq and eq have contexts");
 	if (!opts->has_id && !is_named(object, "regs") &&
 	    !is_named(object, "cmde") && !is_named(object, "cqe"))
 		return fail(cli, STATUS_USAGE, eadm_object_name(object),

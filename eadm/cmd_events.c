@@ -122,7 +122,7 @@ static int show_past(struct cli *cli)
 	int status;
 
 	if (cli->args.opt[OPT_COUNT])
-		return fail(cli, STATUS_USAGE, "--count", "not with --past");
+		return fail(cli, STATUS_USAGE, "--count", "cannot be used with --past");
 	cli->args.opt[OPT_SORT] = "time";
 	status = view_init(cli, eadm_object_find("failure"), false, &view);
 	if (!status)

@@ -300,7 +300,7 @@ static int run(struct cli *cli)
 
 	if (cli->args.opt[OPT_LIST])
 		return cli->args.n_words ?
-			       fail(cli, STATUS_USAGE, "--list", "not with TEXT") :
+			       fail(cli, STATUS_USAGE, "--list", "cannot be used with TEXT") :
 			       show_all(cli, NULL, &(struct host){ 0 });
 	log = log_new();
 	if (!log)

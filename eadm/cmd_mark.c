@@ -149,7 +149,7 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, name,
 			    "reserved for the current state of this machine");
 	if (cli->args.opt[OPT_DELETE] && !cli->args.n)
-		return fail(cli, STATUS_USAGE, "--delete", "which mark?");
+		return fail(cli, STATUS_USAGE, "--delete", "missing NAME");
 	if (!mark_path(name, path, sizeof(path)))
 		return fail(cli, STATUS_FAILED, name,
 			    "neither XDG_STATE_HOME nor HOME is set");

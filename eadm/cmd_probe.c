@@ -202,7 +202,7 @@ static int run(struct cli *cli)
 	if (!strcmp(verb, "status"))
 		return show_status(cli);
 	if (cli->args.opt[OPT_FROM])
-		return fail(cli, STATUS_USAGE, "--from", "not with probe");
+		return fail(cli, STATUS_USAGE, "--from", "cannot be used with probe");
 	if (!opt_size(cli, OPT_SIZE, &bytes))
 		return STATUS_USAGE;
 	if (!bytes || bytes > 1ULL << 30)

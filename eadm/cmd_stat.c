@@ -438,10 +438,10 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, "--original",
 			    "cannot be combined with other options");
 	if ((live || since) && cli->args.opt[OPT_SORT])
-		return fail(cli, STATUS_USAGE, "--sort", "not with %s",
+		return fail(cli, STATUS_USAGE, "--sort", "cannot be used with %s",
 			    live ? "--live" : "--since");
 	if (live && since)
-		return fail(cli, STATUS_USAGE, "--since", "not with --live");
+		return fail(cli, STATUS_USAGE, "--since", "cannot be used with --live");
 	status = filter_init(cli, stat.view.object, &stat.view.filter);
 	if (!status)
 		status = sort_init(cli, stat.view.object, &stat.view.sort);

@@ -10,7 +10,7 @@ static const struct option_def options[] = {
 	{ OPT_PORT, 'p', "port", "PORT", WORDS_ANY,
 	  "port of the server, for rdma_cm or TCP (default: " TEST_PORT ")" },
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
-	  "local address, which selects the device" },
+	  "local address (selects the device)" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
 	  "client: only these tests: connect, data, rdma, echo, order, rate" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,

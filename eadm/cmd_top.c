@@ -14,7 +14,7 @@ static const struct option_def options[] = {
 	{ OPT_BATCH, 'b', "batch", NULL, WORDS_NONE,
 	  "print tables instead of drawing on the terminal" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
-	  "show processes instead of QPs, and whether they use RDMA or TCP" },
+	  "show processes instead of QPs, and their transport (RDMA or TCP)" },
 	{ OPT_ROWS, 0, "rows", "N", WORDS_ANY,
 	  "with --batch: number of QPs or processes (default: 20)" },
 	{ OPT_SORT, 0, "sort", "ORDER", WORDS_TOP_SORT,

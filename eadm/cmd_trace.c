@@ -204,7 +204,7 @@ static int check(struct cli *cli, const char *verb)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "one argument too many ('eadm help trace')");
 	if (verb && cli->args.opt[OPT_FOLLOW])
-		return fail(cli, STATUS_USAGE, "--follow", "not with %s",
+		return fail(cli, STATUS_USAGE, "--follow", "cannot be used with %s",
 			    verb);
 	if (!export && cli->args.opt[OPT_FORMAT])
 		return fail(cli, STATUS_USAGE, "--format",
@@ -269,7 +269,7 @@ static int run(struct cli *cli)
 			    "requires --follow");
 	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort",
-			    "not with --follow");
+			    "cannot be used with --follow");
 	status = check(cli, verb);
 	if (status)
 		return status;

@@ -348,7 +348,7 @@ static int run(struct cli *cli)
 
 const struct command cmd_complete = {
 	.name = "__complete",
-	.help = "answer a shell",
+	.help = "print completions for a shell",
 	.hidden = true,
 	.raw = true,
 	.run = run,

@@ -84,7 +84,7 @@ int open_source(struct cli *cli)
 	if (cli->args.opt[OPT_AT] && !from)
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	if (from && peer)
-		return fail(cli, STATUS_USAGE, "--peer", "not with --from");
+		return fail(cli, STATUS_USAGE, "--peer", "cannot be used with --from");
 	eadm_set_peers(cli->ctx, !cli->args.opt[OPT_NO_PEERS]);
 	ret = from ? open_file(cli, from) :
 	      peer ? eadm_open_peer(cli->ctx, peer) : eadm_open_live(cli->ctx);

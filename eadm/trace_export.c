@@ -41,7 +41,7 @@ int trace_export(struct cli *cli, struct view *view, const char *path)
 	if (cli->args.opt[OPT_OUTPUT] || cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_SORT] ? "--sort" : "--output",
-			    "not with export");
+			    "cannot be used with export");
 	for (i = 0; name && i < ARRAY_SIZE(formats); i++) {
 		if (!strcmp(formats[i].name, name))
 			break;

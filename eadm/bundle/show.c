@@ -224,7 +224,7 @@ static int open_bundle(struct reader *r, struct cli *cli)
 
 	*r = (struct reader){ .cli = cli, .path = cli->args.arg[1] };
 	if (!r->path)
-		return fail(cli, STATUS_USAGE, "FILE", "which bundle?");
+		return fail(cli, STATUS_USAGE, "FILE", "missing");
 	if (jsonc_open())
 		return fail(cli, STATUS_UNSUPPORTED, "libjson-c5",
 			    "the package is not installed");

@@ -60,9 +60,9 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 	if (cli->args.opt[OPT_AT] && !cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	if (cli->args.opt[OPT_PROGRAM] && cli->args.opt[OPT_FROM])
-		return fail(cli, STATUS_USAGE, "--peer", "not with --from");
+		return fail(cli, STATUS_USAGE, "--peer", "cannot be used with --from");
 	if (cli->args.opt[OPT_SAVE])
-		return fail(cli, STATUS_USAGE, "--save", "not with exporter");
+		return fail(cli, STATUS_USAGE, "--save", "cannot be used with exporter");
 	setup->scrape = (struct scrape_opts){
 		.from = cli->args.opt[OPT_FROM],
 		.peer = cli->args.opt[OPT_PROGRAM],

@@ -364,7 +364,7 @@ static int take_user(struct reader *r, const char *key, const yaml_node_t *node)
 	memcpy(cost, hash + HASH_SALT - 3, 2);
 	if (!parse_u64(cost[0] == '0' ? cost + 1 : cost, &n) || n < 4 ||
 	    n > MAX_COST)
-		return bad(r, node, "%s: the hash has a cost of %s, not 4 to %d",
+		return bad(r, node, "%s: the hash has a cost of %s, which is not from 4 to %d",
 			   key, cost, MAX_COST);
 	for (i = 0; i < config->n_users; i++) {
 		if (!strcmp(config->users[i].name, key))

@@ -162,7 +162,7 @@ const char *exchange_refusal(const struct exchange *message, char *buf,
 		[REFUSED_VERSION] = "the server runs a different version of eadm",
 		[REFUSED_TYPE] = "the server's adapter uses a different type of queue pairs",
 		[REFUSED_PROTOCOL] = "the GIDs of both ends differ in RoCE version",
-		[REFUSED_ADAPTER] = "the server has no adapter to use",
+		[REFUSED_ADAPTER] = "the server has no usable adapter",
 		[REFUSED_QP] = "the server cannot create a queue pair",
 		[REFUSED_ROUTE] = "the server has no route to this GID",
 	};

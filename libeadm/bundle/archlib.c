@@ -11,8 +11,8 @@
 
 #define ARCHIVE	"libarchive.so.13"
 #define NETTLE	"libnettle.so.8"
-EADM_LATE_LIBRARY(archive, ARCHIVE, "recommended", "bundles for support");
-EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "bundles for support");
+EADM_LATE_LIBRARY(archive, ARCHIVE, "recommended", "support bundles");
+EADM_LATE_LIBRARY(nettle, NETTLE, "recommended", "support bundles");
 
 static bool load(struct eadm_archive *lib)
 {

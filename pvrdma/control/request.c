@@ -148,7 +148,7 @@ static void take_rows(struct client *client, const struct nlmsghdr *nlh)
 	if (!err && !request->dump &&
 	    (request->devices - request->device != 1 ||
 	     (!request->has_key && !eadm_objects[request->object].by_device))) {
-		words = "the request names no object";
+		words = "the request does not specify an object";
 		err = -EINVAL;
 	}
 	if (err) {

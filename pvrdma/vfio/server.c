@@ -201,7 +201,7 @@ static int serve(struct vfio *vfio)
 	int ret = talk(vfio, &why);
 
 	if (!ret && read(vfio->timer, &count, sizeof(count)) > 0) {
-		why = "no version negotiated in time";
+		why = "version negotiation timed out";
 		ret = -EBADMSG;
 	}
 	/* The last message may have accessed memory whose file was truncated. */

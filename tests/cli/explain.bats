@@ -81,7 +81,7 @@ means() {
 }
 
 @test "explain: usage errors" {
-	fails 2 "eadm: explain: --list: not with TEXT" explain --list text
+	fails 2 "eadm: explain: --list: cannot be used with TEXT" explain --list text
 	fails 2 "eadm: explain: --wrong: unknown option" explain --wrong
 	fails 2 "eadm: explain: $BATS_TEST_FILENAME: a file must be read from standard input ('eadm explain < FILE')" \
 		explain "$BATS_TEST_FILENAME"

@@ -251,7 +251,7 @@ hosts() {
 	[ "$status" = 0 ]
 	[ "$(echo "$output" | jq '.rows | length')" = 0 ]
 	[ "$(echo "$output" | jq -r '.notes[0].what')" = equal ]
-	fails 2 "eadm: diff: --hw: not with --setup: the configuration has no queue contexts" \
+	fails 2 "eadm: diff: --hw: cannot be used with --setup: the configuration has no queue contexts" \
 		diff "$TWO" "$TWO" --setup --hw
 	fails 2 "eadm: diff: qp: is not part of a host's configuration" diff "$TWO" "$TWO" qp --setup
 }
@@ -262,12 +262,12 @@ hosts() {
 	fails 2 "eadm: diff: @#1: '@TIME' needs a capture: use --from FILE" diff @#1 @#2
 	fails 2 "eadm: diff: live@12:00: 'live' has no snapshots" diff "$TWO" live@12:00
 	fails 2 "eadm: diff: --output: diff has fixed columns" diff "$TWO" "$TWO" -o a
-	fails 2 "eadm: diff: --at: not with diff (FILE@TIME selects a snapshot)" \
+	fails 2 "eadm: diff: --at: cannot be used with diff (FILE@TIME selects a snapshot)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
-	fails 2 "eadm: stat: --since: not with --live" stat -l --since x
+	fails 2 "eadm: stat: --since: cannot be used with --live" stat -l --since x
 	fails 2 "eadm: mark: live: reserved for the current state of this machine" mark live
 	fails 2 "eadm: mark: a/b: not a name (letters, digits, '.', '_' and '-')" mark a/b
-	fails 2 "eadm: mark: --delete: which mark?" mark --delete
+	fails 2 "eadm: mark: --delete: missing NAME" mark --delete
 	fails 2 "eadm: mark: --list: cannot be combined with other arguments" mark --list x
 	fails 2 "eadm: mark: --device: a mark always includes all devices" mark -d cloud_0 x
 	fails 2 "eadm: record: --device: a capture always includes all devices" record -d cloud_0 x

@@ -59,8 +59,8 @@ load traced
 	fails 2 "eadm: trace: hits: unknown subcommand (did you mean 'hist'?)" trace hits
 	fails 2 "eadm: trace: xyzzy: unknown subcommand (hist or export)" trace xyzzy
 	fails 2 "eadm: trace: x: one argument too many ('eadm help trace')" trace hist x
-	fails 2 "eadm: trace: --follow: not with hist" trace hist -f
-	fails 2 "eadm: trace: --follow: not with export" trace export -f
+	fails 2 "eadm: trace: --follow: cannot be used with hist" trace hist -f
+	fails 2 "eadm: trace: --follow: cannot be used with export" trace export -f
 	fails 2 "eadm: trace: --format: applies to export only" trace --format chrome
 	fails 2 "eadm: trace: chrom: unknown format (did you mean 'chrome'?)" trace export --format chrom
 	fails 2 "eadm: trace: --sort: a histogram has fixed columns" trace hist --sort op

@@ -222,7 +222,7 @@ full_disk() {
 	fails 2 "eadm: check: --list-columns: check has fixed columns" check --list-columns
 	fails 2 "eadm: bundle: --output: applies to create only" bundle show x -o x
 	fails 2 "eadm: bundle: --redact: applies to create only" bundle verify x --redact
-	fails 2 "eadm: trace: --sort: not with export" trace export --sort seq
+	fails 2 "eadm: trace: --sort: cannot be used with export" trace export --sort seq
 	fails 2 "eadm: trace: --count: requires --follow" trace -n 5
 	fails 2 "eadm: --hw: must follow the command" --hw dump qp
 	fails 2 "eadm: -n: must follow the command" -n 5 stat

@@ -284,7 +284,7 @@ def wrong_options(place):
             (["--device-timeout", "5m"], 2, "60s"),
             (["--web-config", "/nonexistent"], 1, "No such file"),
             (["--at", "#2"], 3, "the capture has 1 snapshot"),
-            (["--save", "x"], 2, "not with exporter"),
+            (["--save", "x"], 2, "cannot be used with exporter"),
             (["-d", "cloud_9", "--once"], 3,
              "cloud_9: no such RDMA device (did you mean 'cloud_0'?)"),
             (["-d", "cloud_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),

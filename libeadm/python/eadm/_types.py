@@ -27,7 +27,7 @@ class Field(NamedTuple):
     unit: str  # base unit, "" if it has none
     kind: str  # meaning, such as "counter"
     right: str  # privilege required to see it: "none", "admin" or "rawio"
-    hw: bool  # whether it comes from the adapter itself
+    hw: bool  # True if the value comes from the adapter itself
     bits: int  # width of a counter
     family: Optional[str]  # the only family of adapters that has it, or None
     names: Dict[str, int]  # the values of a state, by name
@@ -50,7 +50,7 @@ class Family(NamedTuple):
     drivers: Tuple[str, ...]  # names of its drivers
     modules: Tuple[str, ...]  # kernel modules, the RDMA driver first
     provider: str  # libibverbs provider
-    companion: bool  # whether eadm comes with a driver for it
+    companion: bool  # True if eadm comes with a driver for the family
     pci_ids: Tuple[Tuple[int, int], ...]  # pairs of vendor and device
 
 

@@ -39,7 +39,7 @@ static int find_source(struct verbs_port *port, uint8_t index)
 	found = find_gid(port->verbs, &port->gids[index].gid, port->gids[index].type);
 	if (found == -EADDRNOTAVAIL) {
 		inet_ntop(AF_INET6, &port->gids[index].gid, text, sizeof(text));
-		verbs_log(port, "the device has no GID %s of this RoCE version, which the guest's interface uses",
+		verbs_log(port, "the guest's interface uses GID %s, which the device does not have in this RoCE version",
 			  text);
 	}
 	return found;
