@@ -24,7 +24,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_MAX_CONNECTIONS, 0, "max-connections", "N", WORDS_ANY,
 	  "serve at most N clients at once (default: 128)" },
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
-	  "time limit for each device (default: 1s; once: 10s)" },
+	  "time limit for each device (default: 1s; with --once: 10s)" },
 	{ OPT_DIAGNOSE_INTERVAL, 0, "diagnose-interval", "TIME", WORDS_ANY,
 	  "diagnose each device at most this often (default: 1m; 0: never)" },
 	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,

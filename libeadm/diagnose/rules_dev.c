@@ -78,7 +78,7 @@ static void look_link(struct judge *j, const struct diag_row *now,
 	if ((family && !eadm_family_has_netdev(family)) ||
 	    diag_u64(now, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM) {
 		eadm_accuse(j, now, "the port is down");
-		eadm_judge_cause(j, "The adapter reports it as down.");
+		eadm_judge_cause(j, "The adapter reports the port as down.");
 		eadm_judge_next(j, "eadm info {dev}; dmesg | grep {driver}");
 	} else {
 		eadm_accuse(j, now, "the port is down: %s is down or has no carrier",

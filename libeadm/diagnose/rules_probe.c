@@ -616,7 +616,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A call that destroys an object does not return.",
 		.cause = "The adapter does not respond, or the object is still in use.",
 		.next = "cat /proc/PID/stack of the process; dmesg",
-		.alike = "A call that took long but returned does not count.",
+		.alike = "A call that took a long time but returned does not count.",
 		.look = look_hang,
 	}, {
 		.name = "mr-leak", .kind = DIAG_CTX,

@@ -166,7 +166,7 @@ EADM_API int eadm_capture_rings(struct eadm_capture *c, uint64_t max_bytes)
 
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "raw bytes can be read on this machine only");
+				 "raw bytes can be read only on this machine");
 	ret = eadm_devices_load(ctx);
 	for (i = 0; !ret && i < ctx->devices.n; i++) {
 		/* The entry is copied, because dumps load the list again. */

@@ -253,7 +253,7 @@ static int hold_packets(struct nl_stream *s)
 		if (!s->torn || tries == MAX_TRIES)
 			return 0;
 		eadm_log(s->nl->ctx, EADM_LOG_DEBUG,
-			 "objects changed while they were read, reading again");
+			 "objects changed while being read; reading again");
 		while (!s->complete) {
 			ret = receive(s, &s->held[0]);
 			if (ret)

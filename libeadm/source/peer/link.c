@@ -269,7 +269,7 @@ static int hold_packets(struct link_stream *s)
 		if (!s->torn || !s->complete || tries == MAX_TRIES)
 			return 0;
 		eadm_log(s->link->ctx, EADM_LOG_DEBUG,
-			 "objects changed while they were read, reading again");
+			 "objects changed while being read; reading again");
 		ret = ask(s);
 		if (ret)
 			return ret;
