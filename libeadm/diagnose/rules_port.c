@@ -250,12 +250,12 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 		return;
 	diag_interval(now, then, age, sizeof(age));
 	if (is_cut_off(now, then)) {
-		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s; most packets are retransmitted, and none is received",
+		eadm_accuse(j, now, "a peer did not respond %" PRIu64 " %s within %s; most packets are retransmitted, and none is received",
 			    times, eadm_plural(times, "time", "times"), age);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 		eadm_judge_cause(j, "Packets or their acknowledgements are dropped in transit: a firewall or security group blocks traffic in at least one direction, or there is no route between the two networks.");
 	} else {
-		eadm_accuse(j, now, "a peer did not answer %" PRIu64 " %s within %s",
+		eadm_accuse(j, now, "a peer did not respond %" PRIu64 " %s within %s",
 			    times, eadm_plural(times, "time", "times"), age);
 	}
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_UNRESPONSIVE);

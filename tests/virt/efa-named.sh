@@ -170,7 +170,7 @@ check "retransmit" named packet-loss "retransmitted" strike retransmit arg 30 co
 calm
 check "impaired" named path-impaired "was reported impaired" strike impaired arg 300 count 2 -- send -n 2
 calm
-check "peer_silent" named peer-unresponsive "did not answer" strike peer_silent count -1 -- send -n 4
+check "peer_silent" named peer-unresponsive "did not respond" strike peer_silent count -1 -- send -n 4
 calm
 beside peer-unresponsive
 check "peer_silent, by completions" unreachable

@@ -83,7 +83,7 @@ sample before
 gives_up() {
 	goes_on "status 12" && sample after && between >/dev/null
 	found peer-unresponsive | tee "$work/found"
-	grep -qE "^critical the peer of QP [0-9]+ of lonely \($job\), QP 7, whose address is not visible, does not answer: within .*, [67] packets were sent and none received, and requests were sent again 6 times; 1 was given up \(completion status 12\)" "$work/found" &&
+	grep -qE "^critical the peer of QP [0-9]+ of lonely \($job\), QP 7, whose address is not visible, does not respond: within .*, [67] packets were sent and none received, and requests were sent again 6 times; 1 was given up \(completion status 12\)" "$work/found" &&
 		same "" "$(found retries-exceeded)"
 }
 check "12: diagnose names QP, process, peer and retries" gives_up

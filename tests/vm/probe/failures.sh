@@ -48,7 +48,7 @@ unanswered() {
 	grep -E "UNREACHABLE" "$temp/ended"
 }
 check "a connection is not answered" unanswered
-check "  connect-timeout names process and peer" verdict connect-timeout "cmscenes \(PID [0-9]+\) to 10.79.0.9 port 7005: the peer did not answer"
+check "  connect-timeout names process and peer" verdict connect-timeout "cmscenes \(PID [0-9]+\) to 10.79.0.9 port 7005: the peer did not respond"
 check "  the steps before are there, with their time" eval 'eadm events --past >/dev/null && eadm --json trace | jq -e "[.rows[] | select(.op == \"cm-connect\" and .state == \"done\")] | length > 0"'
 
 # ---- owners that end
