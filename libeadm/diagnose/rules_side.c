@@ -354,7 +354,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.name = "notifications-full", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "A guest leaves no free space for CQ notifications.",
-		.cause = "The guest's driver does not consume them: its CPU is busy or stopped, or its interrupt is lost.",
+		.cause = "The guest's driver does not consume the notifications: its CPU is busy or stopped, or its interrupt is lost.",
 		.next = "eadm dump eq -d {dev}; eadm dump eqe 2 -d {dev}",
 		.alike = "A ring that is full for a short time is excluded, because it must be full in both samples.",
 		.look = look_notifications,

@@ -301,7 +301,7 @@ static struct program *program_of(struct eadm_found *found, uint32_t index)
 		if (found->programs[i].base == index >> INDEX_SHIFT)
 			return &found->programs[i];
 	}
-	eadm_fail(found->ctx, -ENODEV, "the program behind the adapter has exited");
+	eadm_fail(found->ctx, -ENODEV, "the program that provides the adapter has exited");
 	return NULL;
 }
 
