@@ -117,7 +117,7 @@ static int may_ask(const struct client *client, const char **words)
 	if (!request->rows.hw)
 		return 0;
 	if (!object->hw) {
-		*words = "the adapter has no context of this object";
+		*words = "the adapter does not provide a context of this object";
 		return -EOPNOTSUPP;
 	}
 	if (object->hw_perm == EADM_PERM_RAWIO && !client->full) {
