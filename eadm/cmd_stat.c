@@ -18,7 +18,7 @@ static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
 	  "include the counters in the adapter's own context of each OBJECT" },
 	{ OPT_ORIGINAL, 0, "original", NULL, WORDS_NONE,
-	  "show port counters under the names of the driver and sysfs" },
+	  "show port counters with the names that the driver and sysfs use" },
 	{ OPT_SINCE, 0, "since", "MARK", WORDS_SNAPSHOT,
 	  "show the growth of counters since a mark or a capture" },
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,

@@ -192,7 +192,7 @@ static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 /* Put the escape sequence of one character; returns its end. */
 static char *escape(char *p, unsigned char c)
 {
-	/* Names from the kernel may contain any bytes, but JSON must not. */
+	/* Names from the kernel may contain arbitrary bytes, but JSON must be valid UTF-8. */
 	if (c >= 0x80)
 		memcpy(p, "\\ufffd", 6);
 	else if (c == '"' || c == '\\')

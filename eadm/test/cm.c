@@ -50,7 +50,7 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	 * channel.
 	 */
 	if (cm.rdma_create_qp(id, NULL, &attr))
-		return link_fail(link, "queue pair: %s", strerror(errno));
+		return link_fail(link, "creating the queue pair failed: %s", strerror(errno));
 	link->pd = id->pd;
 	link->qp = id->qp;
 	link->send_cq = id->send_cq;
@@ -81,7 +81,7 @@ int cm_ended(struct link *link)
 	int ret;
 
 	if (cm.rdma_get_cm_event(link->id->channel, &event))
-		return link_fail(link, "events: %s", strerror(errno));
+		return link_fail(link, "waiting for events failed: %s", strerror(errno));
 	ret = link_fail(link, "the connection ended (%s)",
 			cm.rdma_event_str(event->event));
 	cm.rdma_ack_cm_event(event);

@@ -95,7 +95,7 @@ static int take_event(struct client *c, enum rdma_cm_event_type want)
 	int ret = 0;
 
 	if (cm.rdma_get_cm_event(c->test->channel, &event))
-		return link_fail(&c->link, "events: %s", strerror(errno));
+		return link_fail(&c->link, "waiting for events failed: %s", strerror(errno));
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		c->established = true;
 	if (event->event != want)

@@ -106,7 +106,7 @@ static int create_qp(struct link *link, uint32_t depth)
 
 	link->qp = e->adapter.driver ? e->adapter.driver->create(e->ctx, &attr) :
 				       verbs.ibv_create_qp(link->pd, &rc);
-	return link->qp ? 0 : link_fail(link, "queue pair: %s", strerror(errno));
+	return link->qp ? 0 : link_fail(link, "creating the queue pair failed: %s", strerror(errno));
 }
 
 static int remote_access(const struct link *link)

@@ -99,7 +99,7 @@ int link_make(struct link *link, uint32_t depth, int access)
 	memset(link->buf, 0, len);
 	link->mr = verbs.ibv_reg_mr(link->pd, link->buf, len, access);
 	if (!link->mr)
-		return link_fail(link, "%zu KiB of memory: %s%s", len / 1024,
+		return link_fail(link, "registering %zu KiB of memory failed: %s%s", len / 1024,
 				 strerror(errno), errno == ENOMEM ?
 				 " (see ulimit -l)" : "");
 	for (i = 0; i < depth; i++) {

@@ -266,7 +266,7 @@ void efa_mgmt_free(struct efa_dev *dev)
  * @dev: the device, whose limits have been read
  *
  * Context: process.
- * Return: 0 or -ENOMEM; the caller must call efa_eqs_free() in any case.
+ * Return: 0 or -ENOMEM; the caller must call efa_eqs_free() in either case.
  */
 int efa_eqs_init(struct efa_dev *dev)
 {
@@ -310,7 +310,7 @@ void efa_eqs_free(struct eadm_adapter *ad)
  * @dev: the device
  *
  * Context: process.
- * Return: 0 or -errno; the caller must call efa_eqs_stop() in any case.
+ * Return: 0 or -errno; the caller must call efa_eqs_stop() in either case.
  */
 int efa_eqs_request(struct efa_dev *dev)
 {

@@ -56,7 +56,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq);
 void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
 struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq);
 
-/* All event queues of a device: interrupts, and interpretation of entries (events.c). */
+/* Functions for all event queues of a device, defined in events.c. */
 int erdma_eqs_init(struct eadm_adapter *ad);
 void erdma_eqs_free(struct eadm_adapter *ad);
 int erdma_ceqs_start(struct erdma_dev *dev);

@@ -520,7 +520,7 @@ struct efa_resp_get_stats {
 	__le64 value[EFA_STATS_VALUES];
 };
 
-/* ---- Counters of completions (hw 4.12) --------------------------------- */
+/* ---- Completion counters (hw 4.12) ------------------------------------- */
 
 struct efa_cmd_create_counter {
 	struct efa_aq_hdr hdr;

@@ -748,7 +748,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
 		      diag_has(now, QP_FIRST_EVENT)))
 		return;
-	eadm_accuse(j, now, "the adapter lost this QP at a reset");
+	eadm_accuse(j, now, "the adapter lost this QP when it was reset");
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
 	eadm_cite(j, DIAG_QP, now, QP_STATE_AGE);
 	eadm_cite(j, DIAG_QP, now, QP_EVENTS);

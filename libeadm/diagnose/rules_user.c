@@ -69,7 +69,7 @@ const struct eadm_rule eadm_rules_user[] = {
 		.help = "The environment of a process selects devices, GIDs or network interfaces that do not exist.",
 		.cause = "The variables were set for a different host, the devices and interfaces were renamed, for example by udev, or the GID has a different index.",
 		.next = "eadm list; eadm dump gid; ip link; correct or remove the variables where the job is started",
-		.alike = "A list for several hosts is excluded if one of its names exists on this host; so are exclusions (^) and patterns, a process in another network namespace, and a program that changes its own environment. A job that does not use the library ignores the variable, so this is a notice.",
+		.alike = "A variable that lists names for several hosts is not reported if one of the names exists on this host. Exclusions (^), patterns, processes in another network namespace, and programs that change their own environment are ignored. A job that does not use the library ignores the variable, so this is a notice.",
 		.look = look_settings,
 	}, {
 		.name = "two-libibverbs", .kind = DIAG_USER,

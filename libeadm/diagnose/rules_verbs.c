@@ -360,7 +360,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "libibverbs does not list the device.",
 		.cause = "rdma-core is too old, or its providers are not installed.",
-		.next = "install ibverbs-providers (rdma-core) with this provider",
+		.next = "install a version of ibverbs-providers (rdma-core) that contains this provider",
 		.alike = "Providers for adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded: only devices that libibverbs does not list for the caller are reported.",
 		.look = look_provider,
 	}, {

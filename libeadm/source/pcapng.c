@@ -248,8 +248,8 @@ static int packet(struct pcapng *p, const unsigned char *b, uint32_t type,
 
 /*
  * Read the next netlink packet or snapshot. The first @want bytes of a packet are in
- * memory; if that is the whole packet, the end of its block was checked. Returns 1; 0
- * at the end of the file; or a negative errno with p->err set.
+ * memory; if that is the whole packet, the end of its block was checked. Returns 1 if
+ * there was one, 0 at the end of the file, or a negative errno with p->err set.
  */
 int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 {

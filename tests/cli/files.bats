@@ -157,7 +157,7 @@ another() {
 			for name in shared/theirs shared/ours through; do
 				run write_by "$way" "$BATS_TEST_TMPDIR/$name"
 				[ "$status" = 4 ]
-				[[ $output == *"the symbolic link of another user"* ]]
+				[[ $output == *"another user's symbolic link"* ]]
 				[ "$(cat "$real")" = precious ]
 			done
 			write_by "$way" "$shared/good" >/dev/null

@@ -99,7 +99,7 @@ static void submit_end(struct verbs_mr *mr)
 static void explain(struct verbs_mr *mr)
 {
 	if (mr->err == -EOPNOTSUPP)
-		verbs_log(mr->pd->port, "memory is scattered over huge pages of the host and cannot be registered");
+		verbs_log(mr->pd->port, "guest memory cannot be registered: its pages are scattered across huge pages of the host");
 	else if (mr->err == -ENOMEM)
 		verbs_log(mr->pd->port, "%u page%s cannot be registered: see RLIMIT_MEMLOCK and vm.max_map_count",
 			  mr->n_pages, mr->n_pages == 1 ? "" : "s");

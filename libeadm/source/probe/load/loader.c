@@ -181,7 +181,7 @@ static int open_kprobe(struct probe *p, const char *btf)
 	int ret;
 
 	if (p->pins && !kernel_keeps_kprobes())
-		return fail(-EOPNOTSUPP, "this kernel cannot keep kprobes without a process (requires Linux 5.15): use 'eadm probe run'");
+		return fail(-EOPNOTSUPP, "kprobes cannot stay attached after the process exits (requires Linux 5.15): use 'eadm probe run'");
 	/* Without a file, libbpf looks at the types of modules, too. */
 	if (btf || access(IB_CORE_TYPES, F_OK)) {
 		ret = check_types(p, btf);
