@@ -4,7 +4,6 @@
 #include "context.h"
 #include "interrupt.h"
 #include "life.h"
-#include "provider.h"
 #include "report.h"
 #include "rows.h"
 
@@ -215,10 +214,4 @@ static int pd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj eadm_diag_pd = {
-	.type = EADM_OBJ_PD,
-	.next = eadm_pd_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = pd_fill,
-};
+const struct eadm_diag_obj eadm_diag_pd = EADM_OBJECT_ROWS(PD, eadm_pd_row_next, pd_fill);

@@ -3,7 +3,16 @@
 #ifndef EADM_ROWS_H
 #define EADM_ROWS_H
 
-#include "adapter.h"
+#include "provider.h"
+
+/* Rows of numbered objects; arguments: EADM_OBJ_ type, &eadm_diag_obj.next and .fill. */
+#define EADM_OBJECT_ROWS(kind, next_row, fill_row) {	\
+	.type = EADM_OBJ_##kind,			\
+	.next = next_row,				\
+	.put = eadm_put_object,				\
+	.res = eadm_object_res,				\
+	.fill = fill_row,				\
+}
 
 extern const struct eadm_diag_obj eadm_diag_pd;
 

@@ -14,13 +14,7 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj efa_diag_ctx = {
-	.type = EADM_OBJ_CTX,
-	.next = eadm_ctx_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = ctx_fill,
-};
+const struct eadm_diag_obj efa_diag_ctx = EADM_OBJECT_ROWS(CTX, eadm_ctx_row_next, ctx_fill);
 
 static void *uar_next(struct eadm_diag_dev *dd, u64 *id)
 {
@@ -41,13 +35,7 @@ static int uar_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj efa_diag_uar = {
-	.type = EADM_OBJ_UAR,
-	.next = uar_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = uar_fill,
-};
+const struct eadm_diag_obj efa_diag_uar = EADM_OBJECT_ROWS(UAR, uar_next, uar_fill);
 
 static void *ah_next(struct eadm_diag_dev *dd, u64 *id)
 {

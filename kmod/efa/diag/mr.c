@@ -32,10 +32,4 @@ static int mr_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj efa_diag_mr = {
-	.type = EADM_OBJ_MR,
-	.next = eadm_mr_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = mr_fill,
-};
+const struct eadm_diag_obj efa_diag_mr = EADM_OBJECT_ROWS(MR, eadm_mr_row_next, mr_fill);

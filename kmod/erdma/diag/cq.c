@@ -93,10 +93,4 @@ static int cq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj erdma_diag_cq = {
-	.type = EADM_OBJ_CQ,
-	.next = eadm_cq_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = cq_fill,
-};
+const struct eadm_diag_obj erdma_diag_cq = EADM_OBJECT_ROWS(CQ, eadm_cq_row_next, cq_fill);

@@ -19,10 +19,4 @@ static int ctx_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj erdma_diag_ctx = {
-	.type = EADM_OBJ_CTX,
-	.next = eadm_ctx_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = ctx_fill,
-};
+const struct eadm_diag_obj erdma_diag_ctx = EADM_OBJECT_ROWS(CTX, eadm_ctx_row_next, ctx_fill);

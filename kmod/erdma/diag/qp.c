@@ -161,10 +161,4 @@ static int qp_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 	return 0;
 }
 
-const struct eadm_diag_obj erdma_diag_qp = {
-	.type = EADM_OBJ_QP,
-	.next = eadm_qp_row_next,
-	.put = eadm_put_object,
-	.res = eadm_object_res,
-	.fill = qp_fill,
-};
+const struct eadm_diag_obj erdma_diag_qp = EADM_OBJECT_ROWS(QP, eadm_qp_row_next, qp_fill);
