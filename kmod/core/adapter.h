@@ -164,8 +164,9 @@ struct eadm_step {
  * @check_mr: check whether a process may register this much memory. Return 0 or -errno
  * @reg_mr: register an MR; takes ownership of the pinned memory, also on failure, and counts
  *	failures
- * @find_ring: find the requested queue, and fill in everything known without querying the adapter.
- *	Return 0; -ENOENT for an unknown queue, -EOPNOTSUPP for an unknown kind
+ * @describe_ring: fill in everything known about a queue without querying the adapter; of an event
+ *	queue only how its indices count. @bytes->obj: owner of the queue, or NULL. Return 0, or
+ *	-ENOENT if the queue has no such part
  * @ask_ring: query the adapter for the queue's indices; @obj: owner of the queue, or NULL. Return 0
  *	or -errno. May be NULL
  *
@@ -189,8 +190,8 @@ struct eadm_adapter_ops {
 			struct ib_udata *udata);
 	struct ib_mr *(*reg_mr)(struct ib_pd *ibpd, struct ib_umem *umem, bool dmabuf, u64 length,
 				u64 virt, int access, struct ib_udata *udata);
-	int (*find_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
-			 struct eadm_ring_bytes *bytes);
+	int (*describe_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+			     struct eadm_ring_bytes *bytes);
 	int (*ask_ring)(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 			const struct eadm_object *obj);
 };

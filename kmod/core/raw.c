@@ -6,17 +6,7 @@
 #include "interrupt.h"
 #include "raw.h"
 
-/**
- * eadm_ring_find_eq() - find the ring of an event queue, for &eadm_adapter_ops.find_ring
- * @ad: the adapter
- * @r: the requested queue; on return, its description
- * @bytes: set to the location of its bytes
- *
- * Context: process.
- * Return: 0 or -ENOENT.
- */
-int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
-		      struct eadm_ring_bytes *bytes)
+static int find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
 	const struct eadm_eq *eq = eadm_eq_find(ad, r->id);
 
@@ -29,6 +19,32 @@ int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 	r->sw_ci = READ_ONCE(eq->ci);
 	r->valid = EADM_DIAG_RING_SW_CI;
 	return 0;
+}
+
+/* Finds the owner of the requested queue; event queues are described here as well. */
+static int find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		     struct eadm_ring_bytes *bytes)
+{
+	if (r->sub && r->kind != EADM_RAW_KIND_CQ)
+		return -ENOENT;
+	switch (r->kind) {
+	case EADM_RAW_KIND_SQ:
+	case EADM_RAW_KIND_RQ:
+		bytes->obj = eadm_table_get(&ad->qps, r->id);
+		break;
+	case EADM_RAW_KIND_CQ:
+		bytes->obj = eadm_table_get(&ad->cqs, r->id);
+		break;
+	case EADM_RAW_KIND_EQ:
+		return find_eq(ad, r, bytes);
+	case EADM_RAW_KIND_CMD_SQ:
+	case EADM_RAW_KIND_CMD_CQ:
+		r->memory = EADM_RING_MEMORY_HOST;
+		return r->id ? -ENOENT : 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+	return bytes->obj ? 0 : -ENOENT;
 }
 
 /* The owner may write concurrently, so the copy may be torn. */
@@ -49,9 +65,8 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
 	/* Device memory is never read; its entry size may be unknown. */
 	if (r->memory == EADM_RING_MEMORY_DEVICE || !r->entry_size)
 		r->count = 0;
-	if (!r->count)
-		return 0;
-	r->count = min_t(size_t, r->count, room / r->entry_size);
+	else
+		r->count = min_t(size_t, r->count, room / r->entry_size);
 	if (!r->count)
 		return 0;
 	return copy(bytes, buf, (size_t)r->first * r->entry_size, (size_t)r->count * r->entry_size);
@@ -75,10 +90,11 @@ int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf
 	struct eadm_ring_bytes bytes = {};
 	int ret;
 
-	ret = ad->ops->find_ring(ad, r, &bytes);
-	if (ret)
-		return ret;
-	ret = read_entries(&bytes, r, buf, room);
+	ret = find_ring(ad, r, &bytes);
+	if (!ret)
+		ret = ad->ops->describe_ring(ad, r, &bytes);
+	if (!ret)
+		ret = read_entries(&bytes, r, buf, room);
 	if (!ret && r->hw)
 		r->hw_error = ad->ops->ask_ring ? ad->ops->ask_ring(ad, r, bytes.obj) : -EOPNOTSUPP;
 	if (bytes.obj)

@@ -19,8 +19,6 @@ struct eadm_ring_bytes {
 	struct eadm_object *obj;
 };
 
-int eadm_ring_find_eq(struct eadm_adapter *ad, struct eadm_diag_ring *r,
-		      struct eadm_ring_bytes *bytes);
 int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room);
 
 #endif /* EADM_RAW_H */

@@ -204,7 +204,8 @@ void efa_stop(struct eadm_adapter *ad);
 /* diag/ */
 extern const struct eadm_diag_ops efa_diag_ops;
 extern const struct eadm_settings efa_settings;
-int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes);
+int efa_describe_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		      struct eadm_ring_bytes *bytes);
 
 /* Verbs of objects. */
 extern const struct ib_device_ops efa_pd_ops;

@@ -235,6 +235,6 @@ const struct eadm_adapter_ops efa_adapter_ops = {
 	.ctx_end = efa_ctx_end,
 	.check_mr = efa_check_mr,
 	.reg_mr = efa_reg_mr,
-	.find_ring = efa_find_ring,
+	.describe_ring = efa_describe_ring,
 	.free_orphan = efa_orphan_free,
 };

@@ -269,8 +269,8 @@ static inline struct erdma_qp *to_erdma_qp(struct ib_qp *ibqp)
 
 extern const struct eadm_adapter_ops erdma_adapter_ops;
 extern const struct eadm_diag_ops erdma_diag_ops;
-int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
-		    struct eadm_ring_bytes *bytes);
+int erdma_describe_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+			struct eadm_ring_bytes *bytes);
 int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
 		   const struct eadm_object *obj);
 extern const struct eadm_settings erdma_settings;

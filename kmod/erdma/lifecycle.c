@@ -101,7 +101,7 @@ const struct eadm_adapter_ops erdma_adapter_ops = {
 	.ctx_end = erdma_ctx_end,
 	.check_mr = erdma_check_mr,
 	.reg_mr = erdma_reg_mr,
-	.find_ring = erdma_find_ring,
+	.describe_ring = erdma_describe_ring,
 	.ask_ring = erdma_ask_ring,
 	.free_orphan = free_orphan,
 };

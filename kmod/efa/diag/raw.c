@@ -8,15 +8,8 @@
 #include "diag.h"
 #include "efa_classes.h"
 
-static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static void describe_qp(struct efa_qp *qp, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
 {
-	struct eadm_object *obj = eadm_table_get(&dev->adapter.qps, r->id);
-	struct efa_qp *qp;
-
-	if (!obj)
-		return -ENOENT;
-	qp = container_of(obj, struct efa_qp, obj);
-	bytes->obj = obj;
 	r->user = true;
 	if (r->kind == EADM_RAW_KIND_RQ) {
 		bytes->va = qp->mem.ring;
@@ -28,22 +21,13 @@ static int find_qp(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ri
 		r->depth = qp->cap.max_send_wr;
 		r->entry_size = r->depth ? qp->sq_bytes / r->depth : EFA_WQE_SIZE;
 	}
-	return 0;
 }
 
-static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static int describe_cq(struct efa_cq *cq, u32 subs, struct eadm_diag_ring *r,
+		       struct eadm_ring_bytes *bytes)
 {
-	u32 subs = le16_to_cpu(dev->caps.queue.sub_cqs);
-	struct eadm_object *obj;
-	struct efa_cq *cq;
-
 	if (r->sub >= subs)
 		return -ENOENT;
-	obj = eadm_table_get(&dev->adapter.cqs, r->id);
-	if (!obj)
-		return -ENOENT;
-	cq = container_of(obj, struct efa_cq, obj);
-	bytes->obj = obj;
 	bytes->va = cq->mem.ring +
 		   (size_t)array_index_nospec(r->sub, subs) * cq->depth * cq->entry_size;
 	r->memory = EADM_RING_MEMORY_USER;
@@ -53,13 +37,11 @@ static int find_cq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ri
 	return 0;
 }
 
-static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static void describe_aq(struct efa_dev *dev, struct eadm_diag_ring *r,
+			struct eadm_ring_bytes *bytes)
 {
 	struct efa_aq *q = &dev->aq;
 
-	if (r->id)
-		return -ENOENT;
-	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = EFA_AQ_DEPTH;
 	r->entry_size = EFA_AQE_SIZE;
 	spin_lock_irq(&dev->adapter.lock);
@@ -74,37 +56,29 @@ static int find_aq(struct efa_dev *dev, struct eadm_diag_ring *r, struct eadm_ri
 		r->valid = EADM_DIAG_RING_SW_CI;
 	}
 	spin_unlock_irq(&dev->adapter.lock);
-	return 0;
 }
 
 /**
- * efa_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
+ * efa_describe_ring() - &eadm_adapter_ops.describe_ring
  * @ad: the adapter
- * @r: the requested queue; on return, its description
+ * @r: the queue; on return, its description
  * @bytes: set to the location of its bytes
  */
-int efa_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+int efa_describe_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+		      struct eadm_ring_bytes *bytes)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
 
 	r->index = efa_ring_index(r->kind);
 	r->index_bits = efa_ring_index_bits(r->kind);
-	if (r->sub && r->kind != EADM_RAW_KIND_CQ)
-		return -ENOENT;
-	switch (r->kind) {
-	case EADM_RAW_KIND_SQ:
-	case EADM_RAW_KIND_RQ:
-		return find_qp(dev, r, bytes);
-	case EADM_RAW_KIND_CQ:
-		return find_cq(dev, r, bytes);
-	case EADM_RAW_KIND_EQ:
-		return eadm_ring_find_eq(ad, r, bytes);
-	case EADM_RAW_KIND_CMD_SQ:
-	case EADM_RAW_KIND_CMD_CQ:
-		return find_aq(dev, r, bytes);
-	default:
-		return -EOPNOTSUPP;
-	}
+	if (r->kind == EADM_RAW_KIND_CQ)
+		return describe_cq(container_of(bytes->obj, struct efa_cq, obj),
+				   le16_to_cpu(dev->caps.queue.sub_cqs), r, bytes);
+	if (bytes->obj)
+		describe_qp(container_of(bytes->obj, struct efa_qp, obj), r, bytes);
+	else if (r->kind != EADM_RAW_KIND_EQ)
+		describe_aq(dev, r, bytes);
+	return 0;
 }
 
 /**

@@ -102,21 +102,17 @@ int erdma_ask_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r, const stru
 	}
 }
 
-static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static void describe_qp(struct erdma_qp *qp, struct eadm_diag_ring *r,
+			struct eadm_ring_bytes *bytes)
 {
 	bool rq = r->kind == EADM_RAW_KIND_RQ;
-	struct erdma_qp *qp = erdma_qp_get(dev, r->id);
-	struct erdma_kqp *kqp;
+	struct erdma_kqp *kqp = qp->kqp;
 	u64 db;
 
-	if (!qp)
-		return -ENOENT;
-	bytes->obj = &qp->obj;
 	bytes->va = qp->mem->ring[rq].va;
 	bytes->umem = qp->mem->area[rq].umem;
 	r->depth = rq ? qp->rq_depth : qp->sq_depth;
 	r->entry_size = ERDMA_WQEBB_SIZE;
-	kqp = qp->kqp;
 	r->user = !kqp;
 	r->memory = r->user ? EADM_RING_MEMORY_USER : EADM_RING_MEMORY_HOST;
 	if (!kqp) {
@@ -129,19 +125,13 @@ static int find_qp(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 	} else {
 		set_sw(r, READ_ONCE(kqp->sq.pi), READ_ONCE(kqp->sq.ci));
 	}
-	return 0;
 }
 
-static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static void describe_cq(struct erdma_cq *cq, struct eadm_diag_ring *r,
+			struct eadm_ring_bytes *bytes)
 {
-	struct eadm_object *obj = eadm_table_get(&dev->adapter.cqs, r->id);
-	struct erdma_cq *cq;
 	u64 db;
 
-	if (!obj)
-		return -ENOENT;
-	cq = container_of(obj, struct erdma_cq, obj);
-	bytes->obj = obj;
 	bytes->va = cq->mem->ring[0].va;
 	bytes->umem = cq->mem->area[0].umem;
 	r->depth = cq->depth;
@@ -151,7 +141,7 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 	if (!cq->ctx) {
 		r->sw_ci = READ_ONCE(cq->ci);
 		r->valid |= EADM_DIAG_RING_SW_CI;
-		return 0;
+		return;
 	}
 	/* This is the index at the last notification request. */
 	db = erdma_dbref_read(&cq->db, 0);
@@ -159,16 +149,13 @@ static int find_cq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_
 		r->sw_ci = FIELD_GET(ERDMA_CQ_DB_CI, db);
 		r->valid |= EADM_DIAG_RING_SW_CI;
 	}
-	return 0;
 }
 
-static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct eadm_ring_bytes *bytes)
+static void describe_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r,
+			  struct eadm_ring_bytes *bytes)
 {
 	struct erdma_cmdq *q = &dev->cmdq;
 
-	if (r->id)
-		return -ENOENT;
-	r->memory = EADM_RING_MEMORY_HOST;
 	r->depth = ERDMA_CMDQ_DEPTH;
 	spin_lock_irq(&dev->adapter.lock);
 	if (r->kind == EADM_RAW_KIND_CMD_SQ) {
@@ -182,38 +169,28 @@ static int find_cmdq(struct erdma_dev *dev, struct eadm_diag_ring *r, struct ead
 		r->valid |= EADM_DIAG_RING_SW_CI;
 	}
 	spin_unlock_irq(&dev->adapter.lock);
-	return 0;
 }
 
 /**
- * erdma_find_ring() - find a queue, for &eadm_adapter_ops.find_ring
+ * erdma_describe_ring() - &eadm_adapter_ops.describe_ring
  * @ad: the adapter
- * @r: the requested queue; on return, its description
+ * @r: the queue; on return, its description
  * @bytes: set to the location of its bytes
  */
-int erdma_find_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
-		    struct eadm_ring_bytes *bytes)
+int erdma_describe_ring(struct eadm_adapter *ad, struct eadm_diag_ring *r,
+			struct eadm_ring_bytes *bytes)
 {
-	struct erdma_dev *dev = adapter_to_erdma(ad);
-
 	r->index = erdma_ring_index(r->kind);
 	r->index_bits = erdma_ring_index_bits(r->kind);
 	if (r->sub)
 		return -ENOENT;
-	switch (r->kind) {
-	case EADM_RAW_KIND_SQ:
-	case EADM_RAW_KIND_RQ:
-		return find_qp(dev, r, bytes);
-	case EADM_RAW_KIND_CQ:
-		return find_cq(dev, r, bytes);
-	case EADM_RAW_KIND_EQ:
-		return eadm_ring_find_eq(ad, r, bytes);
-	case EADM_RAW_KIND_CMD_SQ:
-	case EADM_RAW_KIND_CMD_CQ:
-		return find_cmdq(dev, r, bytes);
-	default:
-		return -EOPNOTSUPP;
-	}
+	if (r->kind == EADM_RAW_KIND_CQ)
+		describe_cq(container_of(bytes->obj, struct erdma_cq, obj), r, bytes);
+	else if (bytes->obj)
+		describe_qp(container_of(bytes->obj, struct erdma_qp, obj), r, bytes);
+	else if (r->kind != EADM_RAW_KIND_EQ)
+		describe_cmdq(adapter_to_erdma(ad), r, bytes);
+	return 0;
 }
 
 /* The reference keeps a QP or CQ alive during the query. */
