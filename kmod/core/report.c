@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* State of an adapter, and reports to consumers, to the companion and to the failure log. */
 
+#include <rdma/rdma_netlink.h>
+
 #include "report.h"
 
 /**
@@ -59,4 +61,42 @@ void eadm_adapter_async(struct eadm_adapter *ad, u8 obj, u64 id, u32 code, u32 r
 	const struct eadm_diag_event ev = { .obj = obj, .id = id, .code = code, .raw = raw };
 
 	eadm_diag_notify(&ad->diag, EADM_DIAG_ASYNC, &ev);
+}
+
+/**
+ * eadm_object_ended() - report whether the adapter has destroyed an object
+ * @ad: the adapter
+ * @obj: the object
+ * @ret: result of the command, which is not issued if the object is dead (&eadm_issue.bound)
+ * @what: the command and the kind of the object
+ * @id: number of the object
+ *
+ * Context: process.
+ * Return: whether the adapter is known to be done with the object.
+ */
+bool eadm_object_ended(const struct eadm_adapter *ad, const struct eadm_object *obj, int ret,
+		       const char *what, u32 id)
+{
+	if (ret && !eadm_object_is_dead(ad, obj))
+		ibdev_warn_ratelimited(&ad->ibdev, "failed to %s %u: %d\n", what, id, ret);
+	return !ret;
+}
+
+/**
+ * eadm_res_end() - complete an object's values in a message of resource tracking
+ * @msg: the message
+ * @values: attribute with the values, or NULL
+ * @full: the message has no room for all of them
+ *
+ * Context: process.
+ * Return: 0 or -EMSGSIZE.
+ */
+int eadm_res_end(struct sk_buff *msg, struct nlattr *values, bool full)
+{
+	if (full) {
+		nla_nest_cancel(msg, values);
+		return -EMSGSIZE;
+	}
+	nla_nest_end(msg, values);
+	return 0;
 }

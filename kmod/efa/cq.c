@@ -31,16 +31,9 @@ static int check(struct efa_dev *dev, const struct ib_cq_init_attr *attr,
 /* Destroys the CQ in the adapter; returns whether the adapter is known to be done with it. */
 static bool end(struct efa_dev *dev, struct efa_cq *cq)
 {
-	int ret;
-
-	if (eadm_object_is_dead(&dev->adapter, &cq->obj))
-		return false;
 	WRITE_ONCE(cq->obj.ending, true);
-	ret = efa_cmd_destroy_cq(dev, cq);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &cq->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to destroy CQ %u: %d\n",
-				       cq->cqn, ret);
-	return !ret;
+	return eadm_object_ended(&dev->adapter, &cq->obj, efa_cmd_destroy_cq(dev, cq),
+				 "destroy CQ", cq->cqn);
 }
 
 static void remove_entries(struct efa_cq *cq)

@@ -45,14 +45,8 @@ static int answer(const struct efa_dev *dev, struct ib_udata *udata)
 /* Frees the UAR, unless the adapter has lost it. */
 static void put_uar(struct efa_dev *dev, const struct efa_ctx *ctx)
 {
-	int ret;
-
-	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		return;
-	ret = efa_cmd_dealloc_uar(dev, ctx);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deallocate UAR %u: %d\n",
-				       ctx->uar, ret);
+	eadm_object_ended(&dev->adapter, &ctx->base.obj, efa_cmd_dealloc_uar(dev, ctx),
+			  "deallocate UAR", ctx->uar);
 }
 
 /**

@@ -91,15 +91,8 @@ static int set_pages(struct efa_dev *dev, struct efa_mr *mr, unsigned long *page
 
 static bool end(struct efa_dev *dev, struct efa_mr *mr)
 {
-	int ret;
-
-	if (eadm_object_is_dead(&dev->adapter, &mr->obj))
-		return false;
-	ret = efa_cmd_dereg_mr(dev, mr);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &mr->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deregister MR %u: %d\n",
-				       mr->mrn, ret);
-	return !ret;
+	return eadm_object_ended(&dev->adapter, &mr->obj, efa_cmd_dereg_mr(dev, mr),
+				 "deregister MR", mr->mrn);
 }
 
 /* Registers the MR in the adapter; retires the memory on error. */

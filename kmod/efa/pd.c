@@ -10,15 +10,9 @@
 
 static void end_pd(struct efa_dev *dev, struct efa_pd *pd)
 {
-	int ret;
-
-	if (eadm_object_is_dead(&dev->adapter, &pd->base.obj))
-		return;
 	WRITE_ONCE(pd->base.obj.ending, true);
-	ret = efa_cmd_dealloc_pd(dev, &pd->base);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &pd->base.obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to deallocate PD %u: %d\n",
-				       pd->base.pdn, ret);
+	eadm_object_ended(&dev->adapter, &pd->base.obj, efa_cmd_dealloc_pd(dev, &pd->base),
+			  "deallocate PD", pd->base.pdn);
 }
 
 static int alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)

@@ -53,16 +53,9 @@ static int set_type(struct efa_qp *qp, const struct ib_qp_init_attr *attr,
 
 static bool end(struct efa_dev *dev, struct efa_qp *qp)
 {
-	int ret;
-
-	if (eadm_object_is_dead(&dev->adapter, &qp->obj))
-		return false;
 	WRITE_ONCE(qp->obj.ending, true);
-	ret = efa_cmd_destroy_qp(dev, qp);
-	if (ret && !eadm_object_is_dead(&dev->adapter, &qp->obj))
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "failed to destroy QP %u: %d\n",
-				       qp->qpn, ret);
-	return !ret;
+	return eadm_object_ended(&dev->adapter, &qp->obj, efa_cmd_destroy_qp(dev, qp),
+				 "destroy QP", qp->qpn);
 }
 
 static void remove_entries(struct efa_qp *qp)

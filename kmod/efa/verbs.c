@@ -151,18 +151,11 @@ static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct efa_qp *qp = to_efa_qp(ibqp);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "sq_depth", qp->cap.max_send_wr) ||
-	    rdma_nl_put_driver_u32(msg, "rq_depth", qp->rq_bytes / EFA_RQE_SIZE) ||
-	    rdma_nl_put_driver_u32(msg, "rnr_retry", READ_ONCE(qp->rnr_retry)) ||
-	    rdma_nl_put_driver_u32(msg, "handle", qp->handle))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "sq_depth", qp->cap.max_send_wr) ||
+			    rdma_nl_put_driver_u32(msg, "rq_depth", qp->rq_bytes / EFA_RQE_SIZE) ||
+			    rdma_nl_put_driver_u32(msg, "rnr_retry", READ_ONCE(qp->rnr_retry)) ||
+			    rdma_nl_put_driver_u32(msg, "handle", qp->handle));
 }
 
 static int fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
@@ -170,18 +163,11 @@ static int fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct efa_cq *cq = to_efa_cq(ibcq);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "cqn", cq->cqn) ||
-	    rdma_nl_put_driver_u32(msg, "depth", cq->depth) ||
-	    rdma_nl_put_driver_u32(msg, "entry_size", cq->entry_size) ||
-	    rdma_nl_put_driver_u64(msg, "events", atomic64_read(&cq->events)))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "cqn", cq->cqn) ||
+			    rdma_nl_put_driver_u32(msg, "depth", cq->depth) ||
+			    rdma_nl_put_driver_u32(msg, "entry_size", cq->entry_size) ||
+			    rdma_nl_put_driver_u64(msg, "events", atomic64_read(&cq->events)));
 }
 
 static int fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
@@ -189,17 +175,10 @@ static int fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	struct efa_mr *mr = to_efa_mr(ibmr);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "page_shift", mr->page_shift) ||
-	    rdma_nl_put_driver_u32(msg, "pages", mr->pages) ||
-	    rdma_nl_put_driver_u32(msg, "dmabuf", mr->dmabuf))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "page_shift", mr->page_shift) ||
+			    rdma_nl_put_driver_u32(msg, "pages", mr->pages) ||
+			    rdma_nl_put_driver_u32(msg, "dmabuf", mr->dmabuf));
 }
 
 /* Verbs whose signature differs between kernel versions. */

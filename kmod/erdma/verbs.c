@@ -123,18 +123,11 @@ static int fill_res_qp_entry(struct sk_buff *msg, struct ib_qp *ibqp)
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "sq_depth", qp->sq_depth) ||
-	    rdma_nl_put_driver_u32(msg, "rq_depth", qp->rq_depth) ||
-	    rdma_nl_put_driver_u32(msg, "hw_state", READ_ONCE(qp->state)) ||
-	    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "sq_depth", qp->sq_depth) ||
+			    rdma_nl_put_driver_u32(msg, "rq_depth", qp->rq_depth) ||
+			    rdma_nl_put_driver_u32(msg, "hw_state", READ_ONCE(qp->state)) ||
+			    rdma_nl_put_driver_u32_hex(msg, "cookie", qp->cookie));
 }
 
 static int fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
@@ -142,17 +135,10 @@ static int fill_res_cq_entry(struct sk_buff *msg, struct ib_cq *ibcq)
 	struct erdma_cq *cq = to_erdma_cq(ibcq);
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "depth", cq->depth) ||
-	    rdma_nl_put_driver_u32(msg, "vector", cq->vector) ||
-	    rdma_nl_put_driver_u64(msg, "events", READ_ONCE(cq->events)))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "depth", cq->depth) ||
+			    rdma_nl_put_driver_u32(msg, "vector", cq->vector) ||
+			    rdma_nl_put_driver_u64(msg, "events", READ_ONCE(cq->events)));
 }
 
 static int fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
@@ -161,18 +147,11 @@ static int fill_res_mr_entry(struct sk_buff *msg, struct ib_mr *ibmr)
 	const struct erdma_mtt *mtt = &mr->mem->area[0].mtt;
 	struct nlattr *table = nla_nest_start(msg, RDMA_NLDEV_ATTR_DRIVER);
 
-	if (!table)
-		return -EMSGSIZE;
-	if (rdma_nl_put_driver_u32(msg, "type", mr->type) ||
-	    rdma_nl_put_driver_u32(msg, "page_shift", mtt->page_shift) ||
-	    rdma_nl_put_driver_u32(msg, "pages", mtt->count) ||
-	    rdma_nl_put_driver_u32(msg, "level", mtt->level))
-		goto err;
-	nla_nest_end(msg, table);
-	return 0;
-err:
-	nla_nest_cancel(msg, table);
-	return -EMSGSIZE;
+	return eadm_res_end(msg, table, !table ||
+			    rdma_nl_put_driver_u32(msg, "type", mr->type) ||
+			    rdma_nl_put_driver_u32(msg, "page_shift", mtt->page_shift) ||
+			    rdma_nl_put_driver_u32(msg, "pages", mtt->count) ||
+			    rdma_nl_put_driver_u32(msg, "level", mtt->level));
 }
 
 /*
