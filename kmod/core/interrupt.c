@@ -169,9 +169,18 @@ void eadm_eq_unknown(struct eadm_eq *eq)
 	spin_unlock_irqrestore(&eq->lock, flags);
 }
 
+static u32 count_pending(const struct eadm_eq *eq)
+{
+	u32 n = 0;
+
+	while (eq->live && n < eq->depth && eq->is_new(eq, eq->ci + n))
+		n++;
+	return n;
+}
+
 /**
- * eadm_eq_row_fill() - fill in the fields of an event queue that all families have, except those of
- * its interrupt
+ * eadm_eq_row_fill() - fill in the fields of an event queue that all families have, except the
+ * number of its interrupt
  * @eq: the queue
  * @s: its row
  *
@@ -187,6 +196,7 @@ void eadm_eq_row_fill(struct eadm_eq *eq, struct eadm_snap_eq *s)
 	if (eq->role == EADM_EQ_ROLE_COMPLETION)
 		SNAP_SET(s, cqs, atomic_read(&eq->cqs));
 	SNAP_SET(s, ci, eq->ci);
+	SNAP_SET(s, pending, count_pending(eq));
 	SNAP_SET(s, vector, eq->vector);
 	SNAP_STR(s, irq_name, eq->irq_name);
 	SNAP_SET(s, depth, eq->depth);

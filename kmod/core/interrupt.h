@@ -16,6 +16,7 @@
  * @lock: protects the ring, its indices and the counters; taken in interrupt context
  * @ad: the adapter
  * @ring: memory of the entries
+ * @is_new: whether the entry at this index is valid and not consumed yet; set by the family
  * @node: in @ad->eqs
  * @index: EADM number
  * @role: EADM_EQ_ROLE_*; the queue of role EADM_EQ_ROLE_ASYNC has number 0 and no @eqn
@@ -46,6 +47,7 @@ struct eadm_eq {
 	spinlock_t lock;	/* see above */
 	struct eadm_adapter *ad;
 	struct eadm_ring ring;
+	bool (*is_new)(const struct eadm_eq *eq, u32 index);
 	struct list_head node;
 	u8 index;
 	u8 role;

@@ -9,50 +9,42 @@
 #include "trace.h"
 
 static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_EQE_PHASE == 1);
+static_assert(sizeof(struct efa_aenqe) == EFA_AQE_SIZE);
+static_assert(sizeof(struct efa_eqe) == EFA_EQE_SIZE);
 
-static void *entry_at(const struct efa_eq *eq, u32 index)
+static const void *entry_at(const struct eadm_eq *eq, u32 index, size_t size)
 {
-	return eq->base.ring.va + ((size_t)(index & (eq->base.depth - 1)) << eq->shift);
+	return eq->ring.va + (index & (eq->depth - 1)) * size;
 }
 
-static bool is_async(const struct efa_eq *eq)
+static bool is_phase_new(const struct eadm_eq *eq, u32 index, bool phase)
 {
-	return eq->base.role == EADM_EQ_ROLE_ASYNC;
+	return phase == !(index & eq->depth);
 }
 
-static bool is_phase_new(const struct efa_eq *eq, u32 index, bool phase)
+static bool is_async_new(const struct eadm_eq *eq, u32 index)
 {
-	return phase == !(index & eq->base.depth);
-}
-
-static bool is_async_new(const struct efa_eq *eq, u32 index)
-{
-	const struct efa_aenqe *e = entry_at(eq, index);
+	const struct efa_aenqe *e = entry_at(eq, index, sizeof(*e));
 
 	return is_phase_new(eq, index, READ_ONCE(e->flags) & EFA_AQ_FLAGS_PHASE);
 }
 
-static bool is_completion_new(const struct efa_eq *eq, u32 index)
+static bool is_completion_new(const struct eadm_eq *eq, u32 index)
 {
-	const struct efa_eqe *e = entry_at(eq, index);
+	const struct efa_eqe *e = entry_at(eq, index, sizeof(*e));
 
 	return is_phase_new(eq, index, le32_to_cpu(READ_ONCE(e->hdr)) & EFA_EQE_PHASE);
 }
 
-static bool is_new(const struct efa_eq *eq, u32 index)
-{
-	return is_async(eq) ? is_async_new(eq, index) : is_completion_new(eq, index);
-}
-
 /* Copies an entry whose phase has been checked. */
-static void consume(struct efa_eq *eq, void *copy, size_t size)
+static void consume(struct eadm_eq *eq, void *copy, size_t size)
 {
-	lockdep_assert_held(&eq->base.lock);
+	lockdep_assert_held(&eq->lock);
 	dma_rmb();
-	memcpy(copy, entry_at(eq, eq->base.ci), size);
-	eq->base.ci++;
-	eq->base.events++;
-	eq->base.last_event = local_clock();
+	memcpy(copy, entry_at(eq, eq->ci, size), size);
+	eq->ci++;
+	eq->events++;
+	eq->last_event = local_clock();
 }
 
 /*
@@ -64,12 +56,12 @@ static bool take_async(struct efa_eq *eq, struct efa_aenqe *copy)
 	unsigned long flags;
 	bool found;
 
-	if (!is_async_new(eq, READ_ONCE(eq->base.ci)))
+	if (!is_async_new(&eq->base, READ_ONCE(eq->base.ci)))
 		return false;
 	spin_lock_irqsave(&eq->base.lock, flags);
-	found = eq->base.live && is_async_new(eq, eq->base.ci);
+	found = eq->base.live && is_async_new(&eq->base, eq->base.ci);
 	if (found) {
-		consume(eq, copy, sizeof(*copy));
+		consume(&eq->base, copy, sizeof(*copy));
 		/* Both numbers are updated under the same lock because readers compare them. */
 		if (le16_to_cpu(copy->group) == EFA_AENQ_KEEP_ALIVE) {
 			eq->keep_alives++;
@@ -85,32 +77,14 @@ static bool take_completion(struct efa_eq *eq, struct efa_eqe *copy)
 	unsigned long flags;
 	bool found;
 
-	if (!is_completion_new(eq, READ_ONCE(eq->base.ci)))
+	if (!is_completion_new(&eq->base, READ_ONCE(eq->base.ci)))
 		return false;
 	spin_lock_irqsave(&eq->base.lock, flags);
-	found = eq->base.live && is_completion_new(eq, eq->base.ci);
+	found = eq->base.live && is_completion_new(&eq->base, eq->base.ci);
 	if (found)
-		consume(eq, copy, sizeof(*copy));
+		consume(&eq->base, copy, sizeof(*copy));
 	spin_unlock_irqrestore(&eq->base.lock, flags);
 	return found;
-}
-
-/**
- * efa_eq_pending() - count the entries not consumed yet
- * @eq: the event queue
- *
- * Context: any.
- */
-u32 efa_eq_pending(struct efa_eq *eq)
-{
-	unsigned long flags;
-	u32 n = 0;
-
-	spin_lock_irqsave(&eq->base.lock, flags);
-	while (eq->base.live && n < eq->base.depth && is_new(eq, eq->base.ci + n))
-		n++;
-	spin_unlock_irqrestore(&eq->base.lock, flags);
-	return n;
 }
 
 /* ---- asynchronous events ------------------------------------------------- */
@@ -211,13 +185,13 @@ static irqreturn_t comp_irq(int irq, void *data)
 
 /* ---- life ---------------------------------------------------------------- */
 
-static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, u8 shift)
+static int eq_init(struct efa_eq *eq, struct efa_dev *dev, u8 index, u32 depth, size_t size)
 {
 	eq->base.vector = index;
-	eq->shift = shift;
+	eq->base.is_new = index ? is_completion_new : is_async_new;
 	return eadm_eq_init(&eq->base, &dev->adapter, index,
 			    index ? EADM_EQ_ROLE_COMPLETION : EADM_EQ_ROLE_ASYNC, depth,
-			    (size_t)depth << shift);
+			    depth * size);
 }
 
 /**
@@ -231,7 +205,7 @@ int efa_aenq_init(struct eadm_adapter *ad)
 {
 	struct efa_dev *dev = adapter_to_efa(ad);
 
-	return eq_init(&dev->aenq, dev, 0, EFA_AENQ_DEPTH, EFA_AQE_SHIFT);
+	return eq_init(&dev->aenq, dev, 0, EFA_AENQ_DEPTH, EFA_AQE_SIZE);
 }
 
 /**
@@ -248,17 +222,6 @@ int efa_mgmt_request(struct efa_dev *dev)
 	snprintf(eq->base.irq_name, sizeof(eq->base.irq_name), "efa-mgmnt@pci:%s",
 		 pci_name(dev->pdev));
 	return eadm_eq_request(&eq->base, mgmt_irq, dev, cpumask_first(cpu_online_mask));
-}
-
-/**
- * efa_mgmt_free() - free the interrupt of the admin queue and asynchronous events
- * @dev: the device
- *
- * Context: process.
- */
-void efa_mgmt_free(struct efa_dev *dev)
-{
-	eadm_eq_release(&dev->aenq.base, dev);
 }
 
 /**
@@ -280,7 +243,7 @@ int efa_eqs_init(struct efa_dev *dev)
 	if (!dev->eqs)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
-		ret = eq_init(&dev->eqs[i], dev, i + 1, depth, EFA_EQE_SHIFT);
+		ret = eq_init(&dev->eqs[i], dev, i + 1, depth, EFA_EQE_SIZE);
 		if (ret)
 			return ret;
 		dev->nr_eqs++;
@@ -409,7 +372,7 @@ static bool is_stuck(struct efa_eq *eq)
 	bool stuck, pending;
 
 	spin_lock_irqsave(&eq->base.lock, flags);
-	pending = eq->base.live && is_new(eq, eq->base.ci);
+	pending = eq->base.live && eq->base.is_new(&eq->base, eq->base.ci);
 	stuck = pending && eq->base.waiting &&
 		READ_ONCE(eq->base.interrupts) == eq->base.interrupts_then;
 	eq->base.waiting = pending;

@@ -14,13 +14,11 @@ struct efa_dev;
 /**
  * struct efa_eq - an event queue
  * @base: common part of all families; number 0 is the queue of asynchronous events
- * @shift: log2 of the size of an entry
  * @keep_alives: number of keep-alive events
  * @last_keep_alive: local_clock() of the last keep-alive event, 0 = none yet
  */
 struct efa_eq {
 	struct eadm_eq base;
-	u8 shift;
 	u64 keep_alives;
 	u64 last_keep_alive;
 };
@@ -32,9 +30,7 @@ int efa_eqs_request(struct efa_dev *dev);
 int efa_eqs_create(struct efa_dev *dev);
 void efa_eqs_stop(struct efa_dev *dev, bool destroy);
 int efa_mgmt_request(struct efa_dev *dev);
-void efa_mgmt_free(struct efa_dev *dev);
 void efa_eqs_reset(struct efa_dev *dev);
 void efa_eqs_kick(struct eadm_adapter *ad);
-u32 efa_eq_pending(struct efa_eq *eq);
 
 #endif /* EFA_EQ_H */

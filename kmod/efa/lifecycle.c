@@ -152,7 +152,7 @@ void efa_stop(struct eadm_adapter *ad)
 	efa_eqs_stop(dev, ad->complete);
 	if (!halt_adapter(dev, ad->complete ? EFA_RESET_NORMAL : EFA_RESET_INIT_ERROR))
 		ad->memory.leaking = eadm_memory_is_exposed(ad);
-	efa_mgmt_free(dev);
+	eadm_eq_release(&dev->aenq.base, dev);
 	pci_clear_master(dev->pdev);
 	eadm_queue_reset(ad, -ENODEV);
 	if (!ad->memory.leaking) {

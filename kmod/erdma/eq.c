@@ -21,6 +21,11 @@ static const void *eq_peek(const struct erdma_eq *eq, u16 ci)
 	return erdma_hw_owned(word & ERDMA_AEQE_OWNER, ci, eq->base.depth) ? entry : NULL;
 }
 
+static bool is_new(const struct eadm_eq *eq, u32 index)
+{
+	return eq_peek(container_of(eq, struct erdma_eq, base), index);
+}
+
 static const void *eq_next(struct erdma_eq *eq)
 {
 	const void *entry = eq_peek(eq, eq->base.ci);
@@ -98,24 +103,6 @@ void erdma_eq_arm(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_pending() - count the entries not consumed yet
- * @eq: the EQ
- *
- * Context: any.
- */
-u32 erdma_eq_pending(struct erdma_eq *eq)
-{
-	unsigned long flags;
-	u32 n = 0;
-
-	spin_lock_irqsave(&eq->base.lock, flags);
-	while (n < eq->base.depth && eq_peek(eq, eq->base.ci + n))
-		n++;
-	spin_unlock_irqrestore(&eq->base.lock, flags);
-	return n;
-}
-
-/**
  * erdma_eq_interrupt() - record an interrupt
  * @eq: the EQ
  *
@@ -183,7 +170,7 @@ struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq)
  * @db: doorbell register
  *
  * Context: process.
- * Return: 0 or -ENOMEM.
+ * Return: 0 or -ENOMEM; the caller must call erdma_eq_free() in either case.
  */
 int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role, u32 depth, u32 db)
 {
@@ -191,25 +178,22 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role,
 
 	INIT_LIST_HEAD(&eq->kicks);
 	eq->db = dev->adapter.bar + db;
+	eq->base.is_new = is_new;
 	ret = eadm_eq_init(&eq->base, &dev->adapter, index, role, depth, depth * ERDMA_EQE_SIZE);
-	if (ret)
-		return ret;
-	ret = erdma_dbrec_alloc(dev, &eq->rec);
-	if (ret)
-		eadm_ring_free(&dev->adapter, &eq->base.ring);
-	return ret;
+	return ret ? ret : erdma_dbrec_alloc(dev, &eq->rec);
 }
 
 /**
  * erdma_eq_free() - free an EQ
- * @eq: the EQ
+ * @eq: the EQ; may be zeroed
+ * @dev: the device
  *
  * Context: process; the adapter is halted.
  */
-void erdma_eq_free(struct erdma_eq *eq)
+void erdma_eq_free(struct erdma_eq *eq, struct erdma_dev *dev)
 {
-	erdma_dbrec_free(adapter_to_erdma(eq->base.ad), &eq->rec);
-	eadm_ring_free(eq->base.ad, &eq->base.ring);
+	erdma_dbrec_free(dev, &eq->rec);
+	eadm_ring_free(&dev->adapter, &eq->base.ring);
 }
 
 /**

@@ -45,12 +45,11 @@ union erdma_eqe {
 static_assert(sizeof(union erdma_eqe) == ERDMA_EQE_SIZE);
 
 int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role, u32 depth, u32 db);
-void erdma_eq_free(struct erdma_eq *eq);
+void erdma_eq_free(struct erdma_eq *eq, struct erdma_dev *dev);
 void erdma_eq_reset(struct erdma_eq *eq);
 bool erdma_eq_take(struct erdma_eq *eq, union erdma_eqe *entry);
 u32 erdma_eq_consume(struct erdma_eq *eq);
 void erdma_eq_arm(struct erdma_eq *eq);
-u32 erdma_eq_pending(struct erdma_eq *eq);
 bool erdma_eq_interrupt(struct erdma_eq *eq);
 bool erdma_eq_is_stuck(struct erdma_eq *eq);
 void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);

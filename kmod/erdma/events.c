@@ -157,33 +157,22 @@ int erdma_eqs_init(struct eadm_adapter *ad)
 	int ret;
 	u32 i;
 
+	INIT_WORK(&dev->aeq.work, aeq_work);
 	ret = erdma_eq_init(&dev->aeq, dev, ERDMA_EQC_INDEX_AEQ, EADM_EQ_ROLE_ASYNC,
 			    ERDMA_EQ_DEPTH, ERDMA_REG_AEQ_DB);
-	if (ret)
-		return ret;
-	INIT_WORK(&dev->aeq.work, aeq_work);
-	ret = erdma_eq_init(&dev->cmdq_eq, dev, ERDMA_EQC_INDEX_CMDQ, EADM_EQ_ROLE_ADMIN,
-			    ERDMA_CMDQ_EQ_DEPTH, ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
-	if (ret)
-		goto err_aeq;
-	for (i = 0; i < dev->nr_ceqs; i++) {
+	if (!ret)
+		ret = erdma_eq_init(&dev->cmdq_eq, dev, ERDMA_EQC_INDEX_CMDQ, EADM_EQ_ROLE_ADMIN,
+				    ERDMA_CMDQ_EQ_DEPTH, ERDMA_REG_CEQ_DB(ERDMA_EQN_CMDQ));
+	for (i = 0; !ret && i < dev->nr_ceqs; i++) {
 		eq = &dev->ceqs[i];
 		eq->base.eqn = ERDMA_EQN_CEQ(i);
 		eq->base.vector = eq->base.eqn;
 		tasklet_setup(&eq->tasklet, ceq_tasklet);
 		ret = erdma_eq_init(eq, dev, ERDMA_EQC_INDEX_CEQ(i), EADM_EQ_ROLE_COMPLETION,
 				    ERDMA_EQ_DEPTH, ERDMA_REG_CEQ_DB(eq->base.eqn));
-		if (ret)
-			goto err_ceqs;
 	}
-	return 0;
-
-err_ceqs:
-	while (i--)
-		erdma_eq_free(&dev->ceqs[i]);
-	erdma_eq_free(&dev->cmdq_eq);
-err_aeq:
-	erdma_eq_free(&dev->aeq);
+	if (ret)
+		erdma_eqs_free(ad);
 	return ret;
 }
 
@@ -199,9 +188,9 @@ void erdma_eqs_free(struct eadm_adapter *ad)
 	u32 i;
 
 	for (i = 0; i < dev->nr_ceqs; i++)
-		erdma_eq_free(&dev->ceqs[i]);
-	erdma_eq_free(&dev->cmdq_eq);
-	erdma_eq_free(&dev->aeq);
+		erdma_eq_free(&dev->ceqs[i], dev);
+	erdma_eq_free(&dev->cmdq_eq, dev);
+	erdma_eq_free(&dev->aeq, dev);
 }
 
 /**

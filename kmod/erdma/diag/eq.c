@@ -48,7 +48,6 @@ static int eq_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 
 	/* pci_irq_vector() may sleep. */
 	SNAP_SET(s, irq, pci_irq_vector(dev->pdev, eq->base.vector));
-	SNAP_SET(s, pending, erdma_eq_pending(eq));
 	spin_lock_irq(&eq->base.lock);
 	eadm_eq_row_fill(&eq->base, s);
 	spin_unlock_irq(&eq->base.lock);
