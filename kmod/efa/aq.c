@@ -353,15 +353,10 @@ int efa_aq_init(struct eadm_adapter *ad)
 	INIT_LIST_HEAD(&q->done);
 	INIT_WORK(&q->free_done, free_done_work);
 	ret = eadm_ring_alloc(ad, &q->sq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
+	if (!ret)
+		ret = eadm_ring_alloc(ad, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
 	if (ret)
-		return ret;
-	ret = eadm_ring_alloc(ad, &q->cq, EFA_AQ_DEPTH * EFA_AQE_SIZE);
-	if (ret)
-		goto err;
-	return 0;
-
-err:
-	efa_aq_free(ad);
+		efa_aq_free(ad);
 	return ret;
 }
 

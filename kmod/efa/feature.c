@@ -113,33 +113,26 @@ static void follow_hints(struct efa_dev *dev)
 int efa_read_features(struct efa_dev *dev)
 {
 	struct efa_caps *caps = &dev->caps;
-	int ret;
+	const struct {
+		enum efa_feature feature;
+		bool optional;
+		void *payload;
+		size_t size;
+	} features[] = {
+		{ EFA_FEATURE_QUEUE_ATTR, false, &caps->queue, sizeof(caps->queue) },
+		{ EFA_FEATURE_QUEUE_ATTR_2, true, &caps->queue2, sizeof(caps->queue2) },
+		{ EFA_FEATURE_NETWORK_ATTR, false, &caps->network, sizeof(caps->network) },
+		{ EFA_FEATURE_EVENT_QUEUE_ATTR, true, &caps->events, sizeof(caps->events) },
+		{ EFA_FEATURE_HW_HINTS, false, &caps->hints, sizeof(caps->hints) },
+	};
+	int ret = read_device(dev), i;
 
-	ret = read_device(dev);
-	if (ret)
-		return ret;
-	ret = need_feature(dev, EFA_FEATURE_QUEUE_ATTR, &caps->queue, sizeof(caps->queue));
-	if (ret)
-		return ret;
-	if (has_feature(dev, EFA_FEATURE_QUEUE_ATTR_2)) {
-		ret = need_feature(dev, EFA_FEATURE_QUEUE_ATTR_2, &caps->queue2,
-				   sizeof(caps->queue2));
-		if (ret)
-			return ret;
-	}
-	ret = need_feature(dev, EFA_FEATURE_NETWORK_ATTR, &caps->network, sizeof(caps->network));
-	if (ret)
-		return ret;
-	if (has_feature(dev, EFA_FEATURE_EVENT_QUEUE_ATTR)) {
-		ret = need_feature(dev, EFA_FEATURE_EVENT_QUEUE_ATTR, &caps->events,
-				   sizeof(caps->events));
-		if (ret)
-			return ret;
-	}
-	ret = check_queues(dev);
-	if (ret)
-		return ret;
-	ret = need_feature(dev, EFA_FEATURE_HW_HINTS, &caps->hints, sizeof(caps->hints));
+	for (i = 0; !ret && i < ARRAY_SIZE(features); i++)
+		if (!features[i].optional || has_feature(dev, features[i].feature))
+			ret = need_feature(dev, features[i].feature, features[i].payload,
+					   features[i].size);
+	if (!ret)
+		ret = check_queues(dev);
 	if (!ret)
 		follow_hints(dev);
 	return ret;

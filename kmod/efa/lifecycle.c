@@ -82,6 +82,18 @@ static bool halt_adapter(struct efa_dev *dev, enum efa_reset_reason reason)
 	return true;
 }
 
+/* Makes the adapter report events; the interrupts are requested, and the rings are empty. */
+static int let_report(struct efa_dev *dev)
+{
+	int ret = efa_enable_events(dev);
+
+	if (!ret)
+		ret = efa_eqs_create(dev);
+	if (!ret)
+		efa_tell_host_info(dev);
+	return ret;
+}
+
 /**
  * efa_start() - bring the adapter into service for the first time
  * @dev: the device, whose previous state has been discarded
@@ -94,29 +106,18 @@ int efa_start(struct efa_dev *dev)
 	int ret;
 
 	ret = let_begin(dev);
-	if (ret)
-		return ret;
-	ret = efa_mgmt_request(dev);
+	if (!ret)
+		ret = efa_mgmt_request(dev);
 	if (ret)
 		return ret;
 	efa_reg_write(dev, EFA_REG_INTR_MASK, 0);
 	eadm_queue_set_state(&dev->adapter, EADM_QUEUE_EVENT);
 	ret = efa_read_features(dev);
-	if (ret)
-		return ret;
-	ret = efa_eqs_init(dev);
-	if (ret)
-		return ret;
-	ret = efa_enable_events(dev);
-	if (ret)
-		return ret;
-	ret = efa_eqs_request(dev);
-	if (ret)
-		return ret;
-	ret = efa_eqs_create(dev);
 	if (!ret)
-		efa_tell_host_info(dev);
-	return ret;
+		ret = efa_eqs_init(dev);
+	if (!ret)
+		ret = efa_eqs_request(dev);
+	return ret ? ret : let_report(dev);
 }
 
 static int start_again(struct eadm_adapter *ad)
@@ -128,13 +129,7 @@ static int start_again(struct eadm_adapter *ad)
 	if (ret)
 		return ret;
 	efa_reg_write(dev, EFA_REG_INTR_MASK, 0);
-	ret = efa_enable_events(dev);
-	if (ret)
-		return ret;
-	ret = efa_eqs_create(dev);
-	if (!ret)
-		efa_tell_host_info(dev);
-	return ret;
+	return let_report(dev);
 }
 
 /**

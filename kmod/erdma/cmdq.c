@@ -444,21 +444,14 @@ int erdma_cmdq_init(struct eadm_adapter *ad)
 	int ret;
 
 	ret = eadm_ring_alloc(ad, &q->sq, ERDMA_CMDQ_DEPTH * ERDMA_WQEBB_SIZE);
+	if (!ret)
+		ret = eadm_ring_alloc(ad, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
+	if (!ret)
+		ret = erdma_dbrec_alloc(dev, &q->sq_rec);
+	if (!ret)
+		ret = erdma_dbrec_alloc(dev, &q->cq_rec);
 	if (ret)
-		return ret;
-	ret = eadm_ring_alloc(ad, &q->cq, ERDMA_CMDQ_DEPTH * ERDMA_CQE_SIZE);
-	if (ret)
-		goto err;
-	ret = erdma_dbrec_alloc(dev, &q->sq_rec);
-	if (ret)
-		goto err;
-	ret = erdma_dbrec_alloc(dev, &q->cq_rec);
-	if (ret)
-		goto err;
-	return 0;
-
-err:
-	erdma_cmdq_free(ad);
+		erdma_cmdq_free(ad);
 	return ret;
 }
 
