@@ -167,7 +167,7 @@ static void selected(void)
 	const struct eadm_object *qp = eadm_object_find("qp");
 	const struct eadm_field *const fields[] = {
 		eadm_object_find_field(qp, "qpn"),
-		eadm_object_find_field(qp, "cc"), NULL,
+		eadm_object_find_field(qp, "state"), NULL,
 	};
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = "cloud_0", .fields = fields,
