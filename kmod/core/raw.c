@@ -81,8 +81,8 @@ static int read_entries(const struct eadm_ring_bytes *bytes, struct eadm_diag_ri
  *
  * Context: process; may issue a command when @r->hw is set.
  * Return: 0; -ENOENT for an unknown queue; -ERANGE if the requested entries are beyond the end of
- *	the queue; -EOPNOTSUPP
- * for an unknown kind; -ENODATA if the driver does not know the location of its memory.
+ *	the queue; -EOPNOTSUPP for an unknown kind; -ENODATA if the driver does not know the
+ *	location of its memory.
  */
 int eadm_ring_read(struct eadm_diag_dev *dd, struct eadm_diag_ring *r, void *buf, size_t room)
 {

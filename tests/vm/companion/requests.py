@@ -57,7 +57,7 @@ def hardware():
     same("hw-sq-pi" in Client().do("qp", dev_name="fake0", qpn=1).rows[0], False)
     same(Client().do("qp", dev_name="fake0", qpn=1, query_hw=True).rows[0]["hw-sq-pi"], 5)
     refused(attr(INDEX, index()) + attr(HW, b"") + attr(KEY, U32(1)), errno.EOPNOTSUPP, HEAD + 8,
-            "no context", cmd=CMDS["mr"])
+            "does not provide a context", cmd=CMDS["mr"])
 
 
 @test("what is not there is told apart: device, object, kind of object")
