@@ -187,9 +187,15 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 	if (a->call(a->data, EADM_IOC_RING, &ring))
 		return ioctl_failed(ctx, a->dev);
 	left = q->has_range ? q->count : ring.depth;
-	/* Entries behind a BAR are not read; only their description is returned. */
+	/*
+	 * Entries behind a BAR are not read, and their size may be unknown; only their
+	 * description is returned.
+	 */
 	if (ring.memory == EADM_RING_MEMORY_DEVICE)
 		left = 0;
+	else if (!ring.entry_size || ring.entry_size > PIECE)
+		return eadm_fail(ctx, -EBADMSG, "entries of %u bytes",
+				 ring.entry_size);
 	if (first > ring.depth || left > ring.depth - first)
 		return eadm_fail(ctx, -ERANGE, "the queue has %u %s",
 				 ring.depth,
@@ -223,7 +229,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 			.first = first, .count = left, .data = data,
 		});
 	for (done = 0; !ret; done += ring.count) {
-		uint32_t max = PIECE / ring.entry_size;
+		uint32_t max = left ? PIECE / ring.entry_size : 0;
 
 		ring.first = first + done;
 		ring.count = left - done < max ? left - done : max;
