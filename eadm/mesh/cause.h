@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Why a direction does not work, as the two ends see it. */
+#ifndef MESH_CAUSE_H
+#define MESH_CAUSE_H
+
+#include <stdbool.h>
+
+/* Numbers of the protocol: append only. */
+enum mesh_cause {
+	CAUSE_NONE,
+	CAUSE_LOST,		/* packets do not arrive */
+	CAUSE_MTU,		/* small packets arrive, large ones do not */
+	CAUSE_NEIGHBOUR,	/* the kernel does not resolve the address */
+	CAUSE_ROUTE,
+	CAUSE_GID,		/* no usable GID */
+	CAUSE_ROCE,		/* both ends have different versions of RoCE */
+	CAUSE_TYPE,		/* both ends have different types of queue pairs */
+	CAUSE_PORT,		/* the port is not active */
+	CAUSE_ADAPTER,		/* the adapter is missing or cannot be used */
+	CAUSE_PROVIDER,		/* a library is missing */
+	CAUSE_LIMIT,		/* of locked memory */
+	CAUSE_CONTROL,		/* no TCP connection between the two hosts */
+	CAUSE_ABSENT,		/* the host did not join */
+	CAUSE_DIED,		/* its process ended */
+	CAUSE_HUNG,		/* its process sent no sign of life in time */
+	CAUSE_OTHER,
+	CAUSE_END
+};
+
+/* The name in JSON and metrics, and a sentence for people. */
+const char *cause_name(enum mesh_cause cause);
+const char *cause_text(enum mesh_cause cause);
+
+/* True for a cause that lies in the end that reports it. */
+bool cause_is_local(enum mesh_cause cause);
+
+/* The cause of a failure that "eadm test" describes in words. */
+enum mesh_cause cause_of(const char *why);
+
+#endif /* MESH_CAUSE_H */

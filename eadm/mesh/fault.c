@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "grow.h"
+
+const char *fault_kind_name(enum fault_kind kind)
+{
+	static const char *const names[] = {
+		[FAULT_ALL] = "all", [FAULT_RAIL] = "rail",
+		[FAULT_HOST] = "host", [FAULT_ADAPTER] = "adapter",
+		[FAULT_GROUPS] = "groups", [FAULT_AMONG] = "among",
+		[FAULT_PAIR] = "pair", [FAULT_MTU] = "mtu",
+	};
+
+	return names[kind];
+}
+
+const char *fault_way_name(enum fault_way way)
+{
+	static const char *const names[] = {
+		[WAY_BOTH] = "both", [WAY_OUT] = "out", [WAY_IN] = "in",
+	};
+
+	return names[way];
+}
+
+/* ---- the list ------------------------------------------------------------------------ */
+
+static void release(struct fault *fault)
+{
+	free(fault->a);
+	free(fault->b);
+}
+
+void faults_free(struct faults *faults)
+{
+	uint32_t i;
+
+	for (i = 0; i < faults->n; i++)
+		release(&faults->list[i]);
+	free(faults->list);
+	memset(faults, 0, sizeof(*faults));
+}
+
+struct fault *fault_add(struct faults *faults, const struct fault *fault)
+{
+	if (!grow(faults->list, faults->n, faults->max)) {
+		free(fault->a);
+		free(fault->b);
+		return NULL;
+	}
+	faults->list[faults->n] = *fault;
+	return &faults->list[faults->n++];
+}
+
+int fault_hosts(uint32_t **to, uint32_t *n_to, const uint32_t *hosts, uint32_t n)
+{
+	*to = malloc(n * sizeof(*hosts));
+	if (!*to)
+		return -ENOMEM;
+	memcpy(*to, hosts, n * sizeof(*hosts));
+	*n_to = n;
+	return 0;
+}
+
+/* ---- merging ------------------------------------------------------------------------- */
+
+static bool same_list(const uint32_t *a, uint32_t n_a, const uint32_t *b,
+		      uint32_t n_b)
+{
+	return n_a == n_b && !memcmp(a, b, n_a * sizeof(*a));
+}
+
+static bool has_sets(const struct fault *fault)
+{
+	return fault->kind == FAULT_GROUPS || fault->kind == FAULT_PAIR ||
+	       fault->kind == FAULT_AMONG;
+}
+
+/* The same hosts; in both ways, their order does not count. */
+static bool same_hosts(const struct fault *x, const struct fault *y)
+{
+	if (!has_sets(y) || x->kind != y->kind || x->way != y->way)
+		return false;
+	if (same_list(x->a, x->n_a, y->a, y->n_a) &&
+	    same_list(x->b, x->n_b, y->b, y->n_b))
+		return true;
+	return x->way == WAY_BOTH && same_list(x->a, x->n_a, y->b, y->n_b) &&
+	       same_list(x->b, x->n_b, y->a, y->n_a);
+}
+
+/* Remove those equal to number @i that follow it. */
+static void absorb(struct faults *faults, uint32_t i)
+{
+	struct fault *fault = &faults->list[i];
+	uint32_t from, to;
+
+	for (from = to = i + 1; from < faults->n; from++) {
+		if (same_hosts(fault, &faults->list[from])) {
+			fault->directions += faults->list[from].directions;
+			release(&faults->list[from]);
+		} else {
+			faults->list[to++] = faults->list[from];
+		}
+	}
+	faults->n = to;
+	fault->from_rail = -1;
+	fault->to_rail = -1;
+}
+
+void faults_merge(struct faults *faults, uint32_t combos)
+{
+	uint32_t i, j, same;
+
+	for (i = 0; combos > 1 && i < faults->n; i++) {
+		if (!has_sets(&faults->list[i]))
+			continue;
+		same = 1;
+		for (j = i + 1; j < faults->n; j++)
+			same += same_hosts(&faults->list[i], &faults->list[j]);
+		if (same == combos)
+			absorb(faults, i);
+	}
+}
+
+/* ---- causes -------------------------------------------------------------------------- */
+
+/* A host's place in a fault. */
+enum { IN_A = 1, IN_B = 2 };
+
+static void mark(uint8_t *places, uint32_t n, const struct fault *fault)
+{
+	uint32_t i;
+
+	memset(places, (fault->a ? 0 : IN_A) | (fault->b ? 0 : IN_B), n);
+	for (i = 0; i < fault->n_a; i++)
+		places[fault->a[i]] |= IN_A;
+	for (i = 0; i < fault->n_b; i++)
+		places[fault->b[i]] |= IN_B;
+}
+
+static bool on_rails(const struct fault *fault, int from, int to)
+{
+	if (fault->kind == FAULT_ADAPTER)
+		return from == fault->from_rail;
+	return (fault->from_rail < 0 || from == fault->from_rail) &&
+	       (fault->to_rail < 0 || to == fault->to_rail);
+}
+
+static bool goes_out(const struct fault *fault, const uint8_t *places,
+		     const struct row *row)
+{
+	return fault->way != WAY_IN && places[row->from] & IN_A &&
+	       places[row->to] & IN_B &&
+	       on_rails(fault, row->from_rail, row->to_rail);
+}
+
+static bool comes_in(const struct fault *fault, const uint8_t *places,
+		     const struct row *row)
+{
+	return fault->way != WAY_OUT && places[row->to] & IN_A &&
+	       places[row->from] & IN_B &&
+	       on_rails(fault, row->to_rail, row->from_rail);
+}
+
+/* The most frequent cause of its rows, and what the ends report with it. */
+static void explain(struct fault *fault, const struct table *t,
+		    const uint8_t *places)
+{
+	uint32_t counts[CAUSE_END] = { 0 }, i;
+	const struct row *row;
+	bool out;
+
+	for (i = 0; i < t->n_rows; i++) {
+		row = &t->rows[i];
+		if (!row->reached && (goes_out(fault, places, row) ||
+				      comes_in(fault, places, row)))
+			counts[row->cause]++;
+	}
+	for (i = 0; i < CAUSE_END; i++) {
+		if (counts[i] > counts[fault->cause])
+			fault->cause = i;
+	}
+	for (i = 0; i < t->n_rows; i++) {
+		row = &t->rows[i];
+		out = goes_out(fault, places, row);
+		if (row->reached || row->cause != fault->cause ||
+		    (!out && !comes_in(fault, places, row)))
+			continue;
+		if (!fault->a_why)
+			fault->a_why = out ? row->from_why : row->to_why;
+		if (!fault->b_why)
+			fault->b_why = out ? row->to_why : row->from_why;
+	}
+}
+
+/* ---- MTU ----------------------------------------------------------------------------- */
+
+/* MTUs of adapters are powers of two, or few. */
+static uint32_t usual_mtu(const struct table *t)
+{
+	struct {
+		uint32_t mtu, n;
+	} seen[32] = { 0 };
+	uint32_t i, j, best = 0;
+
+	for (i = 0; i < t->n * t->rails; i++) {
+		for (j = 0; j < 31; j++) {
+			if (!seen[j].n || seen[j].mtu == t->adapters[i].mtu)
+				break;
+		}
+		seen[j].mtu = t->adapters[i].mtu;
+		seen[j].n += seen[j].mtu != 0;
+		if (seen[j].n > seen[best].n)
+			best = j;
+	}
+	return seen[best].mtu;
+}
+
+static int find_mtus(struct faults *faults, const struct table *t,
+		     const uint8_t *gone)
+{
+	uint32_t usual = usual_mtu(t), host, i;
+
+	for (i = 0; i < t->n * t->rails && faults->n < FAULTS_MAX; i++) {
+		struct fault fault = {
+			.kind = FAULT_MTU, .cause = CAUSE_MTU,
+			.from_rail = i % t->rails, .to_rail = i % t->rails,
+			.mtu = t->adapters[i].mtu, .usual_mtu = usual,
+		};
+
+		host = i / t->rails;
+		if (gone[host] || !fault.mtu || fault.mtu >= usual)
+			continue;
+		if (fault_hosts(&fault.a, &fault.n_a, &host, 1) ||
+		    !fault_add(faults, &fault))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int faults_explain(struct faults *faults, const struct table *t,
+		   const uint8_t *gone)
+{
+	uint8_t *places = malloc(t->n);
+	uint32_t i;
+
+	if (!places)
+		return -ENOMEM;
+	for (i = 0; i < faults->n; i++) {
+		if (faults->list[i].cause)
+			continue;
+		mark(places, t->n, &faults->list[i]);
+		explain(&faults->list[i], t, places);
+	}
+	free(places);
+	return find_mtus(faults, t, gone);
+}

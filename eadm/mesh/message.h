@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Contents of the messages of a mesh, big endian. A reader returns false for
+ * anything that a writer does not write.
+ */
+#ifndef MESH_MESSAGE_H
+#define MESH_MESSAGE_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cause.h"
+#include "frame.h"
+
+#define MESH_MAX_HOSTS	16384
+#define MESH_MAX_RAILS	16
+#define MESH_NAME	64	/* of a host, with NUL */
+#define MESH_WHY	240	/* what an end reports, with NUL */
+
+enum message_kind {
+	/* To the side that accepts, first. */
+	MESSAGE_HELLO = 1,
+	/* From rank 0. */
+	MESSAGE_REFUSED, MESSAGE_START, MESSAGE_ROSTER, MESSAGE_GONE,
+	MESSAGE_SKIPPED, MESSAGE_BYE,
+	/* To rank 0. */
+	MESSAGE_BEAT, MESSAGE_RESULTS, MESSAGE_SKIP, MESSAGE_DONE,
+	/* Between two hosts that test. */
+	MESSAGE_VIEW,
+};
+
+enum mesh_refusal {
+	REFUSED_NOTHING,
+	REFUSED_RANK,		/* not below the number of ranks */
+	REFUSED_RANKS,		/* another number of ranks than rank 0 */
+	REFUSED_TWICE,		/* another process has the rank */
+	REFUSED_LATE,		/* the tests have begun, or the host was given up */
+	REFUSED_ROUND,		/* a peer that is not the partner */
+};
+
+struct hello {
+	uint32_t rank, ranks;
+	uint32_t to;		/* rank of the other side */
+	uint8_t rails;		/* adapters of the host */
+	uint16_t port;		/* for peers */
+	struct in6_addr addr;
+	char name[MESH_NAME];
+	char why[MESH_WHY];	/* without an adapter: what is wrong */
+};
+
+/* What all do, as the options of rank 0 say. */
+struct start {
+	uint32_t ranks;
+	bool all_pairs;		/* of adapters, not rail by rail */
+	bool bandwidth;
+	uint32_t count;		/* messages for the latency */
+	uint32_t size;		/* of the largest message */
+	uint32_t timeout;	/* ms */
+};
+
+struct roster {
+	uint32_t rank;
+	uint8_t rails;		/* 0: absent */
+	uint16_t port;
+	struct in6_addr addr;
+};
+
+#define ROSTER_ENTRY	24	/* bytes */
+#define ROSTER_MOST	(FRAME_MAX / ROSTER_ENTRY)
+
+/* One direction between two adapters. */
+struct result {
+	uint32_t from, to;		/* ranks */
+	uint8_t from_rail, to_rail;
+	bool reached;			/* a message arrived */
+	/* The end that reports a local cause; neither: unknown. */
+	bool from_blamed, to_blamed;
+	enum mesh_cause cause;
+	uint32_t min, p50, p99;		/* round-trip times, ns; 0: not measured */
+	uint32_t lost;			/* of a million messages */
+	uint32_t mtu;			/* bytes; 0: unknown */
+	uint64_t rate;			/* bytes per second; 0: not measured */
+	char from_why[MESH_WHY], to_why[MESH_WHY];
+};
+
+/* Bytes to reserve for a result. */
+#define RESULT_MOST (56 + 2 * MESH_WHY)
+
+size_t hello_write(const struct hello *hello, uint8_t *out);
+bool hello_read(const uint8_t *data, size_t len, struct hello *hello);
+size_t start_write(const struct start *start, uint8_t *out);
+bool start_read(const uint8_t *data, size_t len, struct start *start);
+size_t roster_write(const struct roster *entry, uint8_t *out);
+/* Reads entry number @i. */
+bool roster_read(const uint8_t *data, size_t len, size_t i,
+		 struct roster *entry);
+size_t result_write(const struct result *result, uint8_t *out);
+/* Returns the bytes that were read; 0: invalid. */
+size_t result_read(const uint8_t *data, size_t len, struct result *result);
+/* A rank and a small number: BEAT (round), SKIP, SKIPPED, GONE (cause), REFUSED. */
+size_t number_write(uint32_t number, uint8_t extra, uint8_t *out);
+bool number_read(const uint8_t *data, size_t len, uint32_t *number,
+		 uint8_t *extra);
+const char *refusal_text(enum mesh_refusal refusal);
+
+#endif /* MESH_MESSAGE_H */

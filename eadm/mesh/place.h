@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The rank of this process, the number of ranks, and the secret that all share. */
+#ifndef MESH_PLACE_H
+#define MESH_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PLACE_WHY	320
+#define SECRET_MIN	16	/* bytes */
+#define SECRET_MAX	1024
+#define MESH_SECRET	"EADM_MESH_SECRET"
+#define MESH_RENDEZVOUS	"EADM_MESH_RENDEZVOUS"
+
+struct place {
+	bool has_rank, has_ranks;
+	uint32_t rank, ranks;
+	const char *launcher;	/* NULL: options */
+	char first[256];	/* the first host of a file; "": none */
+};
+
+/*
+ * Functions that return int return 0, or -1 with what is wrong in @why, which has
+ * PLACE_WHY bytes.
+ */
+
+/* From the environment, as @get (getenv()) has it; leaves alone what is known. */
+int place_of_launcher(struct place *place, const char *(*get)(const char *name),
+		      char *why);
+/* Hosts in a file, one in each line, by rank; @self is the name of this host. */
+int place_of_hosts(struct place *place, const char *path, const char *self,
+		   char *why);
+/* Whether both are known and fit. */
+int place_check(const struct place *place, char *why);
+
+/* @path: NULL for the environment. The caller has SECRET_MAX bytes. */
+int secret_read(const char *path, const char *(*get)(const char *name),
+		char *secret, size_t *len, char *why);
+
+#endif /* MESH_PLACE_H */

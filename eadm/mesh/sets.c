@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "sets.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Rows that are tried as the columns of a block: the search stays O(n^2). */
+#define CANDIDATES 32
+
+struct candidate {
+	uint32_t row;
+	uint64_t hash;
+	uint64_t score;		/* its bits, times the rows that are the same */
+};
+
+int sets_init(struct sets *sets, uint32_t n)
+{
+	sets->n = n;
+	sets->words = (n + 63) / 64;
+	sets->bits = calloc(sets->words * n, sizeof(*sets->bits));
+	return sets->bits ? 0 : -ENOMEM;
+}
+
+void sets_free(struct sets *sets)
+{
+	free(sets->bits);
+	sets->bits = NULL;
+}
+
+uint32_t sets_count(const struct sets *sets, uint32_t row)
+{
+	const uint64_t *bits = sets_row(sets, row);
+	uint32_t n = 0;
+	size_t i;
+
+	for (i = 0; i < sets->words; i++)
+		n += __builtin_popcountll(bits[i]);
+	return n;
+}
+
+/* ---- candidates ---------------------------------------------------------------------- */
+
+static uint64_t hash_of(const uint64_t *bits, size_t words, uint32_t self)
+{
+	uint64_t hash = 0xcbf29ce484222325, word;
+	size_t i;
+
+	for (i = 0; i < words; i++) {
+		word = bits[i];
+		if (self / 64 == i)
+			word |= 1ULL << self % 64;
+		hash = (hash ^ word) * 0x100000001b3;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static int by_score(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score > y->score ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+/* Rows with bits, each different one once, those that promise most first. */
+static size_t candidates(const struct sets *sets, bool with_self,
+			 struct candidate *list)
+{
+	size_t n = 0, kept = 0, i, same;
+	uint32_t row, bits;
+
+	for (row = 0; row < sets->n; row++) {
+		bits = sets_count(sets, row);
+		if (!bits)
+			continue;
+		list[n++] = (struct candidate){
+			.row = row, .score = bits,
+			.hash = hash_of(sets_row(sets, row), sets->words,
+					with_self ? row : UINT32_MAX),
+		};
+	}
+	qsort(list, n, sizeof(*list), by_hash);
+	for (i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && list[i + same].hash == list[i].hash;)
+			same++;
+		list[kept] = list[i];
+		list[kept++].score *= same;
+	}
+	qsort(list, kept, sizeof(*list), by_score);
+	return kept;
+}
+
+/* ---- blocks -------------------------------------------------------------------------- */
+
+static bool contains(const struct sets *sets, uint32_t row, bool with_self,
+		     const uint64_t *columns)
+{
+	const uint64_t *bits = sets_row(sets, row);
+	uint64_t word;
+	size_t i;
+
+	for (i = 0; i < sets->words; i++) {
+		word = bits[i];
+		if (with_self && row / 64 == i)
+			word |= 1ULL << row % 64;
+		if (columns[i] & ~word)
+			return false;
+	}
+	return true;
+}
+
+/* The rows that contain all @columns. */
+static uint32_t close_block(const struct sets *sets, bool with_self,
+			    const uint64_t *columns, uint32_t *rows)
+{
+	uint32_t row, n = 0;
+
+	for (row = 0; row < sets->n; row++) {
+		if (contains(sets, row, with_self, columns))
+			rows[n++] = row;
+	}
+	return n;
+}
+
+static uint32_t list_bits(const uint64_t *bits, size_t words, uint32_t *to)
+{
+	uint32_t n = 0;
+	uint64_t word;
+	size_t i;
+
+	for (i = 0; i < words; i++) {
+		for (word = bits[i]; word; word &= word - 1)
+			to[n++] = 64 * i + __builtin_ctzll(word);
+	}
+	return n;
+}
+
+struct search {
+	const struct sets *sets;
+	struct candidate *list;
+	uint64_t *columns;
+	uint32_t *rows;
+	uint64_t best;		/* bits of the best block */
+	struct block *block;
+};
+
+/* A block worth a name: two hosts with one host are only two pairs. */
+static bool is_large(uint64_t n_rows, uint64_t n_columns)
+{
+	return n_rows * n_columns >= 3;
+}
+
+/* Whether a block is one of a set with itself. */
+static bool are_columns(const struct search *s, uint32_t n_rows)
+{
+	uint32_t i;
+
+	for (i = 0; i < n_rows; i++) {
+		if (!(s->columns[s->rows[i] / 64] >> s->rows[i] % 64 & 1))
+			return false;
+	}
+	return true;
+}
+
+static void try_row(struct search *s, uint32_t row, bool with_self)
+{
+	const struct sets *sets = s->sets;
+	struct block *block = s->block;
+	uint32_t n_rows, n_columns;
+	uint64_t area;
+
+	memcpy(s->columns, sets_row(sets, row), sets->words * sizeof(uint64_t));
+	if (with_self)
+		s->columns[row / 64] |= 1ULL << row % 64;
+	n_rows = close_block(sets, with_self, s->columns, s->rows);
+	n_columns = sets_count(sets, row) + with_self;
+	area = (uint64_t)n_rows * n_columns;
+	if (with_self) {
+		if (n_rows != n_columns || n_rows < 3 || !are_columns(s, n_rows))
+			return;
+		area -= n_rows;
+	}
+	if (!is_large(n_rows, n_columns) || area <= s->best)
+		return;
+	s->best = area;
+	memcpy(block->rows, s->rows, n_rows * sizeof(*s->rows));
+	block->n_rows = n_rows;
+	block->n_columns = list_bits(s->columns, sets->words, block->columns);
+	block->among = with_self;
+}
+
+int sets_block(const struct sets *sets, bool diagonal, struct block *block)
+{
+	struct search s = { .sets = sets, .block = block };
+	size_t n, i;
+	int ret = -ENOMEM, pass;
+
+	memset(block, 0, sizeof(*block));
+	s.list = calloc(sets->n, sizeof(*s.list));
+	s.columns = calloc(sets->words, sizeof(*s.columns));
+	s.rows = calloc(sets->n, sizeof(*s.rows));
+	block->rows = calloc(sets->n, sizeof(*block->rows));
+	block->columns = calloc(sets->n, sizeof(*block->columns));
+	if (s.list && s.columns && s.rows && block->rows && block->columns) {
+		for (pass = 0; pass <= diagonal; pass++) {
+			n = candidates(sets, pass, s.list);
+			for (i = 0; i < n && i < CANDIDATES; i++)
+				try_row(&s, s.list[i].row, pass);
+		}
+		ret = s.best > 0;
+	}
+	free(s.list);
+	free(s.columns);
+	free(s.rows);
+	if (ret > 0)
+		return ret;
+	free(block->rows);
+	free(block->columns);
+	return ret;
+}

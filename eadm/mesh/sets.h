@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A relation between hosts as a square of bits, and the largest full block in it. */
+#ifndef MESH_SETS_H
+#define MESH_SETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sets {
+	uint32_t n;
+	size_t words;		/* of a row */
+	uint64_t *bits;
+};
+
+/* Hosts of the rows and of the columns; @among: both are the same. */
+struct block {
+	uint32_t *rows, *columns;
+	uint32_t n_rows, n_columns;
+	bool among;
+};
+
+int sets_init(struct sets *sets, uint32_t n);
+void sets_free(struct sets *sets);
+
+static inline uint64_t *sets_row(const struct sets *sets, uint32_t row)
+{
+	return sets->bits + (size_t)row * sets->words;
+}
+
+static inline bool sets_has(const struct sets *sets, uint32_t row, uint32_t column)
+{
+	return sets_row(sets, row)[column / 64] >> column % 64 & 1;
+}
+
+static inline void sets_put(struct sets *sets, uint32_t row, uint32_t column)
+{
+	sets_row(sets, row)[column / 64] |= 1ULL << column % 64;
+}
+
+static inline void sets_drop(struct sets *sets, uint32_t row, uint32_t column)
+{
+	sets_row(sets, row)[column / 64] &= ~(1ULL << column % 64);
+}
+
+uint32_t sets_count(const struct sets *sets, uint32_t row);
+
+/*
+ * A block that is not part of a larger one: all of its rows have all of its columns.
+ * @diagonal: a host counts as related to itself, where blocks of a set with itself
+ * are possible. 1: found; 0: only single bits are left; -ENOMEM. The caller frees the
+ * arrays.
+ */
+int sets_block(const struct sets *sets, bool diagonal, struct block *block);
+
+#endif /* MESH_SETS_H */

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Results at rank 0, in bounded memory: two bits for each direction between two
+ * adapters, counters for each adapter, and the worst rows in full.
+ */
+#ifndef MESH_TABLE_H
+#define MESH_TABLE_H
+
+#include "message.h"
+
+#define TABLE_MAX_BYTES	(512u << 20)	/* of the bits */
+#define TABLE_MAX_ROWS	65536
+#define TABLE_MAX_TEXTS	4096
+
+/* A direction in full; texts are interned, NULL: none. */
+struct row {
+	uint32_t from, to;
+	uint8_t from_rail, to_rail;
+	bool reached;
+	uint8_t cause;
+	uint32_t min, p50, p99, lost, mtu;
+	uint64_t rate;
+	const char *from_why, *to_why;
+};
+
+/* Directions that leave an adapter, or that end at it. */
+struct tally {
+	uint32_t tested, failed;
+	uint32_t blamed;	/* failed for a cause that lies in the adapter */
+	uint32_t min, p99;	/* the least and the greatest; 0: none */
+	uint64_t p50_sum;
+	uint32_t p50_n;
+};
+
+struct adapter_tally {
+	struct tally out, in;
+	uint32_t mtu;		/* the largest with any peer */
+	uint8_t cause;		/* the last that lies in the adapter */
+	const char *why;
+};
+
+struct table {
+	uint32_t n;		/* hosts */
+	uint32_t rails;		/* most adapters of a host */
+	bool all_pairs;
+	uint32_t combos;	/* pairs of rails that are tested */
+	size_t words;		/* of the bits of one host and combination */
+	uint64_t *tested, *failed;
+	struct adapter_tally *adapters;	/* n * rails */
+	struct row *rows;	/* a heap: the best row first, until table_sort() */
+	uint32_t n_rows, max_rows;
+	uint64_t n_directions, n_failed;
+	const char **texts;	/* a hash table */
+	uint32_t n_texts;
+};
+
+/* 0, or a negative errno; -E2BIG: the bits would need more than TABLE_MAX_BYTES. */
+int table_init(struct table *t, uint32_t n, uint32_t rails, bool all_pairs);
+void table_free(struct table *t);
+size_t table_bytes(const struct table *t);
+
+/* 0; -EINVAL: outside of the table or reported twice; -ENOMEM. */
+int table_add(struct table *t, const struct result *result);
+/* Worst first: failures, then by loss and latency. The table then gets no more rows. */
+void table_sort(struct table *t);
+
+uint32_t table_combo(const struct table *t, unsigned int from_rail,
+		     unsigned int to_rail);
+void table_rails(const struct table *t, uint32_t combo, unsigned int *from_rail,
+		 unsigned int *to_rail);
+
+static inline const uint64_t *table_bits(const struct table *t,
+					 const uint64_t *bits, uint32_t combo,
+					 uint32_t from)
+{
+	return bits + ((size_t)combo * t->n + from) * t->words;
+}
+
+static inline bool bit_is_set(const uint64_t *bits, uint32_t i)
+{
+	return bits[i / 64] >> i % 64 & 1;
+}
+
+static inline bool table_tested(const struct table *t, uint32_t combo,
+				uint32_t from, uint32_t to)
+{
+	return bit_is_set(table_bits(t, t->tested, combo, from), to);
+}
+
+static inline bool table_failed(const struct table *t, uint32_t combo,
+				uint32_t from, uint32_t to)
+{
+	return bit_is_set(table_bits(t, t->failed, combo, from), to);
+}
+
+#endif /* MESH_TABLE_H */
