@@ -310,6 +310,21 @@ def json_schema(spec, note):
         "required": ["test", "result"], "additionalProperties": False}
     documents.append(json_document("tests", "test",
                                    {"object": {"const": "test"}}))
+    defs["mesh"] = {
+        "description": "A fault, or a direction between two adapters, which has 'from'.",
+        "type": "object",
+        "properties": {
+            "fault": {"enum": ["all", "rail", "host", "adapter", "groups", "among", "pair", "mtu"]},
+            "hosts": text, "peers": text, "way": {"enum": ["both", "out", "in"]},
+            "directions": number,
+            "from": text, "to": text, "result": {"enum": ["ok", "failed"]},
+            "rail": number, "peer_rail": number, "cause": text, "min": number, "p50": number,
+            "p99": number, "lost_ppm": number, "rate": number, "mtu": number,
+            "why": text, "peer_why": text},
+        "oneOf": [{"required": ["fault", "way", "cause", "directions"]},
+                  {"required": ["from", "to", "result", "rail", "peer_rail"]}],
+        "additionalProperties": False}
+    documents.append(json_document("pairs of hosts", "mesh", {"object": {"const": "mesh"}}))
     documents.append({
         "title": "error", "type": "object",
         "properties": {"schema": {"const": 1}, "command": text,
