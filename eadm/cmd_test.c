@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <string.h>
 
+#include "mesh/mesh.h"
 #include "signals.h"
 #include "test/test.h"
 
@@ -23,6 +24,24 @@ static const struct option_def options[] = {
 	  "without connection manager: index of the local GID ('eadm dump gid')" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
 	  "server: exit after the first client" },
+	{ OPT_HOSTS, 0, "hosts", "FILE", WORDS_FILE,
+	  "mesh: one host in each line, by rank" },
+	{ OPT_RANK, 0, "rank", "N", WORDS_ANY,
+	  "mesh: rank of this process, from 0 (default: the launcher's)" },
+	{ OPT_RANKS, 0, "ranks", "N", WORDS_ANY,
+	  "mesh: number of hosts (default: the launcher's)" },
+	{ OPT_RENDEZVOUS, 0, "rendezvous", "HOST", WORDS_ANY,
+	  "mesh: host of rank 0 (default: $EADM_MESH_RENDEZVOUS)" },
+	{ OPT_SECRET, 0, "secret", "FILE", WORDS_FILE,
+	  "mesh: secret of all ranks (default: $EADM_MESH_SECRET)" },
+	{ OPT_RAILS, 0, "rails", NULL, WORDS_NONE,
+	  "mesh: adapter i with adapter i only" },
+	{ OPT_BANDWIDTH, 0, "bandwidth", NULL, WORDS_NONE,
+	  "mesh: measure the bandwidth of each direction, too" },
+	{ OPT_WAIT, 0, "wait", "TIME", WORDS_ANY,
+	  "mesh: time for all hosts to join (default: 60s)" },
+	{ OPT_OPENMETRICS, 0, "openmetrics", NULL, WORDS_NONE,
+	  "mesh: print OpenMetrics text" },
 	{ 0 },
 };
 
@@ -93,11 +112,13 @@ static int run(struct cli *cli)
 		.size = 65536, .depth = 16,
 	};
 	bool client = cli->args.n && !strcmp(verb, "client");
+	bool mesh = cli->args.n && !strcmp(verb, "mesh");
 	int status;
 
-	if (!client && (!cli->args.n || strcmp(verb, "server") != 0))
+	if (!client && !mesh &&
+	    (!cli->args.n || strcmp(verb, "server") != 0))
 		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
-			    "missing: server or client ('eadm help test')");
+			    "missing: server, client or mesh ('eadm help test')");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
 			    "missing HOST of the server");
@@ -107,6 +128,8 @@ static int run(struct cli *cli)
 	status = take_options(&test);
 	if (status)
 		return status;
+	if (mesh)
+		return mesh_run(&test);
 	status = test_ready(&test);
 	if (status)
 		return status;
@@ -135,19 +158,24 @@ static int run(struct cli *cli)
 
 const struct command cmd_test = {
 	.name = "test",
-	.usage = "server | client HOST",
-	.help = "test connections, data, latency and order between two hosts",
+	.usage = "server | client HOST | mesh",
+	.help = "test connections, data, latency and order between hosts",
 	.more = "Works with devices of all vendors: through rdma_cm or, if the\n"
 		"adapters have no connection manager, with addresses exchanged\n"
 		"over TCP. Each test prints a row: connect; data (transfers and\n"
 		"verifies messages of all sizes); rdma (writes, reads back and\n"
 		"verifies data); echo (measures round trips); order (verifies\n"
-		"the order of messages); rate (counts connections per second).",
+		"the order of messages); rate (counts connections per second).\n"
+		"'mesh' finds the pairs of many hosts that cannot communicate,\n"
+		"and why: start it on each host, by srun, mpirun or as a\n"
+		"Kubernetes job.",
 	.examples = "  eadm test server\n"
 		    "  eadm test client 192.0.2.1\n"
 		    "  eadm test client 192.0.2.1 --bind 192.0.2.2 --json\n"
 		    "  eadm test client node7 --tests connect,echo -n 10000\n"
-		    "  eadm test client node7 --no-cm --device rxe0 --gid-index 1\n",
+		    "  eadm test client node7 --no-cm --device rxe0 --gid-index 1\n"
+		    "  srun --ntasks-per-node=1 eadm test mesh --rendezvous node1 --rails\n"
+		    "  eadm test mesh --hosts hosts.txt --rank 3 --secret mesh.key\n",
 	.max_args = 2,
 	.args = { WORDS_TEST_VERB, WORDS_ANY },
 	.options = options,

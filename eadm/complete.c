@@ -216,6 +216,7 @@ static void offer_words(const struct state *st, enum words words)
 	case WORDS_TEST_VERB:
 		offer(st, "", "server");
 		offer(st, "", "client");
+		offer(st, "", "mesh");
 		break;
 	case WORDS_TEST:
 		offer_some(st, NULL, nth_test);

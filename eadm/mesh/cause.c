@@ -50,6 +50,7 @@ static const struct {
 	{ "though TCP works", CAUSE_LOST },
 	{ "retry counter exceeded", CAUSE_LOST },
 	{ "timed out waiting", CAUSE_LOST },
+	{ "no message arrived", CAUSE_LOST },
 };
 
 const char *cause_name(enum mesh_cause cause)

@@ -152,7 +152,7 @@ static bool on_rails(const struct fault *fault, int from, int to)
 }
 
 static bool goes_out(const struct fault *fault, const uint8_t *places,
-		     const struct row *row)
+		     const struct mesh_row *row)
 {
 	return fault->way != WAY_IN && places[row->from] & IN_A &&
 	       places[row->to] & IN_B &&
@@ -160,7 +160,7 @@ static bool goes_out(const struct fault *fault, const uint8_t *places,
 }
 
 static bool comes_in(const struct fault *fault, const uint8_t *places,
-		     const struct row *row)
+		     const struct mesh_row *row)
 {
 	return fault->way != WAY_OUT && places[row->to] & IN_A &&
 	       places[row->from] & IN_B &&
@@ -168,11 +168,11 @@ static bool comes_in(const struct fault *fault, const uint8_t *places,
 }
 
 /* The most frequent cause of its rows, and what the ends report with it. */
-static void explain(struct fault *fault, const struct table *t,
+static void explain(struct fault *fault, const struct mesh_table *t,
 		    const uint8_t *places)
 {
 	uint32_t counts[CAUSE_END] = { 0 }, i;
-	const struct row *row;
+	const struct mesh_row *row;
 	bool out;
 
 	for (i = 0; i < t->n_rows; i++) {
@@ -201,7 +201,7 @@ static void explain(struct fault *fault, const struct table *t,
 /* ---- MTU ----------------------------------------------------------------------------- */
 
 /* MTUs of adapters are powers of two, or few. */
-static uint32_t usual_mtu(const struct table *t)
+static uint32_t usual_mtu(const struct mesh_table *t)
 {
 	struct {
 		uint32_t mtu, n;
@@ -221,7 +221,7 @@ static uint32_t usual_mtu(const struct table *t)
 	return seen[best].mtu;
 }
 
-static int find_mtus(struct faults *faults, const struct table *t,
+static int find_mtus(struct faults *faults, const struct mesh_table *t,
 		     const uint8_t *gone)
 {
 	uint32_t usual = usual_mtu(t), host, i;
@@ -243,7 +243,7 @@ static int find_mtus(struct faults *faults, const struct table *t,
 	return 0;
 }
 
-int faults_explain(struct faults *faults, const struct table *t,
+int faults_explain(struct faults *faults, const struct mesh_table *t,
 		   const uint8_t *gone)
 {
 	uint8_t *places = malloc(t->n);

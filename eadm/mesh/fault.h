@@ -55,7 +55,7 @@ int fault_hosts(uint32_t **to, uint32_t *n_to, const uint32_t *hosts, uint32_t n
 void faults_merge(struct faults *faults, uint32_t combos);
 
 /* Causes from the rows; adapters whose MTU is smaller than that of most. */
-int faults_explain(struct faults *faults, const struct table *t,
+int faults_explain(struct faults *faults, const struct mesh_table *t,
 		   const uint8_t *gone);
 
 #endif /* MESH_FAULT_H */

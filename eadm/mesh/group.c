@@ -14,7 +14,7 @@ struct counts {
 };
 
 struct work {
-	const struct table *t;
+	const struct mesh_table *t;
 	const uint8_t *gone, *n_rails;
 	struct faults *faults;
 	struct counts *out, *in;	/* [combo * n + host] */
@@ -27,7 +27,7 @@ struct work {
 
 static void count_combo(struct work *w, uint32_t combo)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	struct counts *out = w->out + (size_t)combo * t->n;
 	struct counts *in = w->in + (size_t)combo * t->n;
 	const uint64_t *tested, *failed;
@@ -51,8 +51,16 @@ static void count_combo(struct work *w, uint32_t combo)
 	}
 }
 
-static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
-		    uint32_t to)
+static uint32_t reverse(const struct mesh_table *t, uint32_t combo)
+{
+	unsigned int i, j;
+
+	table_rails(t, combo, &i, &j);
+	return table_combo(t, j, i);
+}
+
+static bool ends_left(const struct work *w, uint32_t combo, uint32_t from,
+		      uint32_t to)
 {
 	unsigned int i, j;
 
@@ -61,9 +69,29 @@ static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
 	       !w->no_in[to * w->t->rails + j];
 }
 
+/*
+ * A pair stops at the first step that fails in one direction, so that the other
+ * direction was tested in part only: it goes with the one that failed.
+ */
+static bool goes_with(const struct work *w, uint32_t combo, uint32_t from,
+		      uint32_t to)
+{
+	return !table_failed(w->t, combo, from, to) &&
+	       table_failed(w->t, reverse(w->t, combo), to, from);
+}
+
+static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
+		    uint32_t to)
+{
+	if (!ends_left(w, combo, from, to))
+		return false;
+	return !goes_with(w, combo, from, to) ||
+	       ends_left(w, reverse(w->t, combo), to, from);
+}
+
 static void drop_one(struct work *w, uint32_t combo, uint32_t from, uint32_t to)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	struct counts *out = &w->out[(size_t)combo * t->n + from];
 	struct counts *in = &w->in[(size_t)combo * t->n + to];
 	bool failed = table_failed(t, combo, from, to);
@@ -74,24 +102,35 @@ static void drop_one(struct work *w, uint32_t combo, uint32_t from, uint32_t to)
 	in->failed -= failed;
 }
 
+/* Together with the other direction, if that goes with it. */
+static void drop_direction(struct work *w, uint32_t combo, uint32_t from,
+			   uint32_t to)
+{
+	uint32_t back = reverse(w->t, combo);
+
+	if (!table_tested(w->t, combo, from, to) ||
+	    !is_left(w, combo, from, to))
+		return;
+	drop_one(w, combo, from, to);
+	if (table_tested(w->t, back, to, from) && goes_with(w, back, to, from) &&
+	    is_left(w, back, to, from))
+		drop_one(w, back, to, from);
+}
+
 /* Forget the directions that leave an adapter, or that end at it. */
 static void drop_way(struct work *w, uint32_t host, unsigned int rail, bool out)
 {
-	const struct table *t = w->t;
-	uint32_t combo, peer, from, to;
+	const struct mesh_table *t = w->t;
+	uint32_t combo, peer;
 	unsigned int i, j;
 
 	for (combo = 0; combo < t->combos; combo++) {
 		table_rails(t, combo, &i, &j);
 		if ((out ? i : j) != rail || w->no_combo[combo])
 			continue;
-		for (peer = 0; peer < t->n; peer++) {
-			from = out ? host : peer;
-			to = out ? peer : host;
-			if (table_tested(t, combo, from, to) &&
-			    is_left(w, combo, from, to))
-				drop_one(w, combo, from, to);
-		}
+		for (peer = 0; peer < t->n; peer++)
+			drop_direction(w, combo, out ? host : peer,
+				       out ? peer : host);
 	}
 	(out ? w->no_out : w->no_in)[host * t->rails + rail] = true;
 }
@@ -130,7 +169,7 @@ static void sum_add(struct sum *sum, const struct counts *counts)
 static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 			 enum fault_way way)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	struct sum sum = { 0 };
 	uint32_t combo;
 	unsigned int i, j;
@@ -285,7 +324,7 @@ static bool all_bad(const struct work *w, const bool *bad, unsigned int rail)
 static void add_rails(struct work *w, const bool *bad, unsigned int from,
 		      unsigned int to)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	struct fault fault = {
 		.kind = FAULT_RAIL, .from_rail = from, .to_rail = to,
 	};
@@ -309,7 +348,7 @@ static void add_rails(struct work *w, const bool *bad, unsigned int from,
 /* Nothing works at all, or nothing on some rails or between two of them. */
 static void find_rails(struct work *w)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	uint32_t combo, n_bad = 0, n = 0;
 	struct fault fault = { .kind = FAULT_ALL, .from_rail = -1, .to_rail = -1 };
 	bool *bad = calloc(t->combos, sizeof(*bad));
@@ -343,32 +382,37 @@ static void find_rails(struct work *w)
 	free(bad);
 }
 
-static void find_hosts(struct work *w, enum fault_way way, bool adapters)
+/* @clean: only if the other way works. The number of hosts and adapters. */
+static uint32_t find_ends(struct work *w, enum fault_way way, bool clean,
+			  bool adapters)
 {
-	uint32_t host;
-	struct sum sum;
+	enum fault_way other = way == WAY_OUT ? WAY_IN : WAY_OUT;
 	int rail, last = adapters ? (int)w->t->rails - 1 : -1;
+	uint32_t host, n = 0;
+	struct sum sum;
 
 	for (host = 0; host < w->t->n; host++) {
 		for (rail = adapters ? 0 : -1; rail <= last; rail++) {
 			sum = sum_of(w, host, rail, way);
-			if (all_failed(&sum))
-				add_host(w, host, rail, way, CAUSE_NONE, NULL,
-					 sum.failed);
+			if (!all_failed(&sum) ||
+			    (clean && sum_of(w, host, rail, other).failed))
+				continue;
+			add_host(w, host, rail, way, CAUSE_NONE, NULL,
+				 sum.failed);
+			n++;
 		}
 	}
+	return n;
+}
+
+static uint32_t find_hosts(struct work *w, enum fault_way way, bool clean)
+{
+	uint32_t n = find_ends(w, way, clean, false);
+
+	return w->t->rails > 1 ? n + find_ends(w, way, clean, true) : n;
 }
 
 /* ---- groups and pairs ---------------------------------------------------------------- */
-
-/* The reverse pair of rails. */
-static uint32_t reverse(const struct table *t, uint32_t combo)
-{
-	unsigned int i, j;
-
-	table_rails(t, combo, &i, &j);
-	return table_combo(t, j, i);
-}
 
 static bool failed_and_left(const struct work *w, uint32_t combo, uint32_t from,
 			    uint32_t to)
@@ -380,7 +424,7 @@ static bool failed_and_left(const struct work *w, uint32_t combo, uint32_t from,
 static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 			struct sets *sets)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	uint32_t back = reverse(t, combo), from, to;
 	const uint64_t *failed;
 	uint64_t word, n = 0;
@@ -516,7 +560,7 @@ static void find_groups(struct work *w)
 
 static int work_init(struct work *w)
 {
-	const struct table *t = w->t;
+	const struct mesh_table *t = w->t;
 	size_t adapters = (size_t)t->n * t->rails;
 	uint32_t combo;
 
@@ -534,22 +578,20 @@ static int work_init(struct work *w)
 
 static void find_all(struct work *w)
 {
-	static const enum fault_way ways[] = { WAY_BOTH, WAY_OUT, WAY_IN };
-	size_t i;
-
 	find_gone(w);
 	find_missing(w);
 	find_blamed(w);
 	find_rails(w);
-	for (i = 0; i < 3; i++) {
-		find_hosts(w, ways[i], false);
-		if (w->t->rails > 1)
-			find_hosts(w, ways[i], true);
-	}
+	find_hosts(w, WAY_BOTH, false);
+	/* What these explain may have hidden that another host fails in both ways. */
+	if (find_hosts(w, WAY_OUT, true) + find_hosts(w, WAY_IN, true))
+		find_hosts(w, WAY_BOTH, false);
+	find_hosts(w, WAY_OUT, false);
+	find_hosts(w, WAY_IN, false);
 	find_groups(w);
 }
 
-int faults_find(const struct table *t, const uint8_t *gone,
+int faults_find(const struct mesh_table *t, const uint8_t *gone,
 		const uint8_t *n_rails, struct faults *faults)
 {
 	struct work w = { .t = t, .gone = gone, .n_rails = n_rails,

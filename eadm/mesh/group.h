@@ -13,7 +13,7 @@
  * @gone has the cause of each host that did not stay until the end, CAUSE_NONE for
  * all others; @n_rails the adapters of each host. 0, or -ENOMEM.
  */
-int faults_find(const struct table *t, const uint8_t *gone,
+int faults_find(const struct mesh_table *t, const uint8_t *gone,
 		const uint8_t *n_rails, struct faults *faults);
 
 #endif /* MESH_GROUP_H */

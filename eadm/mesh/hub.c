@@ -2,6 +2,7 @@
 #include "hub.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,7 @@ void hub_lose(struct hub *hub, uint32_t rank, enum mesh_cause cause)
 
 static int take_results(struct hub *hub, uint32_t rank, const struct frame *frame)
 {
-	struct result result;
+	struct edge result;
 	size_t at = 0, n;
 	int ret;
 
@@ -302,6 +303,47 @@ uint32_t hub_round(const struct hub *hub)
 			round = hub->members[i].round;
 	}
 	return round;
+}
+
+static int by_name(const void *a, const void *b)
+{
+	struct hub_member *const *x = a, *const *y = b;
+
+	return strcmp((*x)->name, (*y)->name);
+}
+
+static bool add_rank(const struct hub *hub, struct hub_member *m)
+{
+	char *name;
+
+	if (asprintf(&name, "%s#%u", m->name, (unsigned int)(m - hub->members)) < 0)
+		return false;
+	free(m->name);
+	m->name = name;
+	return true;
+}
+
+int hub_distinguish(struct hub *hub)
+{
+	struct hub_member **named = calloc(hub->n, sizeof(*named));
+	uint32_t n = 0, i, j, same;
+	bool good = named;
+
+	for (i = 0; good && i < hub->n; i++) {
+		if (hub->members[i].name)
+			named[n++] = &hub->members[i];
+	}
+	if (good)
+		qsort(named, n, sizeof(*named), by_name);
+	for (i = 0; good && i < n; i += same) {
+		for (same = 1; i + same < n &&
+		     !strcmp(named[i]->name, named[i + same]->name);)
+			same++;
+		for (j = 0; same > 1 && j < same; j++)
+			good = add_rank(hub, named[i + j]) && good;
+	}
+	free(named);
+	return good ? 0 : -ENOMEM;
 }
 
 /* What hosts without an adapter reported when they joined. */

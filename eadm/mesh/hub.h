@@ -45,7 +45,7 @@ struct hub {
 	struct hub_member *members;
 	uint32_t *gone;		/* ranks, in the order of their end */
 	uint32_t n_gone;
-	struct table table;
+	struct mesh_table table;
 	uint64_t n_received, n_sent, bytes_received;
 };
 
@@ -76,6 +76,8 @@ uint8_t hub_next(struct hub *hub, uint32_t rank, uint8_t *out, size_t *len);
 bool hub_is_over(const struct hub *hub);
 /* The least round of those that still test: for the progress. */
 uint32_t hub_round(const struct hub *hub);
+/* Add the rank to names that several hosts have. 0 or -ENOMEM. */
+int hub_distinguish(struct hub *hub);
 /* The faults of all results; 0 or -ENOMEM. table_sort() comes later. */
 int hub_faults(const struct hub *hub, struct faults *faults);
 

@@ -193,7 +193,7 @@ bool roster_read(const uint8_t *data, size_t len, size_t i,
 
 /* ---- results ------------------------------------------------------------------------- */
 
-size_t result_write(const struct result *result, uint8_t *out)
+size_t result_write(const struct edge *result, uint8_t *out)
 {
 	uint8_t *p = out;
 
@@ -216,7 +216,7 @@ size_t result_write(const struct result *result, uint8_t *out)
 	return p - out;
 }
 
-size_t result_read(const uint8_t *data, size_t len, struct result *result)
+size_t result_read(const uint8_t *data, size_t len, struct edge *result)
 {
 	struct reader r = { data, len };
 	uint8_t flags;
@@ -243,6 +243,51 @@ size_t result_read(const uint8_t *data, size_t len, struct result *result)
 	    result->to_rail >= MESH_MAX_RAILS)
 		return 0;
 	return len - r.left;
+}
+
+/* ---- views --------------------------------------------------------------------------- */
+
+enum { VIEW_OK = 1, VIEW_RECEIVED = 2 };
+
+size_t view_write(const struct view *view, uint8_t *out)
+{
+	uint8_t *p = out;
+
+	put(&p, view->step, 1);
+	put(&p, (view->ok ? VIEW_OK : 0) | (view->received ? VIEW_RECEIVED : 0), 1);
+	put(&p, view->cause, 1);
+	put(&p, view->min, 4);
+	put(&p, view->p50, 4);
+	put(&p, view->p99, 4);
+	put(&p, view->lost, 4);
+	put(&p, view->rate, 8);
+	put_bytes(&p, view->address, VIEW_ADDRESS);
+	put_text(&p, view->why);
+	return p - out;
+}
+
+bool view_read(const uint8_t *data, size_t len, struct view *view)
+{
+	struct reader r = { data, len };
+	const uint8_t *address;
+	uint8_t flags;
+
+	view->step = take(&r, 1);
+	flags = take(&r, 1);
+	view->ok = flags & VIEW_OK;
+	view->received = flags & VIEW_RECEIVED;
+	view->cause = take(&r, 1);
+	view->min = take(&r, 4);
+	view->p50 = take(&r, 4);
+	view->p99 = take(&r, 4);
+	view->lost = take(&r, 4);
+	view->rate = take(&r, 8);
+	address = take_bytes(&r, VIEW_ADDRESS);
+	if (!address || !take_text(&r, view->why) || r.left)
+		return false;
+	memcpy(view->address, address, VIEW_ADDRESS);
+	return flags <= (VIEW_OK | VIEW_RECEIVED) && view->cause < CAUSE_END &&
+	       view->lost <= 1000000;
 }
 
 /* ---- numbers ------------------------------------------------------------------------- */

@@ -71,7 +71,7 @@ struct roster {
 #define ROSTER_MOST	(FRAME_MAX / ROSTER_ENTRY)
 
 /* One direction between two adapters. */
-struct result {
+struct edge {
 	uint32_t from, to;		/* ranks */
 	uint8_t from_rail, to_rail;
 	bool reached;			/* a message arrived */
@@ -85,6 +85,21 @@ struct result {
 	char from_why[MESH_WHY], to_why[MESH_WHY];
 };
 
+#define VIEW_ADDRESS 80
+
+/* What an end has seen after a step of a test. */
+struct view {
+	uint8_t step;
+	bool ok;
+	bool received;			/* the peer's message */
+	enum mesh_cause cause;
+	uint32_t min, p50, p99;		/* of its messages */
+	uint32_t lost;
+	uint64_t rate;			/* bytes per second that came */
+	uint8_t address[VIEW_ADDRESS];	/* of its queue pair */
+	char why[MESH_WHY];
+};
+
 /* Bytes to reserve for a result. */
 #define RESULT_MOST (56 + 2 * MESH_WHY)
 
@@ -96,9 +111,11 @@ size_t roster_write(const struct roster *entry, uint8_t *out);
 /* Reads entry number @i. */
 bool roster_read(const uint8_t *data, size_t len, size_t i,
 		 struct roster *entry);
-size_t result_write(const struct result *result, uint8_t *out);
+size_t result_write(const struct edge *result, uint8_t *out);
 /* Returns the bytes that were read; 0: invalid. */
-size_t result_read(const uint8_t *data, size_t len, struct result *result);
+size_t result_read(const uint8_t *data, size_t len, struct edge *result);
+size_t view_write(const struct view *view, uint8_t *out);
+bool view_read(const uint8_t *data, size_t len, struct view *view);
 /* A rank and a small number: BEAT (round), SKIP, SKIPPED, GONE (cause), REFUSED. */
 size_t number_write(uint32_t number, uint8_t extra, uint8_t *out);
 bool number_read(const uint8_t *data, size_t len, uint32_t *number,

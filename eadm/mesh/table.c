@@ -9,7 +9,7 @@
 
 #define HASH_SIZE (2 * TABLE_MAX_TEXTS)
 
-int table_init(struct table *t, uint32_t n, uint32_t rails, bool all_pairs)
+int table_init(struct mesh_table *t, uint32_t n, uint32_t rails, bool all_pairs)
 {
 	size_t bytes;
 
@@ -32,7 +32,7 @@ int table_init(struct table *t, uint32_t n, uint32_t rails, bool all_pairs)
 	return -ENOMEM;
 }
 
-void table_free(struct table *t)
+void table_free(struct mesh_table *t)
 {
 	uint32_t i;
 
@@ -46,7 +46,7 @@ void table_free(struct table *t)
 	memset(t, 0, sizeof(*t));
 }
 
-size_t table_bytes(const struct table *t)
+size_t table_bytes(const struct mesh_table *t)
 {
 	return 2 * sizeof(uint64_t) * t->words * t->n * t->combos +
 	       (size_t)t->n * t->rails * sizeof(*t->adapters) +
@@ -54,13 +54,13 @@ size_t table_bytes(const struct table *t)
 	       HASH_SIZE * sizeof(*t->texts) + (size_t)t->n_texts * MESH_WHY;
 }
 
-uint32_t table_combo(const struct table *t, unsigned int from_rail,
+uint32_t table_combo(const struct mesh_table *t, unsigned int from_rail,
 		     unsigned int to_rail)
 {
 	return t->all_pairs ? from_rail * t->rails + to_rail : from_rail;
 }
 
-void table_rails(const struct table *t, uint32_t combo, unsigned int *from_rail,
+void table_rails(const struct mesh_table *t, uint32_t combo, unsigned int *from_rail,
 		 unsigned int *to_rail)
 {
 	*from_rail = t->all_pairs ? combo / t->rails : combo;
@@ -70,7 +70,7 @@ void table_rails(const struct table *t, uint32_t combo, unsigned int *from_rail,
 /* ---- texts --------------------------------------------------------------------------- */
 
 /* Equal texts share memory. NULL: none, or there are too many already. */
-static const char *intern(struct table *t, const char *text)
+static const char *intern(struct mesh_table *t, const char *text)
 {
 	uint32_t hash = 2166136261u, i;
 	const char *p;
@@ -93,7 +93,7 @@ static const char *intern(struct table *t, const char *text)
 /* ---- rows ---------------------------------------------------------------------------- */
 
 /* Negative: @a is better. The order is total, so that output can be compared. */
-static int compare(const struct row *a, const struct row *b)
+static int compare(const struct mesh_row *a, const struct mesh_row *b)
 {
 	if (a->reached != b->reached)
 		return a->reached ? -1 : 1;
@@ -110,7 +110,7 @@ static int compare(const struct row *a, const struct row *b)
 	return a->to_rail > b->to_rail ? -1 : a->to_rail < b->to_rail;
 }
 
-static void sift_up(struct table *t, uint32_t i, const struct row *row)
+static void sift_up(struct mesh_table *t, uint32_t i, const struct mesh_row *row)
 {
 	for (; i && compare(row, &t->rows[(i - 1) / 2]) < 0; i = (i - 1) / 2)
 		t->rows[i] = t->rows[(i - 1) / 2];
@@ -118,7 +118,7 @@ static void sift_up(struct table *t, uint32_t i, const struct row *row)
 }
 
 /* Replace the best row. */
-static void sift_down(struct table *t, const struct row *row)
+static void sift_down(struct mesh_table *t, const struct mesh_row *row)
 {
 	uint32_t i = 0, next;
 
@@ -133,7 +133,7 @@ static void sift_down(struct table *t, const struct row *row)
 	t->rows[i] = *row;
 }
 
-static int keep(struct table *t, const struct row *row)
+static int keep(struct mesh_table *t, const struct mesh_row *row)
 {
 	if (t->n_rows < TABLE_MAX_ROWS) {
 		if (!grow(t->rows, t->n_rows, t->max_rows))
@@ -150,7 +150,7 @@ static int worst_first(const void *a, const void *b)
 	return -compare(a, b);
 }
 
-void table_sort(struct table *t)
+void table_sort(struct mesh_table *t)
 {
 	if (t->n_rows)
 		qsort(t->rows, t->n_rows, sizeof(*t->rows), worst_first);
@@ -158,7 +158,7 @@ void table_sort(struct table *t)
 
 /* ---- results ------------------------------------------------------------------------- */
 
-static void count(struct tally *tally, const struct result *r, bool blamed)
+static void count(struct tally *tally, const struct edge *r, bool blamed)
 {
 	tally->tested++;
 	tally->failed += !r->reached;
@@ -182,17 +182,17 @@ static void blame(struct adapter_tally *adapter, enum mesh_cause cause,
 	adapter->why = why;
 }
 
-static bool fits(const struct table *t, const struct result *r)
+static bool fits(const struct mesh_table *t, const struct edge *r)
 {
 	return r->from < t->n && r->to < t->n && r->from != r->to &&
 	       r->from_rail < t->rails && r->to_rail < t->rails &&
 	       (t->all_pairs || r->from_rail == r->to_rail);
 }
 
-int table_add(struct table *t, const struct result *r)
+int table_add(struct mesh_table *t, const struct edge *r)
 {
 	struct adapter_tally *from, *to;
-	struct row row = {
+	struct mesh_row row = {
 		.from = r->from, .to = r->to, .from_rail = r->from_rail,
 		.to_rail = r->to_rail, .reached = r->reached,
 		.cause = r->cause, .min = r->min, .p50 = r->p50, .p99 = r->p99,

@@ -13,7 +13,7 @@
 #define TABLE_MAX_TEXTS	4096
 
 /* A direction in full; texts are interned, NULL: none. */
-struct row {
+struct mesh_row {
 	uint32_t from, to;
 	uint8_t from_rail, to_rail;
 	bool reached;
@@ -39,7 +39,7 @@ struct adapter_tally {
 	const char *why;
 };
 
-struct table {
+struct mesh_table {
 	uint32_t n;		/* hosts */
 	uint32_t rails;		/* most adapters of a host */
 	bool all_pairs;
@@ -47,7 +47,7 @@ struct table {
 	size_t words;		/* of the bits of one host and combination */
 	uint64_t *tested, *failed;
 	struct adapter_tally *adapters;	/* n * rails */
-	struct row *rows;	/* a heap: the best row first, until table_sort() */
+	struct mesh_row *rows;	/* a heap: the best row first, until table_sort() */
 	uint32_t n_rows, max_rows;
 	uint64_t n_directions, n_failed;
 	const char **texts;	/* a hash table */
@@ -55,21 +55,21 @@ struct table {
 };
 
 /* 0, or a negative errno; -E2BIG: the bits would need more than TABLE_MAX_BYTES. */
-int table_init(struct table *t, uint32_t n, uint32_t rails, bool all_pairs);
-void table_free(struct table *t);
-size_t table_bytes(const struct table *t);
+int table_init(struct mesh_table *t, uint32_t n, uint32_t rails, bool all_pairs);
+void table_free(struct mesh_table *t);
+size_t table_bytes(const struct mesh_table *t);
 
 /* 0; -EINVAL: outside of the table or reported twice; -ENOMEM. */
-int table_add(struct table *t, const struct result *result);
+int table_add(struct mesh_table *t, const struct edge *result);
 /* Worst first: failures, then by loss and latency. The table then gets no more rows. */
-void table_sort(struct table *t);
+void table_sort(struct mesh_table *t);
 
-uint32_t table_combo(const struct table *t, unsigned int from_rail,
+uint32_t table_combo(const struct mesh_table *t, unsigned int from_rail,
 		     unsigned int to_rail);
-void table_rails(const struct table *t, uint32_t combo, unsigned int *from_rail,
+void table_rails(const struct mesh_table *t, uint32_t combo, unsigned int *from_rail,
 		 unsigned int *to_rail);
 
-static inline const uint64_t *table_bits(const struct table *t,
+static inline const uint64_t *table_bits(const struct mesh_table *t,
 					 const uint64_t *bits, uint32_t combo,
 					 uint32_t from)
 {
@@ -81,13 +81,13 @@ static inline bool bit_is_set(const uint64_t *bits, uint32_t i)
 	return bits[i / 64] >> i % 64 & 1;
 }
 
-static inline bool table_tested(const struct table *t, uint32_t combo,
+static inline bool table_tested(const struct mesh_table *t, uint32_t combo,
 				uint32_t from, uint32_t to)
 {
 	return bit_is_set(table_bits(t, t->tested, combo, from), to);
 }
 
-static inline bool table_failed(const struct table *t, uint32_t combo,
+static inline bool table_failed(const struct mesh_table *t, uint32_t combo,
 				uint32_t from, uint32_t to)
 {
 	return bit_is_set(table_bits(t, t->failed, combo, from), to);

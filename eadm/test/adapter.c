@@ -162,7 +162,14 @@ static bool needs_cm(const struct adapter *adapter)
 int adapter_choose(const struct test *test, const struct sockaddr_storage *local,
 		   struct adapter *adapter, char *why)
 {
-	const char *device = test->cli->args.opt[OPT_DEVICE];
+	return adapter_choose_of(test, test->cli->args.opt[OPT_DEVICE], local,
+				 adapter, why);
+}
+
+int adapter_choose_of(const struct test *test, const char *device,
+		      const struct sockaddr_storage *local,
+		      struct adapter *adapter, char *why)
+{
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .device = device };
 	struct search s = {
 		.test = test, .local = as_gid((const struct sockaddr *)local),

@@ -20,6 +20,10 @@ struct adapter {
  */
 int adapter_choose(const struct test *test, const struct sockaddr_storage *local,
 		   struct adapter *adapter, char *why);
+/* The same for a device, NULL: any. */
+int adapter_choose_of(const struct test *test, const char *device,
+		      const struct sockaddr_storage *local,
+		      struct adapter *adapter, char *why);
 const char *adapter_type(const struct adapter *adapter);
 
 #endif /* TEST_ADAPTER_H */

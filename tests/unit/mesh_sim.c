@@ -49,7 +49,7 @@ static void send_batch(struct run *run, uint32_t rank)
 }
 
 /* 5 us, and up to 2 us for each bit in which the ranks differ: a tree of switches. */
-static void model(const struct sim *sim, struct result *r)
+static void model(const struct sim *sim, struct edge *r)
 {
 	uint32_t x = (r->from ^ r->to) * 2654435761u;
 
@@ -70,7 +70,7 @@ static void report(struct run *run, uint32_t a, uint32_t b, unsigned int i,
 	int way;
 
 	for (way = 0; way < 2; way++) {
-		struct result r = {
+		struct edge r = {
 			.from = way ? b : a, .to = way ? a : b,
 			.from_rail = way ? j : i, .to_rail = way ? i : j,
 		};

@@ -9,7 +9,7 @@ struct sim {
 	uint32_t n, rails;
 	bool all_pairs;
 	/* The cause for which a direction fails, CAUSE_NONE: it works. */
-	enum mesh_cause (*fails)(const struct sim *sim, const struct result *edge);
+	enum mesh_cause (*fails)(const struct sim *sim, const struct edge *edge);
 	uint32_t absent, dead, hung;	/* ranks; UINT32_MAX: none */
 	uint32_t when;			/* the round in which they die or hang */
 	/* Set by sim_run(). */

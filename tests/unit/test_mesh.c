@@ -130,7 +130,7 @@ static void check_contents(void)
 				     .port = 777, .name = "node3", .why = "x" };
 	const struct start start = { .ranks = 9, .bandwidth = true, .count = 100,
 				     .size = 4096, .timeout = 5000 };
-	const struct result result = {
+	const struct edge result = {
 		.from = 1, .to = 2, .from_rail = 3, .to_rail = 4, .to_blamed = true,
 		.cause = CAUSE_PORT, .min = 5, .p50 = 6, .p99 = 7, .lost = 8,
 		.mtu = 4096, .rate = 1ULL << 40, .from_why = "here",
@@ -138,7 +138,7 @@ static void check_contents(void)
 	};
 	struct hello h = { 0 };
 	struct start s = { 0 };
-	struct result r = { 0 };
+	struct edge r = { 0 };
 	uint8_t buf[FRAME_MAX];
 	bool good = true;
 	size_t len, i;
@@ -169,7 +169,7 @@ static void check_garbage(void)
 {
 	uint8_t *buf = malloc(700);
 	struct roster roster;
-	struct result result;
+	struct edge result;
 	struct hello hello;
 	struct start start;
 	uint32_t number;
@@ -330,9 +330,9 @@ static void check_secrets(void)
 
 static void check_table(void)
 {
-	struct result r = { .from = 1, .to = 2, .reached = true, .p50 = 5 };
+	struct edge r = { .from = 1, .to = 2, .reached = true, .p50 = 5 };
 	uint32_t i, j;
-	struct table t;
+	struct mesh_table t;
 
 	ok(table_init(&t, MESH_MAX_HOSTS, MESH_MAX_RAILS, true) == -E2BIG,
 	   "results that need too much memory are refused");
@@ -344,7 +344,7 @@ static void check_table(void)
 	table_init(&t, 300, 1, false);
 	for (i = 0; i < 300; i++) {
 		for (j = 0; j < 300; j++) {
-			r = (struct result){ .from = i, .to = j, .reached = true,
+			r = (struct edge){ .from = i, .to = j, .reached = true,
 					     .p50 = 1 + (i * 300 + j) * 7919 % 90001 };
 			r.reached = i * 300 + j != 77;
 			if (i != j)
@@ -423,7 +423,7 @@ static void check_joining(void)
 
 static void check_running(void)
 {
-	struct result r = { .from = 1, .to = 0, .reached = true };
+	struct edge r = { .from = 1, .to = 0, .reached = true };
 	uint8_t buf[RESULT_MOST];
 	size_t len = result_write(&r, buf);
 	int ret;

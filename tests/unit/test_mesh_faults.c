@@ -12,7 +12,7 @@
 
 static struct sim new_sim(uint32_t n, uint32_t rails,
 			  enum mesh_cause (*fails)(const struct sim *sim,
-						   const struct result *edge))
+						   const struct edge *edge))
 {
 	return (struct sim){ .n = n, .rails = rails, .fails = fails,
 			     .absent = NONE, .dead = NONE, .hung = NONE };
@@ -60,57 +60,57 @@ static void found(struct sim *sim, const char *want, const char *name)
 	sim_free(sim);
 }
 
-static bool between(const struct result *r, uint32_t a, uint32_t b)
+static bool between(const struct edge *r, uint32_t a, uint32_t b)
 {
 	return (r->from == a && r->to == b) || (r->from == b && r->to == a);
 }
 
-static bool touches(const struct result *r, uint32_t host)
+static bool touches(const struct edge *r, uint32_t host)
 {
 	return r->from == host || r->to == host;
 }
 
 /* ---- planted faults ------------------------------------------------------------------ */
 
-static enum mesh_cause everything(const struct sim *sim, const struct result *r)
+static enum mesh_cause everything(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	(void)r;
 	return CAUSE_LOST;
 }
 
-static enum mesh_cause one_host(const struct sim *sim, const struct result *r)
+static enum mesh_cause one_host(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return touches(r, 5) ? CAUSE_MTU : CAUSE_NONE;
 }
 
-static enum mesh_cause inbound(const struct sim *sim, const struct result *r)
+static enum mesh_cause inbound(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->to == 4 ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause outbound(const struct sim *sim, const struct result *r)
+static enum mesh_cause outbound(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from == 4 ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause pair(const struct sim *sim, const struct result *r)
+static enum mesh_cause pair(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return between(r, 2, 6) ? CAUSE_NEIGHBOUR : CAUSE_NONE;
 }
 
-static enum mesh_cause one_way(const struct sim *sim, const struct result *r)
+static enum mesh_cause one_way(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from == 2 && r->to == 6 ? CAUSE_LOST : CAUSE_NONE;
 }
 
 /* 0-3 and 4-7 have no route to each other; any other host has. */
-static enum mesh_cause groups(const struct sim *sim, const struct result *r)
+static enum mesh_cause groups(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from < 8 && r->to < 8 && (r->from < 4) != (r->to < 4) ?
@@ -118,44 +118,44 @@ static enum mesh_cause groups(const struct sim *sim, const struct result *r)
 }
 
 static enum mesh_cause groups_one_way(const struct sim *sim,
-				      const struct result *r)
+				      const struct edge *r)
 {
 	(void)sim;
 	return r->from < 4 && r->to > 3 && r->to < 8 ? CAUSE_ROUTE : CAUSE_NONE;
 }
 
-static enum mesh_cause among(const struct sim *sim, const struct result *r)
+static enum mesh_cause among(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from % 4 == 1 && r->to % 4 == 1 ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause rail(const struct sim *sim, const struct result *r)
+static enum mesh_cause rail(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from_rail == 1 ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause rail_of_all(const struct sim *sim, const struct result *r)
+static enum mesh_cause rail_of_all(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from_rail == 1 || r->to_rail == 1 ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause across(const struct sim *sim, const struct result *r)
+static enum mesh_cause across(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return r->from_rail != r->to_rail ? CAUSE_ROUTE : CAUSE_NONE;
 }
 
-static enum mesh_cause adapter(const struct sim *sim, const struct result *r)
+static enum mesh_cause adapter(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
 	return (r->from == 3 && r->from_rail == 1) ||
 	       (r->to == 3 && r->to_rail == 1) ? CAUSE_LOST : CAUSE_NONE;
 }
 
-static enum mesh_cause three(const struct sim *sim, const struct result *r)
+static enum mesh_cause three(const struct sim *sim, const struct edge *r)
 {
 	enum mesh_cause cause = groups(sim, r);
 
@@ -167,12 +167,27 @@ static enum mesh_cause three(const struct sim *sim, const struct result *r)
 }
 
 /* A pair of hosts of both groups that also fail for another reason elsewhere. */
-static enum mesh_cause frayed(const struct sim *sim, const struct result *r)
+static enum mesh_cause frayed(const struct sim *sim, const struct edge *r)
 {
 	enum mesh_cause cause = groups(sim, r);
 
 	return cause ? cause : between(r, 0, 1) || between(r, 5, 12) ?
 	       CAUSE_LOST : CAUSE_NONE;
+}
+
+/* Small messages from 3 reach 5, which large ones do not; they were not sent any more. */
+static enum mesh_cause partial(const struct sim *sim, const struct edge *r)
+{
+	(void)sim;
+	return r->to == 3 ? CAUSE_LOST :
+	       touches(r, 5) && r->from != 3 ? CAUSE_MTU : CAUSE_NONE;
+}
+
+static enum mesh_cause partial_out(const struct sim *sim, const struct edge *r)
+{
+	(void)sim;
+	return r->from == 3 ? CAUSE_LOST :
+	       touches(r, 5) && r->to != 3 ? CAUSE_MTU : CAUSE_NONE;
 }
 
 static void check_single(void)
@@ -223,6 +238,16 @@ static void check_groups(void)
 	sim = new_sim(16, 1, frayed);
 	found(&sim, "groups 0,1,2,3-4,5,6,7 both route; pair 0-1 both lost; pair 5-12 both lost",
 	      "pairs of hosts that are in a group, too");
+}
+
+static void check_partial(void)
+{
+	struct sim sim = new_sim(7, 1, partial);
+
+	found(&sim, "host 3 in lost; host 5 both mtu",
+	      "a direction that was not tested to its end hides no host");
+	sim = new_sim(7, 2, partial_out);
+	found(&sim, "host 3 out lost; host 5 both mtu", "nor in the other direction");
 }
 
 static void check_rails(void)
@@ -284,14 +309,14 @@ static void check_blame(void)
 {
 	const uint8_t gone[3] = { 0 }, rails[3] = { 1, 1, 1 };
 	struct faults faults;
-	struct table t;
+	struct mesh_table t;
 	char text[300];
 	uint32_t i, j;
 
 	table_init(&t, 3, 1, false);
 	for (i = 0; i < 3; i++) {
 		for (j = 0; j < 3; j++) {
-			struct result r = {
+			struct edge r = {
 				.from = i, .to = j, .cause = CAUSE_PORT,
 				.from_blamed = i < 2, .to_blamed = j < 2,
 			};
@@ -321,13 +346,13 @@ static void check_mtu(void)
 {
 	const uint8_t gone[4] = { 0 }, rails[4] = { 1, 1, 1, 1 };
 	struct faults faults;
-	struct table t;
+	struct mesh_table t;
 	uint32_t i, j;
 
 	table_init(&t, 4, 1, false);
 	for (i = 0; i < 4; i++) {
 		for (j = 0; j < 4; j++) {
-			struct result r = { .from = i, .to = j, .reached = true,
+			struct edge r = { .from = i, .to = j, .reached = true,
 					    .p50 = 1, .mtu = i == 2 || j == 2 ?
 						     1024 : 4096 };
 
@@ -345,7 +370,7 @@ static void check_mtu(void)
 }
 
 /* A mesh with random pairs broken, up to more than the list holds. */
-static enum mesh_cause random_pairs(const struct sim *sim, const struct result *r)
+static enum mesh_cause random_pairs(const struct sim *sim, const struct edge *r)
 {
 	uint32_t low = r->from < r->to ? r->from : r->to;
 	uint32_t x = (low * 7919 + (r->from + r->to)) * 2654435761u;
@@ -376,6 +401,7 @@ int main(void)
 		return !ok(false, "libnettle is missing");
 	check_single();
 	check_groups();
+	check_partial();
 	check_rails();
 	check_ends();
 	check_blame();

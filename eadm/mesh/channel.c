@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "channel.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define BACKLOG 4096
+
+/* ---- sockets ------------------------------------------------------------------------- */
+
+static void init(struct channel *ch, int fd, enum channel_state state)
+{
+	int one = 1;
+
+	memset(ch, 0, sizeof(*ch));
+	ch->fd = fd;
+	ch->state = state;
+	/* Both sides of a pair wait for each other's short messages. */
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+}
+
+int channel_accept(struct channel *ch, int listener)
+{
+	uint8_t challenge[CHALLENGE_SIZE];
+	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	init(ch, fd, CHANNEL_CHALLENGED);
+	if (fd < 0)
+		return -errno;
+	if (getrandom(ch->nonce, sizeof(ch->nonce), 0) != sizeof(ch->nonce))
+		return -EAGAIN;
+	challenge_write(ch->nonce, challenge);
+	/* The buffer of a new socket has room for it. */
+	if (send(fd, challenge, sizeof(challenge), MSG_NOSIGNAL) !=
+	    sizeof(challenge))
+		return -EPIPE;
+	return 0;
+}
+
+int channel_connect(struct channel *ch, const struct sockaddr_storage *to)
+{
+	int fd = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	init(ch, fd, CHANNEL_CONNECTED);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) &&
+	    errno != EINPROGRESS)
+		return -errno;
+	return 0;
+}
+
+void channel_close(struct channel *ch)
+{
+	if (ch->fd >= 0)
+		close(ch->fd);
+	free(ch->in);
+	free(ch->out);
+	explicit_bzero(ch, sizeof(*ch));
+	ch->fd = -1;
+}
+
+int channel_connected(struct channel *ch)
+{
+	socklen_t len = sizeof(int);
+	int error = 0;
+
+	if (getsockopt(ch->fd, SOL_SOCKET, SO_ERROR, &error, &len))
+		return -errno;
+	return -error;
+}
+
+int channel_listen(uint16_t *port)
+{
+	struct sockaddr_in6 addr = { .sin6_family = AF_INET6,
+				     .sin6_port = htons(*port) };
+	struct sockaddr_in plain = { .sin_family = AF_INET,
+				     .sin_port = htons(*port) };
+	struct sockaddr *to = (struct sockaddr *)&addr;
+	socklen_t len = sizeof(addr);
+	int one = 1, zero = 0, error;
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	/* A host may be without IPv6. */
+	if (fd < 0) {
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		to = (struct sockaddr *)&plain;
+		len = sizeof(plain);
+	} else {
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
+	}
+	if (fd < 0)
+		return -errno;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, to, len) || listen(fd, BACKLOG) || getsockname(fd, to, &len)) {
+		error = errno;
+		close(fd);
+		return -error;
+	}
+	/* Both families have it at the same place. */
+	*port = ntohs(((struct sockaddr_in *)to)->sin_port);
+	return fd;
+}
+
+int channel_local(const struct channel *ch, struct in6_addr *addr)
+{
+	struct sockaddr_storage local;
+	socklen_t len = sizeof(local);
+
+	if (getsockname(ch->fd, (struct sockaddr *)&local, &len))
+		return -errno;
+	memset(addr, 0, sizeof(*addr));
+	if (local.ss_family == AF_INET6) {
+		*addr = ((struct sockaddr_in6 *)&local)->sin6_addr;
+		return 0;
+	}
+	addr->s6_addr[10] = 0xff;
+	addr->s6_addr[11] = 0xff;
+	memcpy(&addr->s6_addr[12], &((struct sockaddr_in *)&local)->sin_addr, 4);
+	return 0;
+}
+
+void channel_address(const struct in6_addr *addr, uint16_t port,
+		     struct sockaddr_storage *to)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
+
+	memset(to, 0, sizeof(*to));
+	if (IN6_IS_ADDR_V4MAPPED(addr)) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+		memcpy(&v4->sin_addr, &addr->s6_addr[12], 4);
+		return;
+	}
+	v6->sin6_family = AF_INET6;
+	v6->sin6_port = htons(port);
+	v6->sin6_addr = *addr;
+}
+
+/* ---- reading ------------------------------------------------------------------------- */
+
+static void forget_taken(struct channel *ch)
+{
+	if (!ch->taken)
+		return;
+	ch->n_in -= ch->taken;
+	memmove(ch->in, ch->in + ch->taken, ch->n_in);
+	ch->taken = 0;
+	if (ch->n_in)
+		return;
+	free(ch->in);
+	ch->in = NULL;
+	ch->max_in = 0;
+}
+
+int channel_fill(struct channel *ch)
+{
+	uint8_t *more;
+	ssize_t n;
+
+	forget_taken(ch);
+	/* One message at a time: the rest stays in the socket. */
+	if (ch->n_in >= FRAME_ROOM)
+		return 0;
+	if (ch->max_in < FRAME_ROOM) {
+		more = realloc(ch->in, FRAME_ROOM);
+		if (!more)
+			return -ENOMEM;
+		ch->in = more;
+		ch->max_in = FRAME_ROOM;
+	}
+	n = recv(ch->fd, ch->in + ch->n_in, ch->max_in - ch->n_in, 0);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	ch->ended = !n;
+	ch->n_in += n;
+	return n ? 0 : -EPIPE;
+}
+
+int channel_take(struct channel *ch, struct frame *frame)
+{
+	forget_taken(ch);
+	switch (frame_open(&ch->lane, ch->in, ch->n_in, frame)) {
+	case FRAME_OK:
+		ch->taken = frame->total;
+		return 1;
+	case FRAME_MORE:
+		return 0;
+	case FRAME_FORGED:
+		return -EACCES;
+	case FRAME_ALIEN:
+		break;
+	}
+	return -EPROTO;
+}
+
+/* ---- writing ------------------------------------------------------------------------- */
+
+int channel_flush(struct channel *ch)
+{
+	ssize_t n;
+
+	if (!ch->n_out)
+		return 0;
+	n = send(ch->fd, ch->out, ch->n_out, MSG_NOSIGNAL);
+	if (n < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	ch->n_out -= n;
+	memmove(ch->out, ch->out + n, ch->n_out);
+	if (!ch->n_out) {
+		free(ch->out);
+		ch->out = NULL;
+	}
+	return 0;
+}
+
+static int send_bytes(struct channel *ch, const uint8_t *data, size_t len)
+{
+	ssize_t n = send(ch->fd, data, len, MSG_NOSIGNAL);
+
+	if (n < 0 && errno != EAGAIN && errno != EINTR)
+		return -errno;
+	if (n < 0)
+		n = 0;
+	if ((size_t)n == len)
+		return 0;
+	ch->n_out = len - n;
+	ch->out = malloc(ch->n_out);
+	if (!ch->out)
+		return -ENOMEM;
+	memcpy(ch->out, data + n, ch->n_out);
+	return 0;
+}
+
+int channel_send(struct channel *ch, uint8_t kind, const void *data, size_t len)
+{
+	uint8_t buf[FRAME_ROOM];
+
+	return send_bytes(ch, buf, frame_seal(&ch->lane, kind, data, len, buf));
+}
+
+/* ---- beginning ----------------------------------------------------------------------- */
+
+int channel_greet(struct channel *ch, const struct secret *secret,
+		  const struct hello *hello)
+{
+	uint8_t theirs[FRAME_NONCE], buf[FRAME_NONCE + FRAME_ROOM];
+	uint8_t data[FRAME_MAX];
+	size_t len;
+	int ret;
+
+	switch (challenge_read(ch->in, ch->n_in, theirs)) {
+	case FRAME_OK:
+		break;
+	case FRAME_MORE:
+		return 0;
+	default:
+		return -EPROTO;
+	}
+	ch->taken = CHALLENGE_SIZE;
+	if (getrandom(ch->nonce, sizeof(ch->nonce), 0) != sizeof(ch->nonce))
+		return -EAGAIN;
+	lane_init(&ch->lane, secret->bytes, secret->len, theirs, ch->nonce, true);
+	memcpy(buf, ch->nonce, FRAME_NONCE);
+	len = hello_write(hello, data);
+	len = frame_seal(&ch->lane, MESSAGE_HELLO, data, len, buf + FRAME_NONCE);
+	ret = send_bytes(ch, buf, FRAME_NONCE + len);
+	ch->state = CHANNEL_OPEN;
+	return ret ? ret : 1;
+}
+
+int channel_admit(struct channel *ch, const struct secret *secret,
+		  struct hello *hello)
+{
+	struct frame frame;
+	int ret;
+
+	if (ch->state == CHANNEL_CHALLENGED) {
+		if (ch->n_in < FRAME_NONCE)
+			return 0;
+		lane_init(&ch->lane, secret->bytes, secret->len, ch->nonce,
+			  ch->in, false);
+		ch->state = CHANNEL_OPEN;
+		ch->taken = FRAME_NONCE;
+	}
+	ret = channel_take(ch, &frame);
+	if (ret <= 0)
+		return ret;
+	return frame.kind == MESSAGE_HELLO &&
+	       hello_read(frame.data, frame.len, hello) ? 1 : -EPROTO;
+}

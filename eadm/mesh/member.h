@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A process that tests: its connections to rank 0 and from peers, and its rounds. */
+#ifndef MESH_MEMBER_H
+#define MESH_MEMBER_H
+
+#include "channel.h"
+#include "rails.h"
+
+/* A peer that connected: it waits for its round. */
+struct caller {
+	struct channel ch;
+	int64_t rank;		/* -1: no valid hello yet */
+	uint64_t since;
+	struct caller *next;
+};
+
+struct member {
+	struct test *test;
+	const struct secret *secret;
+	uint32_t rank, ranks;
+	const char *rendezvous, *port;
+	uint64_t wait;		/* ns for rank 0 to appear */
+	struct rails rails;
+	struct channel hub;
+	int listener;
+	uint16_t listening;	/* the port */
+	struct start start;
+	bool started, bid, lost;
+	struct roster *roster;
+	uint32_t n_roster;
+	bool *gone, *skipped;
+	struct caller *callers;
+	unsigned int n_callers;
+	uint8_t batch[FRAME_MAX];	/* results */
+	size_t n_batch;
+	uint32_t round;
+	uint64_t beat;		/* ns, when rank 0 last got a message */
+	char why[MESH_WHY];	/* the reason to stop */
+};
+
+/* Functions that return int return 0, or -1 when the member has to stop. */
+int member_join(struct member *m);
+void member_leave(struct member *m);
+/*
+ * Do what is due, waiting for at most @ms, also for @events of @peer (NULL: none).
+ */
+int member_pump(struct member *m, const struct channel *peer, short events, int ms);
+int member_send(struct member *m, uint8_t kind, const void *data, size_t len);
+int member_report(struct member *m, const struct edge *edge);
+int member_flush(struct member *m);
+/* The connection of a peer that waits; false: it has not connected. */
+bool member_caller(struct member *m, uint32_t rank, struct channel *ch);
+int member_fail(struct member *m, const char *fmt, ...) PRINTF(2, 3);
+
+/* Join, test with all others, and leave. Returns an exit status. */
+int rounds_run(struct member *m);
+
+#endif /* MESH_MEMBER_H */

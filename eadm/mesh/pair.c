@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "pair.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "../signals.h"
+#include "../test/endpoint.h"
+
+#define DEPTH 16
+#define PING_SIZE 64
+#define SHARED 4096		/* not used, but each end has some */
+#define LAST_SIZE 1		/* the last message of a measurement */
+#define BULK_BYTES (16u << 20)
+#define BULK_MOST 1024		/* messages */
+#define NAP_NS 200000
+
+enum step { STEP_DESCRIBE = 1, STEP_CONNECT, STEP_SMALL, STEP_LARGE, STEP_PING,
+	    STEP_PING_BACK, STEP_RATE, STEP_RATE_BACK };
+
+struct run {
+	const struct pair *pair;
+	struct link link;
+	struct endpoint endpoint;
+	struct exchange peer;
+	struct view mine, theirs;
+	struct edge *results;
+	uint64_t *times;
+};
+
+/* ---- results ------------------------------------------------------------------------- */
+
+static void set_ends(const struct pair *pair, struct edge results[2])
+{
+	memset(results, 0, 2 * sizeof(*results));
+	results[0].from = results[1].to = pair->here;
+	results[1].from = results[0].to = pair->there;
+	results[0].from_rail = results[1].to_rail = pair->rail;
+	results[1].from_rail = results[0].to_rail = pair->peer_rail;
+}
+
+static void set_why(char *to, const char *why)
+{
+	snprintf(to, MESH_WHY, "%s", why);
+}
+
+static void fail_way(struct edge *r, const struct view *from,
+		     const struct view *to, enum mesh_cause cause)
+{
+	r->reached = false;
+	r->cause = cause;
+	r->from_blamed = cause_is_local(from->cause);
+	r->to_blamed = cause_is_local(to->cause);
+	set_why(r->from_why, from->why);
+	set_why(r->to_why, to->why);
+}
+
+/* A cause that lies in one end explains more than what the other one sees of it. */
+static enum mesh_cause cause_of_both(const struct view *a, const struct view *b)
+{
+	if (cause_is_local(a->cause))
+		return a->cause;
+	if (cause_is_local(b->cause))
+		return b->cause;
+	return a->cause && a->cause != CAUSE_OTHER ? a->cause :
+	       b->cause ? b->cause : a->cause;
+}
+
+static void fail_both(struct run *run, enum mesh_cause cause)
+{
+	fail_way(&run->results[0], &run->mine, &run->theirs, cause);
+	fail_way(&run->results[1], &run->theirs, &run->mine, cause);
+}
+
+void pair_without(const struct pair *pair, enum mesh_cause cause, const char *why,
+		  struct edge results[2])
+{
+	struct view mine = { .cause = CAUSE_NONE }, theirs = { 0 };
+
+	set_ends(pair, results);
+	set_why(mine.why, why);
+	fail_way(&results[0], &mine, &theirs, cause);
+	fail_way(&results[1], &theirs, &mine, cause);
+}
+
+/* ---- steps --------------------------------------------------------------------------- */
+
+static uint64_t deadline(const struct run *run)
+{
+	return monotonic_ns() + run->pair->start->timeout * 1000000ULL;
+}
+
+static void begin(struct run *run, enum step step)
+{
+	run->mine = (struct view){ .step = step, .ok = true };
+}
+
+/* 1: both succeeded, 0: one failed, -1: the peer is gone. */
+static int compare(struct run *run)
+{
+	struct view *mine = &run->mine;
+
+	if (run->link.why[0]) {
+		mine->ok = false;
+		set_why(mine->why, run->link.why);
+		mine->cause = cause_of(run->link.why);
+	}
+	if (run->pair->swap(run->pair->context, mine, &run->theirs) ||
+	    run->theirs.step != mine->step)
+		return -1;
+	return mine->ok && run->theirs.ok;
+}
+
+static int describe(struct run *run)
+{
+	const struct pair *pair = run->pair;
+	enum exchange_reason reason;
+	uint32_t depth = DEPTH;
+	struct exchange here;
+	int ret;
+
+	begin(run, STEP_DESCRIBE);
+	if ((uint64_t)pair->start->size * depth > EXCHANGE_MAX_FLIGHT)
+		depth = EXCHANGE_MAX_FLIGHT / pair->start->size;
+	run->endpoint.adapter = pair->adapter->adapter;
+	run->link.endpoint = &run->endpoint;
+	if (pair->adapter->why[0]) {
+		link_fail(&run->link, "%s", pair->adapter->why);
+	} else if (!endpoint_make(&run->link, pair->start->size, SHARED, depth,
+				  &reason)) {
+		endpoint_describe(&run->link, &here);
+		here.kind = EXCHANGE_WELCOME;
+		exchange_write(&here, run->mine.address);
+	}
+	ret = compare(run);
+	if (ret > 0 && exchange_read(run->theirs.address, EXCHANGE_SIZE,
+				     &run->peer) != EXCHANGE_OK)
+		return -1;
+	if (!ret)
+		fail_both(run, cause_of_both(&run->mine, &run->theirs));
+	return ret;
+}
+
+/* Both ends see a difference in the same way. */
+static bool fits(struct run *run)
+{
+	struct exchange here;
+
+	endpoint_describe(&run->link, &here);
+	if (strcmp(here.type, run->peer.type) != 0) {
+		fail_both(run, CAUSE_TYPE);
+		return false;
+	}
+	if (here.roce != run->peer.roce) {
+		fail_both(run, CAUSE_ROCE);
+		return false;
+	}
+	return true;
+}
+
+static int connect_both(struct run *run)
+{
+	uint8_t mtu = run->peer.mtu < run->endpoint.mtu ? run->peer.mtu :
+							  run->endpoint.mtu;
+	int ret;
+
+	begin(run, STEP_CONNECT);
+	endpoint_connect(&run->link, &run->peer);
+	ret = compare(run);
+	if (!ret)
+		fail_both(run, cause_of_both(&run->mine, &run->theirs));
+	run->results[0].mtu = run->results[1].mtu = 128u << mtu;
+	return ret;
+}
+
+/* 1: a good completion, 0: none, -1: a bad one. */
+static int look(struct run *run, struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	int n = ibv_poll_cq(cq, 1, wc);
+
+	if (n <= 0)
+		return n;
+	if (wc->status == IBV_WC_SUCCESS)
+		return 1;
+	link_fail(&run->link, "%s (syndrome %#x)",
+		  verbs.ibv_wc_status_str(wc->status), wc->vendor_err);
+	return -1;
+}
+
+static int receive(struct run *run)
+{
+	struct ibv_wc wc;
+	int ret = look(run, run->link.recv_cq, &wc);
+
+	if (ret > 0)
+		link_post_recv(&run->link, wc.wr_id);
+	return ret;
+}
+
+/*
+ * Both ends send a message. A request that fails, because no acknowledgement comes,
+ * does not mean that the peer's message has not arrived.
+ */
+static void send_and_receive(struct run *run, uint32_t len)
+{
+	static const struct timespec nap = { .tv_nsec = NAP_NS };
+	struct link *link = &run->link;
+	uint64_t until = deadline(run);
+	bool sent = false, received = false;
+	struct ibv_wc wc;
+	int ret = link_post_send(link, link_send_place(link, 0), len, 0);
+
+	while (!ret && !(sent && received)) {
+		if (!sent) {
+			ret = look(run, link->send_cq, &wc);
+			sent = ret > 0;
+		}
+		/* After a failure, too. */
+		if (!received)
+			received = receive(run) > 0;
+		if (ret < 0 || monotonic_ns() > until || interrupted)
+			break;
+		ret = 0;
+		nanosleep(&nap, NULL);
+	}
+	if (!received || !sent)
+		link_fail(link, "no message arrived in time");
+	run->mine.received = received;
+}
+
+static int probe(struct run *run, enum step step, uint32_t len,
+		 enum mesh_cause cause)
+{
+	int ret;
+
+	begin(run, step);
+	send_and_receive(run, len);
+	ret = compare(run);
+	if (ret < 0)
+		return ret;
+	run->results[0].reached = true;
+	run->results[1].reached = true;
+	if (!run->theirs.received)
+		fail_way(&run->results[0], &run->mine, &run->theirs, cause);
+	if (!run->mine.received)
+		fail_way(&run->results[1], &run->theirs, &run->mine, cause);
+	return ret;
+}
+
+/* ---- latency ------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static uint32_t clip(uint64_t ns)
+{
+	return ns < UINT32_MAX ? ns : UINT32_MAX;
+}
+
+/* Half of the time for a step: the rest is for the end of it. */
+static uint64_t half_time(const struct run *run)
+{
+	return monotonic_ns() + run->pair->start->timeout * 500000ULL;
+}
+
+static int round_trip(struct run *run, uint32_t len)
+{
+	struct link *link = &run->link;
+	struct ibv_wc wc, sent;
+
+	if (link_post_send(link, link_send_place(link, 0), len, 0) ||
+	    link_wait(link, link->recv_cq, deadline(run), &wc) ||
+	    link_wait(link, link->send_cq, deadline(run), &sent))
+		return -1;
+	return link_post_recv(link, wc.wr_id);
+}
+
+static void ping(struct run *run)
+{
+	uint64_t until = half_time(run), begun = monotonic_ns();
+	uint32_t n = 0, count = run->pair->start->count;
+
+	while (n < count && begun < until) {
+		if (round_trip(run, PING_SIZE))
+			break;
+		run->times[n++] = monotonic_ns() - begun;
+		begun = monotonic_ns();
+	}
+	if (run->link.why[0])
+		run->mine.lost = 1000000 / (n + 1);
+	else
+		round_trip(run, LAST_SIZE);
+	if (!n)
+		return;
+	qsort(run->times, n, sizeof(*run->times), by_value);
+	run->mine.min = clip(run->times[0]);
+	run->mine.p50 = clip(run->times[n / 2]);
+	run->mine.p99 = clip(run->times[(uint64_t)n * 99 / 100]);
+}
+
+static void reflect(struct run *run)
+{
+	struct link *link = &run->link;
+	struct ibv_wc wc, sent;
+
+	do {
+		if (link_wait(link, link->recv_cq, deadline(run), &wc) ||
+		    link_post_recv(link, wc.wr_id) ||
+		    link_post_send(link, link_send_place(link, 0), wc.byte_len, 0) ||
+		    link_wait(link, link->send_cq, deadline(run), &sent))
+			return;
+	} while (wc.byte_len != LAST_SIZE);
+}
+
+static int measure(struct run *run, enum step step, bool mine)
+{
+	struct edge *r = &run->results[!mine];
+	const struct view *view = mine ? &run->mine : &run->theirs;
+	int ret;
+
+	begin(run, step);
+	if (mine)
+		ping(run);
+	else
+		reflect(run);
+	ret = compare(run);
+	if (ret < 0)
+		return ret;
+	r->min = view->min;
+	r->p50 = view->p50;
+	r->p99 = view->p99;
+	r->lost = view->lost;
+	/* It worked for some time: either way may have failed. */
+	if (!ret)
+		fail_both(run, CAUSE_LOST);
+	return ret;
+}
+
+/* ---- bandwidth ----------------------------------------------------------------------- */
+
+/* The last message follows the completion of all others: SRD has no order. */
+static void send_bulk(struct run *run)
+{
+	struct link *link = &run->link;
+	uint64_t until = half_time(run), bytes = 0;
+	uint32_t n = 0, pending = 0;
+	struct ibv_wc wc;
+	bool more = true;
+
+	while (more || pending) {
+		more = more && n < BULK_MOST && bytes < BULK_BYTES &&
+		       monotonic_ns() < until;
+		if (more && pending < link->depth) {
+			if (link_post_send(link, link_send_place(link, n % link->depth),
+					   link->max_message, n % link->depth))
+				return;
+			n++;
+			pending++;
+			bytes += link->max_message;
+			continue;
+		}
+		if (link_wait(link, link->send_cq, deadline(run), &wc))
+			return;
+		pending--;
+	}
+	if (!link_post_send(link, link_send_place(link, 0), LAST_SIZE, 0))
+		link_wait(link, link->send_cq, deadline(run), &wc);
+}
+
+static void receive_bulk(struct run *run)
+{
+	struct link *link = &run->link;
+	uint64_t first = 0, last = 0, bytes = 0;
+	struct ibv_wc wc;
+
+	for (;;) {
+		if (link_wait(link, link->recv_cq, deadline(run), &wc) ||
+		    link_post_recv(link, wc.wr_id))
+			return;
+		if (wc.byte_len == LAST_SIZE)
+			break;
+		last = monotonic_ns();
+		if (first)
+			bytes += wc.byte_len;
+		else
+			first = last;
+	}
+	if (last > first)
+		run->mine.rate = bytes * 1e9 / (last - first);
+}
+
+static int measure_rate(struct run *run, enum step step, bool mine)
+{
+	int ret;
+
+	begin(run, step);
+	if (mine)
+		send_bulk(run);
+	else
+		receive_bulk(run);
+	ret = compare(run);
+	if (ret > 0)
+		run->results[!mine].rate = mine ? run->theirs.rate : run->mine.rate;
+	if (!ret)
+		fail_both(run, CAUSE_LOST);
+	return ret;
+}
+
+/* ---- all of it ----------------------------------------------------------------------- */
+
+static int run_steps(struct run *run)
+{
+	bool first = run->pair->first;
+	int ret = describe(run);
+
+	if (ret > 0 && !fits(run))
+		return 0;
+	if (ret > 0)
+		ret = connect_both(run);
+	if (ret > 0)
+		ret = probe(run, STEP_SMALL, 1, CAUSE_LOST);
+	if (ret > 0)
+		ret = probe(run, STEP_LARGE, run->link.max_message, CAUSE_MTU);
+	if (ret > 0)
+		ret = measure(run, STEP_PING, first);
+	if (ret > 0)
+		ret = measure(run, STEP_PING_BACK, !first);
+	if (ret > 0 && run->pair->start->bandwidth)
+		ret = measure_rate(run, STEP_RATE, first);
+	if (ret > 0 && run->pair->start->bandwidth)
+		ret = measure_rate(run, STEP_RATE_BACK, !first);
+	return ret;
+}
+
+int pair_run(const struct pair *pair, struct edge results[2])
+{
+	struct run *run = calloc(1, sizeof(*run));
+	int ret = -1;
+
+	set_ends(pair, results);
+	if (!run)
+		return -1;
+	run->pair = pair;
+	run->results = results;
+	run->link.fd = -1;
+	run->times = calloc(pair->start->count, sizeof(*run->times));
+	if (run->times)
+		ret = run_steps(run);
+	endpoint_release(&run->link);
+	free(run->times);
+	free(run);
+	return ret < 0 ? -1 : 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The adapters of this host, by name: adapter i is rail i. */
+#ifndef MESH_RAILS_H
+#define MESH_RAILS_H
+
+#include "../test/adapter.h"
+#include "message.h"
+
+struct rail {
+	struct adapter adapter;
+	char why[MAX_WHY];	/* it cannot be used; "": it can */
+};
+
+struct rails {
+	struct rail rail[MESH_MAX_RAILS];
+	unsigned int n;
+	char why[MAX_WHY];	/* if there is none */
+};
+
+void rails_find(struct test *test, struct rails *rails);
+
+#endif /* MESH_RAILS_H */

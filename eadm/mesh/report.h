@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The results of a mesh as rows. */
+#ifndef MESH_REPORT_H
+#define MESH_REPORT_H
+
+#include "../cli.h"
+#include "hub.h"
+
+/*
+ * For people, a matrix and the faults; in JSON, faults and directions; or metrics.
+ * Returns a status.
+ */
+int report_mesh(struct cli *cli, const struct hub *hub,
+		const struct faults *faults);
+
+#endif /* MESH_REPORT_H */

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The rounds of a member: with each partner, the tests of all pairs of adapters. */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "member.h"
+#include "pair.h"
+#include "schedule.h"
+
+#define PUMP_MS 200
+/* A step waits for a completion, for an address and for the other end. */
+#define PATIENCE 6
+
+/* With one partner. */
+struct meeting {
+	struct member *m;
+	uint32_t partner;
+	bool first;		/* this host connects and reports */
+	bool began;		/* the partner sent something */
+	struct channel ch;
+	char why[MESH_WHY];
+};
+
+static uint64_t patience(const struct meeting *meeting)
+{
+	return monotonic_ns() +
+	       PATIENCE * meeting->m->start.timeout * 1000000ULL;
+}
+
+static int break_off(struct meeting *meeting, const char *what, int error)
+{
+	snprintf(meeting->why, sizeof(meeting->why), "%s: %s", what,
+		 error == -EPIPE ? "the peer closed it" : strerror(-error));
+	return -1;
+}
+
+/* ---- the connection ------------------------------------------------------------------ */
+
+static int greet(struct meeting *meeting, const struct hello *hello)
+{
+	struct member *m = meeting->m;
+	int ret = 0;
+
+	/* The partner may be busy for long: only rank 0 gives it up. */
+	while (!ret) {
+		if (member_pump(m, &meeting->ch, POLLIN, PUMP_MS) ||
+		    m->gone[meeting->partner])
+			return -1;
+		ret = channel_fill(&meeting->ch);
+		if (!ret)
+			ret = channel_greet(&meeting->ch, m->secret, hello);
+	}
+	return ret > 0 ? 0 : break_off(meeting, "TCP connection failed", ret);
+}
+
+static int dial(struct meeting *meeting)
+{
+	struct member *m = meeting->m;
+	const struct roster *to = &m->roster[meeting->partner];
+	struct hello hello = { .rank = m->rank, .ranks = m->ranks,
+			       .to = meeting->partner };
+	uint64_t until = monotonic_ns() + m->start.timeout * 1000000ULL;
+	struct sockaddr_storage addr;
+	struct pollfd pfd = { .events = POLLOUT };
+	int ret;
+
+	channel_address(&to->addr, to->port, &addr);
+	ret = channel_connect(&meeting->ch, &addr);
+	pfd.fd = meeting->ch.fd;
+	while (!ret && !poll(&pfd, 1, 0)) {
+		if (member_pump(m, &meeting->ch, POLLOUT, PUMP_MS) ||
+		    m->gone[meeting->partner])
+			return -1;
+		if (monotonic_ns() > until)
+			ret = -ETIMEDOUT;
+	}
+	if (!ret)
+		ret = channel_connected(&meeting->ch);
+	if (ret)
+		return break_off(meeting, "TCP connection failed", ret);
+	return greet(meeting, &hello);
+}
+
+/* Until the partner has connected, or will not. */
+static int await_call(struct meeting *meeting)
+{
+	struct member *m = meeting->m;
+
+	while (!member_caller(m, meeting->partner, &meeting->ch)) {
+		if (m->gone[meeting->partner] || m->skipped[meeting->partner] ||
+		    member_pump(m, NULL, 0, PUMP_MS))
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- views --------------------------------------------------------------------------- */
+
+static int take_view(struct meeting *meeting, struct view *theirs)
+{
+	struct frame frame;
+	int ret = channel_take(&meeting->ch, &frame);
+
+	if (ret <= 0)
+		return ret;
+	if (frame.kind != MESSAGE_VIEW ||
+	    !view_read(frame.data, frame.len, theirs))
+		return -EPROTO;
+	meeting->began = true;
+	return 1;
+}
+
+static int swap(void *context, const struct view *mine, struct view *theirs)
+{
+	struct meeting *meeting = context;
+	struct member *m = meeting->m;
+	uint8_t out[FRAME_MAX];
+	uint64_t until = meeting->began ? patience(meeting) : UINT64_MAX;
+	int ret;
+
+	/* The partner has read the last one: there is room for this one. */
+	ret = channel_send(&meeting->ch, MESSAGE_VIEW, out, view_write(mine, out));
+	while (!ret && !(ret = take_view(meeting, theirs))) {
+		if (member_pump(m, &meeting->ch, POLLIN, PUMP_MS) ||
+		    m->gone[meeting->partner])
+			return -1;
+		ret = monotonic_ns() > until ? -ETIMEDOUT :
+					       channel_fill(&meeting->ch);
+	}
+	return ret > 0 ? 0 : break_off(meeting, "TCP connection lost", ret);
+}
+
+/* ---- pairs of adapters --------------------------------------------------------------- */
+
+static int report(struct meeting *meeting, const struct edge results[2])
+{
+	if (!meeting->first)
+		return 0;
+	if (member_report(meeting->m, &results[0]))
+		return -1;
+	return member_report(meeting->m, &results[1]);
+}
+
+/* @i is the adapter of the host that connects. */
+static int run_pair(struct meeting *meeting, unsigned int i, unsigned int j,
+		    bool connected)
+{
+	struct member *m = meeting->m;
+	struct pair pair = {
+		.test = m->test, .start = &m->start, .here = m->rank,
+		.there = meeting->partner,
+		.rail = meeting->first ? i : j,
+		.peer_rail = meeting->first ? j : i,
+		.first = meeting->first, .swap = swap, .context = meeting,
+	};
+	struct edge results[2];
+
+	pair.adapter = &m->rails.rail[pair.rail];
+	if (connected && pair_run(&pair, results)) {
+		connected = false;
+		if (!meeting->why[0])
+			break_off(meeting, "the test ended early", -EPIPE);
+	} else if (connected) {
+		return report(meeting, results) ? -1 : 1;
+	}
+	pair_without(&pair, CAUSE_CONTROL, meeting->why, results);
+	return report(meeting, results) ? -1 : 0;
+}
+
+static int run_pairs(struct meeting *meeting, bool connected)
+{
+	struct member *m = meeting->m;
+	unsigned int here = m->rails.n, there = m->roster[meeting->partner].rails;
+	unsigned int n_i = meeting->first ? here : there;
+	unsigned int n_j = meeting->first ? there : here;
+	unsigned int i, j;
+	int ret;
+
+	for (i = 0; i < n_i; i++) {
+		for (j = 0; j < n_j; j++) {
+			if (!m->start.all_pairs && i != j)
+				continue;
+			ret = run_pair(meeting, i, j, connected);
+			if (ret < 0)
+				return -1;
+			connected = ret;
+		}
+	}
+	return 0;
+}
+
+/* Rank 0 is informed, so that the partner does not wait. */
+static int give_up(struct meeting *meeting)
+{
+	uint8_t data[8];
+
+	if (!meeting->first || meeting->m->gone[meeting->partner])
+		return 0;
+	return member_send(meeting->m, MESSAGE_SKIP, data,
+			   number_write(meeting->partner, 0, data));
+}
+
+static int run_round(struct member *m, uint32_t partner)
+{
+	struct meeting meeting = {
+		.m = m, .partner = partner, .ch.fd = -1,
+		.first = mesh_initiator(m->rank, partner) == m->rank,
+	};
+	bool connected = !(meeting.first ? dial(&meeting) : await_call(&meeting));
+	int ret = 0;
+
+	if (m->why[0])
+		ret = -1;
+	if (!ret && !connected)
+		ret = give_up(&meeting);
+	if (!ret && (connected || !m->gone[partner]))
+		ret = run_pairs(&meeting, connected);
+	channel_close(&meeting.ch);
+	return ret || m->why[0] ? -1 : 0;
+}
+
+static int run_rounds(struct member *m)
+{
+	uint32_t partner;
+
+	for (m->round = 0; m->round < mesh_rounds(m->ranks); m->round++) {
+		if (member_pump(m, NULL, 0, 0))
+			return -1;
+		partner = mesh_partner(m->ranks, m->round, m->rank);
+		if (partner == m->rank || m->gone[partner] || !m->rails.n ||
+		    !m->roster[partner].rails)
+			continue;
+		if (run_round(m, partner))
+			return -1;
+	}
+	return 0;
+}
+
+int rounds_run(struct member *m)
+{
+	int ret = member_join(m);
+
+	/* Everything is known when the roster is complete. */
+	while (!ret && (!m->started || m->n_roster < m->ranks))
+		ret = member_pump(m, NULL, 0, PUMP_MS);
+	if (!ret)
+		ret = run_rounds(m);
+	if (!ret)
+		ret = member_flush(m);
+	if (!ret)
+		ret = member_send(m, MESSAGE_DONE, NULL, 0);
+	while (!ret && !m->bid)
+		ret = member_pump(m, NULL, 0, PUMP_MS);
+	member_leave(m);
+	return ret ? STATUS_FAILED : STATUS_OK;
+}

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../clock.h"
+#include "../signals.h"
+#include "grow.h"
+#include "schedule.h"
+
+#define MAX_STRANGERS 1024	/* connections without a hello yet */
+#define STRANGER_NS 10000000000
+#define TICK_NS 100000000
+
+struct guest {
+	struct channel ch;
+	int64_t rank;		/* -1: a stranger */
+	uint64_t since;
+};
+
+struct server {
+	struct cli *cli;
+	struct hub *hub;
+	const struct secret *secret;
+	int listener;
+	struct guest **guests;
+	struct pollfd *fds;
+	uint32_t n, max, max_fds, n_strangers;
+	bool refused;		/* a wrong secret was reported */
+};
+
+static const char *peer_text(const struct channel *ch, char *buf, size_t size)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+	const void *addr = &((struct sockaddr_in6 *)&peer)->sin6_addr;
+
+	if (getpeername(ch->fd, (struct sockaddr *)&peer, &len))
+		return "?";
+	if (peer.ss_family == AF_INET)
+		addr = &((struct sockaddr_in *)&peer)->sin_addr;
+	inet_ntop(peer.ss_family, addr, buf, size);
+	return strncmp(buf, "::ffff:", 7) ? buf : buf + 7;
+}
+
+/* ---- guests -------------------------------------------------------------------------- */
+
+/* The last one takes its place. */
+static void dismiss(struct server *s, uint32_t i)
+{
+	struct guest *guest = s->guests[i];
+
+	s->n_strangers -= guest->rank < 0;
+	channel_close(&guest->ch);
+	free(guest);
+	s->guests[i] = s->guests[--s->n];
+}
+
+static void let_in(struct server *s)
+{
+	struct guest *guest;
+
+	while (s->n_strangers < MAX_STRANGERS) {
+		guest = calloc(1, sizeof(*guest));
+		if (!guest || !grow(s->guests, s->n, s->max)) {
+			free(guest);
+			return;
+		}
+		if (channel_accept(&guest->ch, s->listener)) {
+			channel_close(&guest->ch);
+			free(guest);
+			return;
+		}
+		guest->rank = -1;
+		guest->since = monotonic_ns();
+		s->guests[s->n++] = guest;
+		s->n_strangers++;
+	}
+}
+
+/* 0, or a negative errno to dismiss it. */
+static int greet(struct server *s, struct guest *guest)
+{
+	enum mesh_refusal refusal;
+	struct hello hello;
+	uint8_t out[8];
+	char text[INET6_ADDRSTRLEN];
+	int ret = channel_admit(&guest->ch, s->secret, &hello);
+
+	if (ret == -EACCES && !s->refused) {
+		s->refused = true;
+		note(s->cli, "%s: refused: it has another secret",
+		     peer_text(&guest->ch, text, sizeof(text)));
+	}
+	if (ret <= 0)
+		return ret;
+	refusal = hub_join(s->hub, &hello, monotonic_ns());
+	if (refusal) {
+		note(s->cli, "rank %u, %s: refused: %s", hello.rank, hello.name,
+		     refusal_text(refusal));
+		channel_send(&guest->ch, MESSAGE_REFUSED, out,
+			     number_write(hello.rank, refusal, out));
+		return -EPERM;
+	}
+	guest->rank = hello.rank;
+	s->n_strangers--;
+	return 0;
+}
+
+static int listen_to(struct server *s, struct guest *guest)
+{
+	struct frame frame;
+	int filled = channel_fill(&guest->ch), ret = 0;
+
+	if (filled && filled != -EPIPE)
+		return filled;
+	if (guest->rank < 0)
+		ret = greet(s, guest);
+	while (!ret && guest->rank >= 0) {
+		ret = channel_take(&guest->ch, &frame);
+		if (ret <= 0)
+			break;
+		ret = hub_take(s->hub, guest->rank, &frame, monotonic_ns());
+	}
+	return ret ? ret : filled;
+}
+
+static int speak_to(struct server *s, struct guest *guest)
+{
+	uint8_t out[FRAME_MAX];
+	uint8_t kind;
+	size_t len;
+	int ret;
+
+	ret = channel_flush(&guest->ch);
+	while (!ret && guest->rank >= 0 && !channel_is_full(&guest->ch)) {
+		kind = hub_next(s->hub, guest->rank, out, &len);
+		if (!kind)
+			break;
+		ret = channel_send(&guest->ch, kind, out, len);
+	}
+	return ret;
+}
+
+/* ---- the loop ------------------------------------------------------------------------ */
+
+static bool is_given_up(const struct server *s, const struct guest *guest,
+			uint64_t now)
+{
+	if (guest->rank < 0)
+		return now - guest->since > STRANGER_NS;
+	return s->hub->members[guest->rank].state == MEMBER_GONE;
+}
+
+static void attend(struct server *s, uint32_t polled)
+{
+	uint64_t now = monotonic_ns();
+	struct guest *guest;
+	uint32_t i;
+	int ret;
+
+	/* From the last one, because the last one takes the place of one that left. */
+	for (i = s->n; i--; ) {
+		guest = s->guests[i];
+		ret = i < polled && s->fds[1 + i].revents ? listen_to(s, guest) : 0;
+		if (!ret)
+			ret = speak_to(s, guest);
+		if (ret && guest->rank >= 0)
+			hub_lose(s->hub, guest->rank, CAUSE_DIED);
+		if (ret || is_given_up(s, guest, now))
+			dismiss(s, i);
+	}
+}
+
+static bool watch(struct server *s)
+{
+	uint32_t i;
+
+	if (!grow_to(s->fds, s->n + 1, s->max_fds))
+		return false;
+	s->fds[0] = (struct pollfd){
+		s->n_strangers < MAX_STRANGERS ? s->listener : -1, POLLIN, 0 };
+	for (i = 0; i < s->n; i++)
+		s->fds[1 + i] = (struct pollfd){
+			s->guests[i]->ch.fd,
+			POLLIN | (channel_is_full(&s->guests[i]->ch) ? POLLOUT : 0),
+			0 };
+	return true;
+}
+
+/* Members of which the connection is still open leave when they have the last message. */
+static bool is_over(const struct server *s)
+{
+	uint32_t i;
+
+	if (!hub_is_over(s->hub))
+		return false;
+	for (i = 0; i < s->n; i++) {
+		if (s->guests[i]->rank >= 0)
+			return false;
+	}
+	return true;
+}
+
+static void show_progress(struct server *s)
+{
+	const struct hub *hub = s->hub;
+
+	if (hub->running)
+		progress(s->cli, "rounds", hub_round(hub));
+	else
+		progress(s->cli, "hosts", hub->n_here);
+}
+
+int server_run(struct cli *cli, struct hub *hub, const struct secret *secret,
+	       int listener)
+{
+	struct server s = { .cli = cli, .hub = hub, .secret = secret,
+			    .listener = listener };
+	uint64_t next = 0, now;
+	int ret = 0;
+
+	while (!ret && !interrupted && !is_over(&s)) {
+		uint32_t polled = s.n;
+
+		now = monotonic_ns();
+		if (now >= next) {
+			hub_tick(hub, now, &ret);
+			show_progress(&s);
+			next = now + TICK_NS;
+		}
+		if (!watch(&s)) {
+			ret = -ENOMEM;
+			break;
+		}
+		if (poll(s.fds, polled + 1, TICK_NS / 1000000) < 0)
+			continue;
+		attend(&s, polled);
+		if (s.fds[0].revents)
+			let_in(&s);
+	}
+	progress_end(cli);
+	while (s.n)
+		dismiss(&s, s.n - 1);
+	free(s.guests);
+	free(s.fds);
+	close(listener);
+	return ret;
+}
