@@ -345,7 +345,7 @@ static int measure(struct run *run, enum step step, bool mine)
 
 /* ---- bandwidth ----------------------------------------------------------------------- */
 
-/* The last message follows the completion of all others: SRD has no order. */
+/* The last message follows the completion of all others: some queue pairs keep no order. */
 static void send_bulk(struct run *run)
 {
 	struct link *link = &run->link;
