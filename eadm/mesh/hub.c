@@ -10,6 +10,8 @@
 
 /* A step of a test may wait for a completion, for an address and for the peer. */
 #define SILENT_STEPS 3
+/* Members send something each second, however short a step is. */
+#define SILENCE_NS 5000000000
 
 int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
 	     uint64_t now)
@@ -19,6 +21,8 @@ int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
 	hub->n = start->ranks;
 	hub->wait = wait;
 	hub->silence = SILENT_STEPS * start->timeout * 1000000ULL;
+	if (hub->silence < SILENCE_NS)
+		hub->silence = SILENCE_NS;
 	hub->began = now;
 	hub->members = calloc(hub->n, sizeof(*hub->members));
 	hub->gone = calloc(hub->n, sizeof(*hub->gone));
@@ -28,22 +32,11 @@ int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
 	return -ENOMEM;
 }
 
-static void forget_skips(struct hub_member *m)
-{
-	struct skip *skip;
-
-	while ((skip = m->skips)) {
-		m->skips = skip->next;
-		free(skip);
-	}
-}
-
 void hub_free(struct hub *hub)
 {
 	uint32_t i;
 
 	for (i = 0; hub->members && i < hub->n; i++) {
-		forget_skips(&hub->members[i]);
 		free(hub->members[i].name);
 		free(hub->members[i].why);
 	}
@@ -99,12 +92,12 @@ void hub_lose(struct hub *hub, uint32_t rank, enum mesh_cause cause)
 	if (!hub->running && cause != CAUSE_ABSENT) {
 		free(m->name);
 		free(m->why);
-		*m = (struct hub_member){ .state = MEMBER_ABSENT };
+		*m = (struct hub_member){ .state = MEMBER_ABSENT,
+					  .epoch = m->epoch + 1 };
 		return;
 	}
 	m->state = MEMBER_GONE;
 	m->gone = cause;
-	forget_skips(m);
 	hub->gone[hub->n_gone++] = rank;
 }
 
@@ -129,20 +122,54 @@ static int take_results(struct hub *hub, uint32_t rank, const struct frame *fram
 	return 0;
 }
 
-/* @rank could not reach @peer by TCP: the peer must not wait for it. */
-static int take_skip(struct hub *hub, uint32_t rank, uint32_t peer)
+/*
+ * Release a member from waiting for a partner that has left their round. If both wait
+ * for each other, and one of them could not meet its last partners, they cannot meet.
+ */
+static void release(struct hub *hub, uint32_t rank)
 {
-	struct hub_member *m = &hub->members[peer];
-	struct skip *skip;
+	struct hub_member *m = &hub->members[rank], *p;
+	uint32_t partner;
 
-	if (m->state != MEMBER_HERE)
-		return 0;
-	skip = malloc(sizeof(*skip));
-	if (!skip)
-		return -ENOMEM;
-	skip->from = rank;
-	skip->next = m->skips;
-	m->skips = skip;
+	if (m->state != MEMBER_HERE || !m->waits)
+		return;
+	partner = mesh_partner(hub->n, m->round, rank);
+	p = &hub->members[partner];
+	if (p->round > m->round ||
+	    (p->round == m->round && p->waits &&
+	     (p->waits == WAIT_ALONE || m->waits == WAIT_ALONE))) {
+		m->skip = true;
+		m->skipped = partner;
+	}
+}
+
+/* @rank has reached @round. */
+static void advance(struct hub *hub, uint32_t rank, uint32_t round,
+		    enum mesh_wait waits)
+{
+	struct hub_member *m = &hub->members[rank];
+	uint32_t left = m->round;
+
+	m->round = round;
+	m->waits = waits;
+	for (; left < round; left++)
+		release(hub, mesh_partner(hub->n, left, rank));
+	if (!waits)
+		return;
+	release(hub, rank);
+	release(hub, mesh_partner(hub->n, round, rank));
+}
+
+static int take_beat(struct hub *hub, uint32_t rank, const struct frame *frame)
+{
+	uint32_t round;
+	uint8_t waits;
+
+	if (!number_read(frame->data, frame->len, &round, &waits) ||
+	    round >= mesh_rounds(hub->n) || round < hub->members[rank].round ||
+	    waits >= WAIT_END)
+		return -EPROTO;
+	advance(hub, rank, round, waits);
 	return 0;
 }
 
@@ -150,32 +177,21 @@ int hub_take(struct hub *hub, uint32_t rank, const struct frame *frame,
 	     uint64_t now)
 {
 	struct hub_member *m = &hub->members[rank];
-	uint32_t number;
-	uint8_t extra;
 
 	hub->n_received++;
 	hub->bytes_received += frame->total;
 	m->heard = now;
-	if (frame->kind == MESSAGE_BEAT) {
-		if (!number_read(frame->data, frame->len, &number, &extra) ||
-		    number > mesh_rounds(hub->n))
-			return -EPROTO;
-		m->round = number;
-		return 0;
-	}
+	if (frame->kind == MESSAGE_BEAT)
+		return m->state == MEMBER_HERE ? take_beat(hub, rank, frame) : 0;
 	if (!hub->running || m->state != MEMBER_HERE)
 		return -EPROTO;
 	switch (frame->kind) {
 	case MESSAGE_RESULTS:
 		return take_results(hub, rank, frame);
-	case MESSAGE_SKIP:
-		if (!number_read(frame->data, frame->len, &number, &extra) ||
-		    number >= hub->n || number == rank)
-			return -EPROTO;
-		return take_skip(hub, rank, number);
 	case MESSAGE_DONE:
 		m->state = MEMBER_DONE;
 		hub->n_here--;
+		advance(hub, rank, mesh_rounds(hub->n), WAIT_NOT);
 		return 0;
 	}
 	return -EPROTO;
@@ -248,13 +264,11 @@ static uint8_t next_roster(struct hub *hub, struct hub_member *m, uint8_t *out,
 static uint8_t next_notice(struct hub *hub, struct hub_member *m, uint8_t *out,
 			   size_t *len)
 {
-	struct skip *skip = m->skips;
 	uint32_t rank;
 
-	if (skip) {
-		*len = number_write(skip->from, 0, out);
-		m->skips = skip->next;
-		free(skip);
+	if (m->skip) {
+		m->skip = false;
+		*len = number_write(m->skipped, 0, out);
 		return MESSAGE_SKIPPED;
 	}
 	if (m->n_gone == hub->n_gone)

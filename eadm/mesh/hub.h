@@ -13,11 +13,6 @@ enum member_state {
 	MEMBER_ABSENT, MEMBER_HERE, MEMBER_DONE, MEMBER_GONE,
 };
 
-struct skip {
-	uint32_t from;
-	struct skip *next;
-};
-
 struct hub_member {
 	char *name, *why;	/* why: no adapter; NULL: none reported */
 	struct in6_addr addr;
@@ -30,8 +25,11 @@ struct hub_member {
 	uint32_t n_roster;	/* entries it got */
 	uint32_t n_gone;	/* notices it got */
 	uint32_t round;
+	uint8_t waits;		/* enum mesh_wait */
+	bool skip;		/* it has to be informed that ... */
+	uint32_t skipped;	/* this partner does not come */
+	uint32_t epoch;		/* how often it was lost before the tests */
 	uint64_t heard;		/* ns */
-	struct skip *skips;	/* pairs that it must not wait for */
 };
 
 struct hub {

@@ -13,6 +13,7 @@
 #include "../signals.h"
 
 #define BEAT_NS 1000000000
+#define MISSED_MOST 3
 #define RETRY_NS 500000000
 #define MAX_CALLERS 4096
 #define CALLER_NS 30000000000
@@ -48,8 +49,8 @@ static int take_start(struct member *m, const struct frame *frame)
 		return -1;
 	m->roster = calloc(m->ranks, sizeof(*m->roster));
 	m->gone = calloc(m->ranks, sizeof(*m->gone));
-	m->skipped = calloc(m->ranks, sizeof(*m->skipped));
-	if (!m->roster || !m->gone || !m->skipped)
+	m->skipped = m->rank;
+	if (!m->roster || !m->gone)
 		return member_fail(m, "out of memory");
 	m->started = true;
 	return 0;
@@ -82,7 +83,10 @@ static int take_notice(struct member *m, const struct frame *frame)
 				   refusal_text(extra));
 	if (!m->started || rank >= m->ranks)
 		return -1;
-	(frame->kind == MESSAGE_GONE ? m->gone : m->skipped)[rank] = true;
+	if (frame->kind == MESSAGE_GONE)
+		m->gone[rank] = true;
+	else
+		m->skipped = rank;
 	return 0;
 }
 
@@ -156,16 +160,26 @@ int member_report(struct member *m, const struct edge *edge)
 	return 0;
 }
 
-/* Results, and the round for the progress. */
+/* Only for some time: a partner that comes at once is none that it waits for. */
+static enum mesh_wait waiting(const struct member *m, uint64_t now)
+{
+	if (!m->waits || now - m->waits < BEAT_NS)
+		return WAIT_NOT;
+	return m->missed < MISSED_MOST ? WAIT_PARTNER : WAIT_ALONE;
+}
+
+/* Results, and the round: rank 0 knows by it who waits in vain. */
 static int beat(struct member *m)
 {
+	uint64_t now = monotonic_ns();
 	uint8_t data[8];
 
-	if (monotonic_ns() - m->beat < BEAT_NS || m->hub.state != CHANNEL_OPEN)
+	if (now - m->beat < BEAT_NS || m->hub.state != CHANNEL_OPEN)
 		return 0;
 	if (m->n_batch && member_flush(m))
 		return -1;
-	return member_send(m, MESSAGE_BEAT, data, number_write(m->round, 0, data));
+	return member_send(m, MESSAGE_BEAT, data,
+			   number_write(m->round, waiting(m, now), data));
 }
 
 /* ---- peers --------------------------------------------------------------------------- */
@@ -209,14 +223,13 @@ static bool hear(struct member *m, struct caller *caller)
 
 	if (caller->rank >= 0)
 		return true;
-	if (monotonic_ns() - caller->since > CALLER_NS)
-		return false;
 	ret = channel_fill(&caller->ch);
 	if (ret)
 		return false;
+	/* A hello that came in time counts, even if this host looks late. */
 	ret = channel_admit(&caller->ch, m->secret, &hello);
 	if (ret <= 0)
-		return !ret;
+		return !ret && monotonic_ns() - caller->since <= CALLER_NS;
 	if (hello.to != m->rank || hello.ranks != m->ranks ||
 	    hello.rank >= m->ranks)
 		return false;
@@ -371,5 +384,4 @@ void member_leave(struct member *m)
 		close(m->listener);
 	free(m->roster);
 	free(m->gone);
-	free(m->skipped);
 }

@@ -28,7 +28,10 @@ struct member {
 	bool started, bid, lost;
 	struct roster *roster;
 	uint32_t n_roster;
-	bool *gone, *skipped;
+	bool *gone;
+	uint32_t skipped;	/* the partner for which not to wait; own rank: none */
+	uint64_t waits;		/* ns, since when it waits for its partner; 0: it does not */
+	uint32_t missed;	/* partners that it could not meet, in a row */
 	struct caller *callers;
 	unsigned int n_callers;
 	uint8_t batch[FRAME_MAX];	/* results */

@@ -26,9 +26,17 @@ enum message_kind {
 	MESSAGE_REFUSED, MESSAGE_START, MESSAGE_ROSTER, MESSAGE_GONE,
 	MESSAGE_SKIPPED, MESSAGE_BYE,
 	/* To rank 0. */
-	MESSAGE_BEAT, MESSAGE_RESULTS, MESSAGE_SKIP, MESSAGE_DONE,
+	MESSAGE_BEAT, MESSAGE_RESULTS, MESSAGE_DONE,
 	/* Between two hosts that test. */
 	MESSAGE_VIEW,
+};
+
+/* With BEAT: whether the member waits for its partner. */
+enum mesh_wait {
+	WAIT_NOT,
+	WAIT_PARTNER,
+	WAIT_ALONE,		/* it could not meet its last partners, either */
+	WAIT_END
 };
 
 enum mesh_refusal {
@@ -116,7 +124,7 @@ size_t result_write(const struct edge *result, uint8_t *out);
 size_t result_read(const uint8_t *data, size_t len, struct edge *result);
 size_t view_write(const struct view *view, uint8_t *out);
 bool view_read(const uint8_t *data, size_t len, struct view *view);
-/* A rank and a small number: BEAT (round), SKIP, SKIPPED, GONE (cause), REFUSED. */
+/* Two numbers: BEAT (round, wait), SKIPPED (rank), GONE (rank, cause), REFUSED. */
 size_t number_write(uint32_t number, uint8_t extra, uint8_t *out);
 bool number_read(const uint8_t *data, size_t len, uint32_t *number,
 		 uint8_t *extra);

@@ -31,6 +31,15 @@ static uint64_t patience(const struct meeting *meeting)
 	       PATIENCE * meeting->m->start.timeout * 1000000ULL;
 }
 
+/* Rank 0 knows that the partner does not come. */
+static bool is_over(const struct meeting *meeting)
+{
+	const struct member *m = meeting->m;
+
+	return m->gone[meeting->partner] ||
+	       (!meeting->began && m->skipped == meeting->partner);
+}
+
 static int break_off(struct meeting *meeting, const char *what, int error)
 {
 	snprintf(meeting->why, sizeof(meeting->why), "%s: %s", what,
@@ -43,14 +52,15 @@ static int break_off(struct meeting *meeting, const char *what, int error)
 static int greet(struct meeting *meeting, const struct hello *hello)
 {
 	struct member *m = meeting->m;
+	uint64_t until = patience(meeting);
 	int ret = 0;
 
-	/* The partner may be busy for long: only rank 0 gives it up. */
 	while (!ret) {
 		if (member_pump(m, &meeting->ch, POLLIN, PUMP_MS) ||
-		    m->gone[meeting->partner])
+		    is_over(meeting))
 			return -1;
-		ret = channel_fill(&meeting->ch);
+		ret = monotonic_ns() > until ? -ETIMEDOUT :
+					       channel_fill(&meeting->ch);
 		if (!ret)
 			ret = channel_greet(&meeting->ch, m->secret, hello);
 	}
@@ -73,7 +83,7 @@ static int dial(struct meeting *meeting)
 	pfd.fd = meeting->ch.fd;
 	while (!ret && !poll(&pfd, 1, 0)) {
 		if (member_pump(m, &meeting->ch, POLLOUT, PUMP_MS) ||
-		    m->gone[meeting->partner])
+		    is_over(meeting))
 			return -1;
 		if (monotonic_ns() > until)
 			ret = -ETIMEDOUT;
@@ -91,8 +101,7 @@ static int await_call(struct meeting *meeting)
 	struct member *m = meeting->m;
 
 	while (!member_caller(m, meeting->partner, &meeting->ch)) {
-		if (m->gone[meeting->partner] || m->skipped[meeting->partner] ||
-		    member_pump(m, NULL, 0, PUMP_MS))
+		if (is_over(meeting) || member_pump(m, NULL, 0, PUMP_MS))
 			return -1;
 	}
 	return 0;
@@ -111,6 +120,7 @@ static int take_view(struct meeting *meeting, struct view *theirs)
 	    !view_read(frame.data, frame.len, theirs))
 		return -EPROTO;
 	meeting->began = true;
+	meeting->m->waits = 0;
 	return 1;
 }
 
@@ -119,14 +129,15 @@ static int swap(void *context, const struct view *mine, struct view *theirs)
 	struct meeting *meeting = context;
 	struct member *m = meeting->m;
 	uint8_t out[FRAME_MAX];
+	/* It may be busy with its last partner for long. */
 	uint64_t until = meeting->began ? patience(meeting) : UINT64_MAX;
 	int ret;
 
 	/* The partner has read the last one: there is room for this one. */
 	ret = channel_send(&meeting->ch, MESSAGE_VIEW, out, view_write(mine, out));
 	while (!ret && !(ret = take_view(meeting, theirs))) {
-		if (member_pump(m, &meeting->ch, POLLIN, PUMP_MS) ||
-		    m->gone[meeting->partner])
+		if (is_over(meeting) ||
+		    member_pump(m, &meeting->ch, POLLIN, PUMP_MS))
 			return -1;
 		ret = monotonic_ns() > until ? -ETIMEDOUT :
 					       channel_fill(&meeting->ch);
@@ -193,33 +204,28 @@ static int run_pairs(struct meeting *meeting, bool connected)
 	return 0;
 }
 
-/* Rank 0 is informed, so that the partner does not wait. */
-static int give_up(struct meeting *meeting)
-{
-	uint8_t data[8];
-
-	if (!meeting->first || meeting->m->gone[meeting->partner])
-		return 0;
-	return member_send(meeting->m, MESSAGE_SKIP, data,
-			   number_write(meeting->partner, 0, data));
-}
-
 static int run_round(struct member *m, uint32_t partner)
 {
 	struct meeting meeting = {
 		.m = m, .partner = partner, .ch.fd = -1,
 		.first = mesh_initiator(m->rank, partner) == m->rank,
 	};
-	bool connected = !(meeting.first ? dial(&meeting) : await_call(&meeting));
+	bool connected;
 	int ret = 0;
 
-	if (m->why[0])
-		ret = -1;
-	if (!ret && !connected)
-		ret = give_up(&meeting);
-	if (!ret && (connected || !m->gone[partner]))
+	m->waits = monotonic_ns();
+	connected = !(meeting.first ? dial(&meeting) : await_call(&meeting));
+	if (!m->why[0])
 		ret = run_pairs(&meeting, connected);
 	channel_close(&meeting.ch);
+	m->waits = 0;
+	if (meeting.began)
+		m->missed = 0;
+	else if (!m->gone[partner])
+		m->missed++;
+	/* The partner must not wait: the next round is announced at once. */
+	if (!meeting.began)
+		m->beat = 0;
 	return ret || m->why[0] ? -1 : 0;
 }
 

@@ -16,10 +16,12 @@
 #define MAX_STRANGERS 1024	/* connections without a hello yet */
 #define STRANGER_NS 10000000000
 #define TICK_NS 100000000
+#define LEAVE_NS 2000000000	/* for members to close their connections */
 
 struct guest {
 	struct channel ch;
 	int64_t rank;		/* -1: a stranger */
+	uint32_t epoch;		/* of the member, when it joined */
 	uint64_t since;
 };
 
@@ -32,6 +34,7 @@ struct server {
 	struct pollfd *fds;
 	uint32_t n, max, max_fds, n_strangers;
 	bool refused;		/* a wrong secret was reported */
+	uint64_t over;		/* ns, when the last member was done; 0: not yet */
 };
 
 static const char *peer_text(const struct channel *ch, char *buf, size_t size)
@@ -108,6 +111,7 @@ static int greet(struct server *s, struct guest *guest)
 		return -EPERM;
 	}
 	guest->rank = hello.rank;
+	guest->epoch = s->hub->members[hello.rank].epoch;
 	s->n_strangers--;
 	return 0;
 }
@@ -149,12 +153,16 @@ static int speak_to(struct server *s, struct guest *guest)
 
 /* ---- the loop ------------------------------------------------------------------------ */
 
-static bool is_given_up(const struct server *s, const struct guest *guest,
-			uint64_t now)
+static bool is_given_up(const struct server *s, const struct guest *guest)
 {
+	const struct hub_member *m;
+
 	if (guest->rank < 0)
-		return now - guest->since > STRANGER_NS;
-	return s->hub->members[guest->rank].state == MEMBER_GONE;
+		return false;
+	m = &s->hub->members[guest->rank];
+	/* Before the tests, another process may have the rank by now. */
+	return m->epoch != guest->epoch ||
+	       (m->state != MEMBER_HERE && m->state != MEMBER_DONE);
 }
 
 static void attend(struct server *s, uint32_t polled)
@@ -167,12 +175,18 @@ static void attend(struct server *s, uint32_t polled)
 	/* From the last one, because the last one takes the place of one that left. */
 	for (i = s->n; i--; ) {
 		guest = s->guests[i];
+		if (is_given_up(s, guest)) {
+			dismiss(s, i);
+			continue;
+		}
 		ret = i < polled && s->fds[1 + i].revents ? listen_to(s, guest) : 0;
 		if (!ret)
 			ret = speak_to(s, guest);
+		if (!ret && guest->rank < 0 && now - guest->since > STRANGER_NS)
+			ret = -ETIMEDOUT;
 		if (ret && guest->rank >= 0)
 			hub_lose(s->hub, guest->rank, CAUSE_DIED);
-		if (ret || is_given_up(s, guest, now))
+		if (ret)
 			dismiss(s, i);
 	}
 }
@@ -193,13 +207,20 @@ static bool watch(struct server *s)
 	return true;
 }
 
-/* Members of which the connection is still open leave when they have the last message. */
-static bool is_over(const struct server *s)
+/*
+ * Members of which the connection is still open leave when they have the last message,
+ * if they can.
+ */
+static bool is_over(struct server *s, uint64_t now)
 {
 	uint32_t i;
 
 	if (!hub_is_over(s->hub))
 		return false;
+	if (!s->over)
+		s->over = now;
+	if (now - s->over > LEAVE_NS)
+		return true;
 	for (i = 0; i < s->n; i++) {
 		if (s->guests[i]->rank >= 0)
 			return false;
@@ -225,7 +246,7 @@ int server_run(struct cli *cli, struct hub *hub, const struct secret *secret,
 	uint64_t next = 0, now;
 	int ret = 0;
 
-	while (!ret && !interrupted && !is_over(&s)) {
+	while (!ret && !interrupted && !is_over(&s, monotonic_ns())) {
 		uint32_t polled = s.n;
 
 		now = monotonic_ns();
