@@ -12,26 +12,53 @@
 
 /* ---- sockets ------------------------------------------------------------------------- */
 
-static void init(struct channel *ch, int fd, enum channel_state state)
+static void set(int fd, int level, int option, int value)
 {
-	int one = 1;
+	setsockopt(fd, level, option, &value, sizeof(value));
+}
 
+static void init(struct channel *ch, int fd, enum channel_state state,
+		 unsigned int patience)
+{
 	memset(ch, 0, sizeof(*ch));
 	ch->fd = fd;
 	ch->state = state;
+	if (fd < 0)
+		return;
 	/* Both sides of a pair wait for each other's short messages. */
-	if (fd >= 0)
-		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	/* A host that lost its power closes nothing. */
+	set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, patience);
+	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1 + patience / 2000);
+	set(fd, IPPROTO_TCP, TCP_KEEPINTVL, 1 + patience / 8000);
 }
 
-int channel_accept(struct channel *ch, int listener)
+static void to_ipv6(const struct sockaddr_storage *from, struct in6_addr *to)
+{
+	if (from->ss_family == AF_INET6) {
+		*to = ((const struct sockaddr_in6 *)from)->sin6_addr;
+		return;
+	}
+	memset(to, 0, sizeof(*to));
+	to->s6_addr[10] = 0xff;
+	to->s6_addr[11] = 0xff;
+	memcpy(&to->s6_addr[12], &((const struct sockaddr_in *)from)->sin_addr, 4);
+}
+
+int channel_accept(struct channel *ch, int listener, unsigned int patience)
 {
 	uint8_t challenge[CHALLENGE_SIZE];
-	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct sockaddr_storage from = { 0 };
+	socklen_t len = sizeof(from);
+	int fd = accept4(listener, (struct sockaddr *)&from, &len,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int error = errno;
 
-	init(ch, fd, CHANNEL_CHALLENGED);
+	init(ch, fd, CHANNEL_CHALLENGED, patience);
 	if (fd < 0)
-		return -errno;
+		return -error;
+	to_ipv6(&from, &ch->peer);
 	if (getrandom(ch->nonce, sizeof(ch->nonce), 0) != sizeof(ch->nonce))
 		return -EAGAIN;
 	challenge_write(ch->nonce, challenge);
@@ -42,13 +69,15 @@ int channel_accept(struct channel *ch, int listener)
 	return 0;
 }
 
-int channel_connect(struct channel *ch, const struct sockaddr_storage *to)
+int channel_connect(struct channel *ch, const struct sockaddr_storage *to,
+		    unsigned int patience)
 {
 	int fd = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int error = errno;
 
-	init(ch, fd, CHANNEL_CONNECTED);
+	init(ch, fd, CHANNEL_CONNECTED, patience);
 	if (fd < 0)
-		return -errno;
+		return -error;
 	if (connect(fd, (const struct sockaddr *)to, sizeof(*to)) &&
 	    errno != EINPROGRESS)
 		return -errno;
@@ -114,14 +143,7 @@ int channel_local(const struct channel *ch, struct in6_addr *addr)
 
 	if (getsockname(ch->fd, (struct sockaddr *)&local, &len))
 		return -errno;
-	memset(addr, 0, sizeof(*addr));
-	if (local.ss_family == AF_INET6) {
-		*addr = ((struct sockaddr_in6 *)&local)->sin6_addr;
-		return 0;
-	}
-	addr->s6_addr[10] = 0xff;
-	addr->s6_addr[11] = 0xff;
-	memcpy(&addr->s6_addr[12], &((struct sockaddr_in *)&local)->sin_addr, 4);
+	to_ipv6(&local, addr);
 	return 0;
 }
 

@@ -7,6 +7,14 @@
 
 #include "message.h"
 
+/* Connections without a hello: how many, and for how long. */
+#define CHANNEL_STRANGERS	256
+#define CHANNEL_HELLO_NS	3000000000
+/* Connections to accept before others are served. */
+#define CHANNEL_ACCEPTS		64
+/* File descriptors of a process besides one for each rank. */
+#define CHANNEL_SPARE		(CHANNEL_STRANGERS + 128)
+
 struct secret {
 	char bytes[1024];
 	size_t len;
@@ -21,6 +29,7 @@ enum channel_state {
 /* The socket does not block. Buffers exist only while they have something in them. */
 struct channel {
 	int fd;
+	struct in6_addr peer;	/* of one that was accepted */
 	enum channel_state state;
 	struct lane lane;
 	uint8_t nonce[FRAME_NONCE];
@@ -29,9 +38,13 @@ struct channel {
 	bool ended;		/* the other side closed it */
 };
 
-/* Functions that return int return 0 or a negative errno. */
-int channel_accept(struct channel *ch, int listener);
-int channel_connect(struct channel *ch, const struct sockaddr_storage *to);
+/*
+ * Functions that return int return 0 or a negative errno. A peer that acknowledges
+ * nothing for @patience, in ms, is lost.
+ */
+int channel_accept(struct channel *ch, int listener, unsigned int patience);
+int channel_connect(struct channel *ch, const struct sockaddr_storage *to,
+		    unsigned int patience);
 void channel_close(struct channel *ch);
 
 /* The result of connecting, when the socket is writable. */

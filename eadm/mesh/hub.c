@@ -54,14 +54,20 @@ size_t hub_bytes(const struct hub *hub)
 
 /* ---- members ------------------------------------------------------------------------- */
 
+static bool is_loopback(const struct in6_addr *addr)
+{
+	return IN6_IS_ADDR_LOOPBACK(addr) ||
+	       (IN6_IS_ADDR_V4MAPPED(addr) && addr->s6_addr[12] == 127);
+}
+
 enum mesh_refusal hub_join(struct hub *hub, const struct hello *hello,
-			   uint64_t now)
+			   const struct in6_addr *local, uint64_t now)
 {
 	struct hub_member *m;
 
 	if (hello->rank >= hub->n)
 		return REFUSED_RANK;
-	if (hello->ranks != hub->n)
+	if (hello->to || hello->ranks != hub->n)
 		return REFUSED_RANKS;
 	m = &hub->members[hello->rank];
 	if (m->state == MEMBER_HERE || m->state == MEMBER_DONE)
@@ -78,6 +84,10 @@ enum mesh_refusal hub_join(struct hub *hub, const struct hello *hello,
 	m->state = MEMBER_HERE;
 	m->heard = now;
 	hub->n_here++;
+	if (!hub->has_self && !is_loopback(local)) {
+		hub->has_self = true;
+		hub->self = *local;
+	}
 	return REFUSED_NOTHING;
 }
 
@@ -256,6 +266,9 @@ static uint8_t next_roster(struct hub *hub, struct hub_member *m, uint8_t *out,
 			.rails = of->state == MEMBER_GONE ? 0 : of->rails,
 			.port = of->port, .addr = of->addr,
 		};
+		/* The name of a host is often an address of its loopback interface. */
+		if (hub->has_self && is_loopback(&entry.addr))
+			entry.addr = hub->self;
 		*len += roster_write(&entry, out + *len);
 	}
 	return MESSAGE_ROSTER;

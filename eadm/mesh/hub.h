@@ -40,6 +40,8 @@ struct hub {
 	uint32_t n;
 	uint32_t n_here;	/* joined, neither done nor gone */
 	bool running;
+	bool has_self;
+	struct in6_addr self;	/* of this host, by which another one reached it */
 	struct hub_member *members;
 	uint32_t *gone;		/* ranks, in the order of their end */
 	uint32_t n_gone;
@@ -53,9 +55,12 @@ int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
 void hub_free(struct hub *hub);
 size_t hub_bytes(const struct hub *hub);
 
-/* A process with the secret wants to join. */
+/*
+ * A process with the secret wants to join, on a connection to this local address of
+ * rank 0.
+ */
 enum mesh_refusal hub_join(struct hub *hub, const struct hello *hello,
-			   uint64_t now);
+			   const struct in6_addr *local, uint64_t now);
 /* A message of a member; -EPROTO: it is not one that a member sends, drop it. */
 int hub_take(struct hub *hub, uint32_t rank, const struct frame *frame,
 	     uint64_t now);

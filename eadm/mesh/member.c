@@ -10,14 +10,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../cli.h"
 #include "../signals.h"
 
 #define BEAT_NS 1000000000
 #define MISSED_MOST 3
 #define RETRY_NS 500000000
-#define MAX_CALLERS 4096
-#define CALLER_NS 30000000000
-#define POLLED_CALLERS 64
+#define DEAF_NS 1000000000
 
 int member_fail(struct member *m, const char *fmt, ...)
 {
@@ -29,6 +28,14 @@ int member_fail(struct member *m, const char *fmt, ...)
 	vsnprintf(m->why, sizeof(m->why), fmt, ap);
 	va_end(ap);
 	return -1;
+}
+
+/* As rank 0's: the tests of other members take time. */
+unsigned int member_patience(const struct member *m)
+{
+	uint64_t ms = m->started ? m->start.timeout : m->test->timeout / 1000000;
+
+	return 3 * ms > 5000 ? 3 * ms : 5000;
 }
 
 static int lose_hub(struct member *m, int error)
@@ -184,35 +191,74 @@ static int beat(struct member *m)
 
 /* ---- peers --------------------------------------------------------------------------- */
 
-static void take_calls(struct member *m)
-{
-	struct caller *caller;
-
-	while (m->n_callers < MAX_CALLERS) {
-		caller = calloc(1, sizeof(*caller));
-		if (!caller)
-			return;
-		if (channel_accept(&caller->ch, m->listener)) {
-			channel_close(&caller->ch);
-			free(caller);
-			return;
-		}
-		caller->rank = -1;
-		caller->since = monotonic_ns();
-		caller->next = m->callers;
-		m->callers = caller;
-		m->n_callers++;
-	}
-}
-
 static void hang_up(struct member *m, struct caller **at)
 {
 	struct caller *caller = *at;
 
 	*at = caller->next;
+	m->n_strangers -= caller->rank < 0;
 	channel_close(&caller->ch);
 	free(caller);
-	m->n_callers--;
+}
+
+/* The oldest stranger leaves: of the same host as the new one, if there is one. */
+static void make_room(struct member *m, const struct in6_addr *for_whom)
+{
+	struct caller **at, **oldest = NULL;
+	bool same, found = false;
+
+	/* The newest one comes first. */
+	for (at = &m->callers; *at; at = &(*at)->next) {
+		same = IN6_ARE_ADDR_EQUAL(&(*at)->ch.peer, for_whom);
+		if ((*at)->rank >= 0 || same < found)
+			continue;
+		oldest = at;
+		found = same;
+	}
+	if (oldest)
+		hang_up(m, oldest);
+}
+
+static void cannot_accept(struct member *m, int error)
+{
+	if (error != -EMFILE && error != -ENFILE)
+		return;
+	if (!m->deaf)
+		note(m->test->cli, "rank %u: accept: %s", m->rank, strerror(-error));
+	m->deaf = true;
+	m->deaf_until = monotonic_ns() + DEAF_NS;
+}
+
+/* False: there are no more calls for now. */
+static bool take_call(struct member *m)
+{
+	struct caller *caller = calloc(1, sizeof(*caller));
+	int ret = caller ? channel_accept(&caller->ch, m->listener,
+					  member_patience(m)) : -ENOMEM;
+
+	if (ret) {
+		cannot_accept(m, ret);
+		if (caller)
+			channel_close(&caller->ch);
+		free(caller);
+		return false;
+	}
+	if (m->n_strangers == CHANNEL_STRANGERS)
+		make_room(m, &caller->ch.peer);
+	caller->rank = -1;
+	caller->since = monotonic_ns();
+	caller->next = m->callers;
+	m->callers = caller;
+	m->n_strangers++;
+	return true;
+}
+
+static void take_calls(struct member *m)
+{
+	int i;
+
+	for (i = 0; i < CHANNEL_ACCEPTS && take_call(m); i++)
+		;
 }
 
 /* False: hang up. */
@@ -229,11 +275,12 @@ static bool hear(struct member *m, struct caller *caller)
 	/* A hello that came in time counts, even if this host looks late. */
 	ret = channel_admit(&caller->ch, m->secret, &hello);
 	if (ret <= 0)
-		return !ret && monotonic_ns() - caller->since <= CALLER_NS;
+		return !ret && monotonic_ns() - caller->since <= CHANNEL_HELLO_NS;
 	if (hello.to != m->rank || hello.ranks != m->ranks ||
 	    hello.rank >= m->ranks)
 		return false;
 	caller->rank = hello.rank;
+	m->n_strangers--;
 	return true;
 }
 
@@ -260,7 +307,6 @@ bool member_caller(struct member *m, uint32_t rank, struct channel *ch)
 		*ch = caller->ch;
 		*at = caller->next;
 		free(caller);
-		m->n_callers--;
 		return true;
 	}
 	return false;
@@ -270,15 +316,16 @@ bool member_caller(struct member *m, uint32_t rank, struct channel *ch)
 
 int member_pump(struct member *m, const struct channel *peer, short events, int ms)
 {
-	struct pollfd fds[3 + POLLED_CALLERS];
+	struct pollfd fds[3 + CHANNEL_STRANGERS];
 	struct caller *caller;
 	nfds_t n = 3;
 
 	fds[0] = (struct pollfd){ m->hub.fd, POLLIN, 0 };
-	fds[1] = (struct pollfd){ m->listener, POLLIN, 0 };
+	fds[1] = (struct pollfd){
+		monotonic_ns() < m->deaf_until ? -1 : m->listener, POLLIN, 0 };
 	fds[2] = (struct pollfd){ peer ? peer->fd : -1, events, 0 };
 	for (caller = m->callers; caller; caller = caller->next) {
-		if (caller->rank < 0 && n < 3 + POLLED_CALLERS)
+		if (caller->rank < 0)
 			fds[n++] = (struct pollfd){ caller->ch.fd, POLLIN, 0 };
 	}
 	poll(fds, n, ms);
@@ -304,7 +351,7 @@ static int dial(struct member *m, struct sockaddr_storage *to)
 	memset(to, 0, sizeof(*to));
 	memcpy(to, found->ai_addr, found->ai_addrlen);
 	freeaddrinfo(found);
-	return channel_connect(&m->hub, to);
+	return channel_connect(&m->hub, to, member_patience(m));
 }
 
 static int wait_hub(struct member *m, short events)

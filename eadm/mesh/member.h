@@ -33,7 +33,9 @@ struct member {
 	uint64_t waits;		/* ns, since when it waits for its partner; 0: it does not */
 	uint32_t missed;	/* partners that it could not meet, in a row */
 	struct caller *callers;
-	unsigned int n_callers;
+	unsigned int n_strangers;	/* callers without a hello yet */
+	uint64_t deaf_until;	/* ns, without file descriptors */
+	bool deaf;		/* and this was reported */
 	uint8_t batch[FRAME_MAX];	/* results */
 	size_t n_batch;
 	uint32_t round;
@@ -48,6 +50,8 @@ void member_leave(struct member *m);
  * Do what is due, waiting for at most @ms, also for @events of @peer (NULL: none).
  */
 int member_pump(struct member *m, const struct channel *peer, short events, int ms);
+/* ms without an acknowledgement, then a connection is lost. */
+unsigned int member_patience(const struct member *m);
 int member_send(struct member *m, uint8_t kind, const void *data, size_t len);
 int member_report(struct member *m, const struct edge *edge);
 int member_flush(struct member *m);

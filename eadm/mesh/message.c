@@ -326,8 +326,10 @@ const char *refusal_text(enum mesh_refusal refusal)
 		return "another process has the same rank";
 	case REFUSED_LATE:
 		return "the tests began without this host";
-	case REFUSED_ROUND:
-		return "the host expects another partner";
+	case REFUSED_HUNG:
+		return "no sign of life came in time";
+	case REFUSED_ENDED:
+		return "the mesh ended early";
 	}
 	return "refused";
 }

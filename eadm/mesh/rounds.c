@@ -79,7 +79,7 @@ static int dial(struct meeting *meeting)
 	int ret;
 
 	channel_address(&to->addr, to->port, &addr);
-	ret = channel_connect(&meeting->ch, &addr);
+	ret = channel_connect(&meeting->ch, &addr, member_patience(m));
 	pfd.fd = meeting->ch.fd;
 	while (!ret && !poll(&pfd, 1, 0)) {
 		if (member_pump(m, &meeting->ch, POLLOUT, PUMP_MS) ||

@@ -13,9 +13,8 @@
 #include "grow.h"
 #include "schedule.h"
 
-#define MAX_STRANGERS 1024	/* connections without a hello yet */
-#define STRANGER_NS 10000000000
 #define TICK_NS 100000000
+#define DEAF_NS 1000000000	/* without file descriptors */
 #define LEAVE_NS 2000000000	/* for members to close their connections */
 
 struct guest {
@@ -33,7 +32,8 @@ struct server {
 	struct guest **guests;
 	struct pollfd *fds;
 	uint32_t n, max, max_fds, n_strangers;
-	bool refused;		/* a wrong secret was reported */
+	bool refused, full, deaf;	/* what was reported */
+	uint64_t deaf_until;	/* ns, when to accept again */
 	uint64_t over;		/* ns, when the last member was done; 0: not yet */
 };
 
@@ -64,34 +64,88 @@ static void dismiss(struct server *s, uint32_t i)
 	s->guests[i] = s->guests[--s->n];
 }
 
+/* Inform it, as far as that is possible. */
+static void refuse(struct guest *guest, enum mesh_refusal refusal)
+{
+	uint8_t out[8];
+
+	if (!channel_is_full(&guest->ch))
+		channel_send(&guest->ch, MESSAGE_REFUSED, out,
+			     number_write(0, refusal, out));
+}
+
+/* The oldest stranger leaves: of the same host as the new one, if there is one. */
+static void make_room(struct server *s, const struct in6_addr *for_whom)
+{
+	uint32_t i, at = UINT32_MAX;
+	bool same, found = false;
+
+	for (i = 0; i < s->n; i++) {
+		if (s->guests[i]->rank >= 0)
+			continue;
+		same = IN6_ARE_ADDR_EQUAL(&s->guests[i]->ch.peer, for_whom);
+		if (at == UINT32_MAX || same > found ||
+		    (same == found && s->guests[i]->since < s->guests[at]->since)) {
+			at = i;
+			found = same;
+		}
+	}
+	if (!s->full)
+		note(s->cli, "more than %u connections without a valid first message: the oldest ones are closed",
+		     CHANNEL_STRANGERS);
+	s->full = true;
+	dismiss(s, at);
+}
+
+static void cannot_accept(struct server *s, int error)
+{
+	if (error != -EMFILE && error != -ENFILE)
+		return;
+	if (!s->deaf)
+		note(s->cli, "accept: %s", strerror(-error));
+	s->deaf = true;
+	s->deaf_until = monotonic_ns() + DEAF_NS;
+}
+
+/* False: there are no more connections for now. */
+static bool let_one_in(struct server *s)
+{
+	struct guest *guest = calloc(1, sizeof(*guest));
+	int ret = guest && grow(s->guests, s->n, s->max) ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = channel_accept(&guest->ch, s->listener,
+				     s->hub->silence / 1000000);
+	if (ret) {
+		cannot_accept(s, ret);
+		if (guest)
+			channel_close(&guest->ch);
+		free(guest);
+		return false;
+	}
+	if (s->n_strangers == CHANNEL_STRANGERS)
+		make_room(s, &guest->ch.peer);
+	guest->rank = -1;
+	guest->since = monotonic_ns();
+	s->guests[s->n++] = guest;
+	s->n_strangers++;
+	return true;
+}
+
 static void let_in(struct server *s)
 {
-	struct guest *guest;
+	int i;
 
-	while (s->n_strangers < MAX_STRANGERS) {
-		guest = calloc(1, sizeof(*guest));
-		if (!guest || !grow(s->guests, s->n, s->max)) {
-			free(guest);
-			return;
-		}
-		if (channel_accept(&guest->ch, s->listener)) {
-			channel_close(&guest->ch);
-			free(guest);
-			return;
-		}
-		guest->rank = -1;
-		guest->since = monotonic_ns();
-		s->guests[s->n++] = guest;
-		s->n_strangers++;
-	}
+	for (i = 0; i < CHANNEL_ACCEPTS && let_one_in(s); i++)
+		;
 }
 
 /* 0, or a negative errno to dismiss it. */
 static int greet(struct server *s, struct guest *guest)
 {
 	enum mesh_refusal refusal;
+	struct in6_addr local = IN6ADDR_LOOPBACK_INIT;
 	struct hello hello;
-	uint8_t out[8];
 	char text[INET6_ADDRSTRLEN];
 	int ret = channel_admit(&guest->ch, s->secret, &hello);
 
@@ -102,12 +156,12 @@ static int greet(struct server *s, struct guest *guest)
 	}
 	if (ret <= 0)
 		return ret;
-	refusal = hub_join(s->hub, &hello, monotonic_ns());
+	channel_local(&guest->ch, &local);
+	refusal = hub_join(s->hub, &hello, &local, monotonic_ns());
 	if (refusal) {
 		note(s->cli, "rank %u, %s: refused: %s", hello.rank, hello.name,
 		     refusal_text(refusal));
-		channel_send(&guest->ch, MESSAGE_REFUSED, out,
-			     number_write(hello.rank, refusal, out));
+		refuse(guest, refusal);
 		return -EPERM;
 	}
 	guest->rank = hello.rank;
@@ -176,13 +230,14 @@ static void attend(struct server *s, uint32_t polled)
 	for (i = s->n; i--; ) {
 		guest = s->guests[i];
 		if (is_given_up(s, guest)) {
+			refuse(guest, REFUSED_HUNG);
 			dismiss(s, i);
 			continue;
 		}
 		ret = i < polled && s->fds[1 + i].revents ? listen_to(s, guest) : 0;
 		if (!ret)
 			ret = speak_to(s, guest);
-		if (!ret && guest->rank < 0 && now - guest->since > STRANGER_NS)
+		if (!ret && guest->rank < 0 && now - guest->since > CHANNEL_HELLO_NS)
 			ret = -ETIMEDOUT;
 		if (ret && guest->rank >= 0)
 			hub_lose(s->hub, guest->rank, CAUSE_DIED);
@@ -191,14 +246,14 @@ static void attend(struct server *s, uint32_t polled)
 	}
 }
 
-static bool watch(struct server *s)
+static bool watch(struct server *s, uint64_t now)
 {
 	uint32_t i;
 
 	if (!grow_to(s->fds, s->n + 1, s->max_fds))
 		return false;
 	s->fds[0] = (struct pollfd){
-		s->n_strangers < MAX_STRANGERS ? s->listener : -1, POLLIN, 0 };
+		now < s->deaf_until ? -1 : s->listener, POLLIN, 0 };
 	for (i = 0; i < s->n; i++)
 		s->fds[1 + i] = (struct pollfd){
 			s->guests[i]->ch.fd,
@@ -255,7 +310,7 @@ int server_run(struct cli *cli, struct hub *hub, const struct secret *secret,
 			show_progress(&s);
 			next = now + TICK_NS;
 		}
-		if (!watch(&s)) {
+		if (!watch(&s, now)) {
 			ret = -ENOMEM;
 			break;
 		}
@@ -266,8 +321,11 @@ int server_run(struct cli *cli, struct hub *hub, const struct secret *secret,
 			let_in(&s);
 	}
 	progress_end(cli);
-	while (s.n)
+	while (s.n) {
+		if (s.guests[s.n - 1]->rank >= 0 && !hub_is_over(hub))
+			refuse(s.guests[s.n - 1], REFUSED_ENDED);
 		dismiss(&s, s.n - 1);
+	}
 	free(s.guests);
 	free(s.fds);
 	close(listener);

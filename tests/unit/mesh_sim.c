@@ -189,7 +189,7 @@ static void join(struct run *run, uint32_t rank)
 	lane_init(&host->hub_lane, "secret", 6, a, b, false);
 	host->gone = rank == sim->absent;
 	snprintf(hello.name, sizeof(hello.name), "node%u", rank);
-	if (!host->gone && hub_join(&sim->hub, &hello, 0))
+	if (!host->gone && hub_join(&sim->hub, &hello, &in6addr_loopback, 0))
 		sim->ok = false;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Rank 0 of a mesh without sockets: who joins, which messages follow, who is given up. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,14 @@
 
 static struct hub hub;
 static uint64_t now;
+static struct in6_addr local = IN6ADDR_LOOPBACK_INIT;	/* where members reach rank 0 */
 
 static enum mesh_refusal join(uint32_t rank, uint32_t ranks)
 {
 	const struct hello hello = { .rank = rank, .ranks = ranks, .rails = 1,
 				     .port = 5, .name = "n" };
 
-	return hub_join(&hub, &hello, now);
+	return hub_join(&hub, &hello, &local, now);
 }
 
 static int take(uint32_t rank, uint8_t kind, const uint8_t *data, size_t len)
@@ -115,6 +117,51 @@ static void check_waiting(void)
 	hub_free(&hub);
 }
 
+/* The addresses that the roster has, each by its last byte. */
+static bool addresses_are(const char *want)
+{
+	struct roster entry;
+	uint8_t out[FRAME_MAX];
+	char got[10] = "";
+	size_t len, i;
+
+	next_is(0, MESSAGE_START, 0);
+	if (hub_next(&hub, 0, out, &len) != MESSAGE_ROSTER)
+		return false;
+	for (i = 0; i < hub.n && roster_read(out, len, i, &entry); i++)
+		got[i] = '0' + entry.addr.s6_addr[15];
+	return !strcmp(got, want);
+}
+
+static void join_at(uint32_t rank, const char *from, const char *to)
+{
+	struct hello hello = { .rank = rank, .ranks = hub.n, .rails = 1, .port = 5 };
+
+	inet_pton(AF_INET6, from, &hello.addr);
+	inet_pton(AF_INET6, to, &local);
+	hub_join(&hub, &hello, &local, now);
+	local = in6addr_loopback;
+}
+
+static void check_addresses(void)
+{
+	int ret;
+
+	begin(3);
+	join_at(0, "::ffff:127.0.0.1", "::ffff:127.0.1.1");
+	join_at(1, "::ffff:10.0.0.5", "::ffff:10.0.0.7");
+	join_at(2, "::ffff:10.0.0.6", "::ffff:10.0.0.7");
+	hub_tick(&hub, now, &ret);
+	ok(addresses_are("756"),
+	   "a loopback address is replaced by one that other hosts reach");
+	begin(2);
+	join_at(0, "::1", "::1");
+	join_at(1, "::ffff:127.0.0.2", "::ffff:127.0.0.1");
+	hub_tick(&hub, now, &ret);
+	ok(addresses_are("12"), "processes of one host may use it");
+	hub_free(&hub);
+}
+
 static void check_silence(void)
 {
 	struct start start = { .ranks = 2, .timeout = 10 };
@@ -166,5 +213,6 @@ int main(void)
 	check_running();
 	check_waiting();
 	check_silence();
+	check_addresses();
 	return done();
 }
