@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../signals.h"
@@ -20,6 +21,7 @@
 #define MAX_WAIT_NS 3600000000000
 #define MAX_COUNT 10000
 #define MIN_SIZE 64
+#define CHILD_NS 2000000000	/* for the child to end */
 
 struct mesh {
 	struct test *test;
@@ -187,6 +189,22 @@ static int report(struct mesh *mesh, struct hub *hub, int ret)
 	return status;
 }
 
+/* A driver may hold the child in the kernel: the report does not depend on it. */
+static void end_child(pid_t child)
+{
+	static const struct timespec nap = { .tv_nsec = 10000000 };
+	uint64_t until = monotonic_ns() + CHILD_NS;
+
+	kill(child, SIGTERM);
+	while (!waitpid(child, NULL, WNOHANG)) {
+		if (monotonic_ns() > until) {
+			kill(child, SIGKILL);
+			return;
+		}
+		nanosleep(&nap, NULL);
+	}
+}
+
 /* The process itself gathers; a child is the member of this host. */
 static int run_hub(struct mesh *mesh)
 {
@@ -212,20 +230,25 @@ static int run_hub(struct mesh *mesh)
 		ret = server_run(cli, &hub, &mesh->secret, listener);
 	status = report(mesh, &hub, ret);
 	hub_free(&hub);
-	kill(child, SIGTERM);
-	waitpid(child, NULL, 0);
+	end_child(child);
 	return status;
 }
 
 /* A connection for each host, and one for each peer that waits. */
-static void raise_limit(void)
+static int raise_limit(const struct mesh *mesh)
 {
+	uint32_t need = mesh->place.ranks + CHANNEL_SPARE;
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
+		return 0;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_max >= need)
+		return 0;
+	return fail(mesh->test->cli, STATUS_FAILED, "mesh",
+		    "%u ranks need %u open files, the limit is %llu: raise it (ulimit -Hn)",
+		    mesh->place.ranks, need, (unsigned long long)limit.rlim_max);
 }
 
 int mesh_run(struct test *test)
@@ -237,8 +260,9 @@ int mesh_run(struct test *test)
 		status = take_options(&mesh);
 	if (!status)
 		status = take_secret(&mesh);
+	if (!status)
+		status = raise_limit(&mesh);
 	if (!status) {
-		raise_limit();
 		catch_signals();
 		status = mesh.place.rank ? run_member(&mesh) : run_hub(&mesh);
 	}

@@ -76,6 +76,24 @@ host both adapter" ]
 	[ "$(faults | wc -l)" = 2 ]
 }
 
+@test "a stopped process of rank 0 does not stop its report" {
+	"$EADM" test mesh --ranks 2 --rank 0 -p "$(port)" --wait 2s --timeout 1s --device none_0 --json >"$BATS_TEST_TMPDIR/0" &
+	local pid=$! child=
+	until child=$(pgrep -P "$pid" | head -1) && [ -n "$child" ]; do sleep 0.05; done
+	kill -STOP "$child"
+	run timeout 20 tail --pid="$pid" -f /dev/null
+	kill -KILL "$child" 2>/dev/null || true
+	[ "$status" = 0 ]
+	wait "$pid" || true
+	[ "$(jq -r ".rows[].cause" "$BATS_TEST_TMPDIR/0" | sort | tr "\n" " ")" = "absent hung " ]
+}
+
+@test "too few file descriptors are an error" {
+	ulimit -n 200
+	fails 1 "eadm: test: mesh: 100 ranks need 484 open files, the limit is 200: raise it (ulimit -Hn)" \
+		test mesh --rank 0 --ranks 100 -p "$(port)"
+}
+
 @test "wrong use of a mesh" {
 	fails 2 "eadm: test: mesh: the rank is unknown: use a launcher, or --rank" test mesh
 	fails 2 "eadm: test: mesh: the number of ranks is unknown: add --ranks" test mesh --rank 1
