@@ -93,6 +93,13 @@ static bool same_hosts(const struct fault *x, const struct fault *y)
 	       same_list(x->b, x->n_b, y->a, y->n_a);
 }
 
+/* Between two rails, a set with itself stands for both of their pairs. */
+static uint32_t weight(const struct fault *fault)
+{
+	return 1 + (fault->kind == FAULT_AMONG && fault->way == WAY_BOTH &&
+		    fault->from_rail != fault->to_rail);
+}
+
 /* Remove those equal to number @i that follow it. */
 static void absorb(struct faults *faults, uint32_t i)
 {
@@ -119,12 +126,112 @@ void faults_merge(struct faults *faults, uint32_t combos)
 	for (i = 0; combos > 1 && i < faults->n; i++) {
 		if (!has_sets(&faults->list[i]))
 			continue;
-		same = 1;
-		for (j = i + 1; j < faults->n; j++)
-			same += same_hosts(&faults->list[i], &faults->list[j]);
+		same = weight(&faults->list[i]);
+		for (j = i + 1; j < faults->n; j++) {
+			if (same_hosts(&faults->list[i], &faults->list[j]))
+				same += weight(&faults->list[j]);
+		}
 		if (same == combos)
 			absorb(faults, i);
 	}
+}
+
+/* ---- joining ------------------------------------------------------------------------- */
+
+static int by_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) : (a != NULL) - (b != NULL);
+}
+
+static int by_reason(const struct fault *x, const struct fault *y)
+{
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
+	if (x->way != y->way)
+		return x->way < y->way ? -1 : 1;
+	if (x->from_rail != y->from_rail)
+		return x->from_rail < y->from_rail ? -1 : 1;
+	if (x->cause != y->cause)
+		return x->cause < y->cause ? -1 : 1;
+	if (x->mtu != y->mtu)
+		return x->mtu < y->mtu ? -1 : 1;
+	return by_text(x->a_why, y->a_why);
+}
+
+/* With the same reason, in the order of the list. */
+static int by_reason_and_place(const void *a, const void *b)
+{
+	const struct fault *x = *(struct fault *const *)a;
+	const struct fault *y = *(struct fault *const *)b;
+	int order = by_reason(x, y);
+
+	return order ? order : x < y ? -1 : x > y;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const uint32_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/* The hosts of @n faults become those of the first one. */
+static int join(struct fault **same, uint32_t n)
+{
+	struct fault *first = same[0];
+	uint32_t *hosts = malloc(n * sizeof(*hosts)), i;
+
+	if (!hosts)
+		return -ENOMEM;
+	for (i = 0; i < n; i++)
+		hosts[i] = same[i]->a[0];
+	qsort(hosts, n, sizeof(*hosts), by_rank);
+	for (i = 1; i < n; i++) {
+		first->directions += same[i]->directions;
+		same[i]->n_a = 0;
+	}
+	free(first->a);
+	first->a = hosts;
+	first->n_a = n;
+	return 0;
+}
+
+static int join_all(struct fault **list, uint32_t n)
+{
+	uint32_t i, same;
+
+	for (i = 0; i < n; i += same) {
+		for (same = 1; i + same < n && !by_reason(list[i], list[i + same]);)
+			same++;
+		if (same > 1 && join(list + i, same))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int faults_join(struct faults *faults)
+{
+	struct fault **list = malloc((faults->n + 1) * sizeof(*list));
+	uint32_t i, n = 0, to = 0;
+	int ret;
+
+	if (!list)
+		return -ENOMEM;
+	for (i = 0; i < faults->n; i++) {
+		if (faults->list[i].n_a == 1 && !has_sets(&faults->list[i]))
+			list[n++] = &faults->list[i];
+	}
+	qsort(list, n, sizeof(*list), by_reason_and_place);
+	ret = join_all(list, n);
+	free(list);
+	for (i = 0; i < faults->n; i++) {
+		if (faults->list[i].a && !faults->list[i].n_a)
+			release(&faults->list[i]);
+		else
+			faults->list[to++] = faults->list[i];
+	}
+	faults->n = to;
+	return ret;
 }
 
 /* ---- causes -------------------------------------------------------------------------- */
@@ -145,8 +252,6 @@ static void mark(uint8_t *places, uint32_t n, const struct fault *fault)
 
 static bool on_rails(const struct fault *fault, int from, int to)
 {
-	if (fault->kind == FAULT_ADAPTER)
-		return from == fault->from_rail;
 	return (fault->from_rail < 0 || from == fault->from_rail) &&
 	       (fault->to_rail < 0 || to == fault->to_rail);
 }
@@ -167,6 +272,64 @@ static bool comes_in(const struct fault *fault, const uint8_t *places,
 	       on_rails(fault, row->to_rail, row->from_rail);
 }
 
+static void add_causes(uint32_t *counts, const struct tally *tally)
+{
+	int i;
+
+	for (i = 0; i < CAUSE_END; i++)
+		counts[i] += tally->causes[i];
+}
+
+static void take_words(struct fault *fault, const struct tally *tally)
+{
+	if (tally->cause != fault->cause)
+		return;
+	if (!fault->a_why)
+		fault->a_why = tally->why;
+	if (!fault->b_why)
+		fault->b_why = tally->peer_why;
+}
+
+static void set_cause(struct fault *fault, const uint32_t *counts)
+{
+	int i;
+
+	for (i = 0; i < CAUSE_END; i++) {
+		if (counts[i] > counts[fault->cause])
+			fault->cause = i;
+	}
+}
+
+/* The most frequent cause of its adapters. */
+static void explain_ends(struct fault *fault, const struct mesh_table *t)
+{
+	uint32_t counts[CAUSE_END] = { 0 }, first = fault->a ? fault->a[0] : 0;
+	uint32_t end = fault->a ? first + 1 : t->n, i;
+	const struct adapter_tally *a;
+	int pass, rail;
+	bool out, in;
+
+	for (pass = 0; pass < 2; pass++) {
+		for (i = first * t->rails; i < end * t->rails; i++) {
+			a = &t->adapters[i];
+			rail = i % t->rails;
+			out = fault->way != WAY_IN &&
+			      (fault->from_rail < 0 || rail == fault->from_rail);
+			in = fault->way != WAY_OUT &&
+			     (fault->to_rail < 0 || rail == fault->to_rail);
+			if (out && !pass)
+				add_causes(counts, &a->out);
+			else if (out)
+				take_words(fault, &a->out);
+			if (in && !pass)
+				add_causes(counts, &a->in);
+			else if (in)
+				take_words(fault, &a->in);
+		}
+		set_cause(fault, counts);
+	}
+}
+
 /* The most frequent cause of its rows, and what the ends report with it. */
 static void explain(struct fault *fault, const struct mesh_table *t,
 		    const uint8_t *places)
@@ -181,10 +344,7 @@ static void explain(struct fault *fault, const struct mesh_table *t,
 				      comes_in(fault, places, row)))
 			counts[row->cause]++;
 	}
-	for (i = 0; i < CAUSE_END; i++) {
-		if (counts[i] > counts[fault->cause])
-			fault->cause = i;
-	}
+	set_cause(fault, counts);
 	for (i = 0; i < t->n_rows; i++) {
 		row = &t->rows[i];
 		out = goes_out(fault, places, row);
@@ -200,15 +360,15 @@ static void explain(struct fault *fault, const struct mesh_table *t,
 
 /* ---- MTU ----------------------------------------------------------------------------- */
 
-/* MTUs of adapters are powers of two, or few. */
-static uint32_t usual_mtu(const struct mesh_table *t)
+/* Of a rail. MTUs of adapters are powers of two, or few. */
+static uint32_t usual_mtu(const struct mesh_table *t, uint32_t rail)
 {
 	struct {
 		uint32_t mtu, n;
 	} seen[32] = { 0 };
 	uint32_t i, j, best = 0;
 
-	for (i = 0; i < t->n * t->rails; i++) {
+	for (i = rail; i < t->n * t->rails; i += t->rails) {
 		for (j = 0; j < 31; j++) {
 			if (!seen[j].n || seen[j].mtu == t->adapters[i].mtu)
 				break;
@@ -224,17 +384,20 @@ static uint32_t usual_mtu(const struct mesh_table *t)
 static int find_mtus(struct faults *faults, const struct mesh_table *t,
 		     const uint8_t *gone)
 {
-	uint32_t usual = usual_mtu(t), host, i;
+	uint32_t usual[MESH_MAX_RAILS], host, i;
 
-	for (i = 0; i < t->n * t->rails && faults->n < FAULTS_MAX; i++) {
+	for (i = 0; i < t->rails; i++)
+		usual[i] = usual_mtu(t, i);
+	for (i = 0; i < t->n * t->rails; i++) {
 		struct fault fault = {
 			.kind = FAULT_MTU, .cause = CAUSE_MTU,
 			.from_rail = i % t->rails, .to_rail = i % t->rails,
-			.mtu = t->adapters[i].mtu, .usual_mtu = usual,
+			.mtu = t->adapters[i].mtu,
+			.usual_mtu = usual[i % t->rails],
 		};
 
 		host = i / t->rails;
-		if (gone[host] || !fault.mtu || fault.mtu >= usual)
+		if (gone[host] || !fault.mtu || fault.mtu >= fault.usual_mtu)
 			continue;
 		if (fault_hosts(&fault.a, &fault.n_a, &host, 1) ||
 		    !fault_add(faults, &fault))
@@ -254,6 +417,10 @@ int faults_explain(struct faults *faults, const struct mesh_table *t,
 	for (i = 0; i < faults->n; i++) {
 		if (faults->list[i].cause)
 			continue;
+		if (!has_sets(&faults->list[i])) {
+			explain_ends(&faults->list[i], t);
+			continue;
+		}
 		mark(places, t->n, &faults->list[i]);
 		explain(&faults->list[i], t, places);
 	}

@@ -5,7 +5,7 @@
 
 #include "table.h"
 
-#define FAULTS_MAX 1000
+#define FAULTS_MAX 1000	/* of groups and pairs; hosts and adapters are listed all */
 
 enum fault_kind {
 	FAULT_ALL,		/* no host reaches another one */
@@ -15,7 +15,7 @@ enum fault_kind {
 	FAULT_GROUPS,		/* no host of one set and one of the other set */
 	FAULT_AMONG,		/* no two hosts of one set */
 	FAULT_PAIR,
-	FAULT_MTU,		/* an adapter has a smaller MTU than most */
+	FAULT_MTU,		/* an adapter has a smaller MTU than most of its rail */
 };
 
 enum fault_way {
@@ -39,7 +39,7 @@ struct fault {
 struct faults {
 	struct fault *list;
 	uint32_t n, max;
-	uint64_t more;		/* directions without a fault, beyond FAULTS_MAX */
+	uint64_t more;		/* failed directions beyond FAULTS_MAX */
 };
 
 void faults_free(struct faults *faults);
@@ -54,7 +54,10 @@ int fault_hosts(uint32_t **to, uint32_t *n_to, const uint32_t *hosts, uint32_t n
 /* One fault for the same hosts on all @combos pairs of rails. */
 void faults_merge(struct faults *faults, uint32_t combos);
 
-/* Causes from the rows; adapters whose MTU is smaller than that of most. */
+/* One fault for hosts that have the same one, for the same reason. 0 or -ENOMEM. */
+int faults_join(struct faults *faults);
+
+/* Causes from the counters and rows; adapters whose MTU is smaller than that of most. */
 int faults_explain(struct faults *faults, const struct mesh_table *t,
 		   const uint8_t *gone);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../signals.h"
 #include "fault.h"
 #include "sets.h"
 
@@ -20,6 +21,7 @@ struct work {
 	struct counts *out, *in;	/* [combo * n + host] */
 	bool *no_out, *no_in;		/* [host * rails + rail]: explained */
 	bool *no_combo;
+	uint32_t n_sets;		/* faults of groups and pairs */
 	bool failed;			/* out of memory */
 };
 
@@ -70,22 +72,15 @@ static bool ends_left(const struct work *w, uint32_t combo, uint32_t from,
 }
 
 /*
- * A pair stops at the first step that fails in one direction, so that the other
- * direction was tested in part only: it goes with the one that failed.
+ * A pair stops at the first step that fails in one direction. If the other direction
+ * was tested in part only, it goes with the one that failed.
  */
-static bool goes_with(const struct work *w, uint32_t combo, uint32_t from,
-		      uint32_t to)
-{
-	return !table_failed(w->t, combo, from, to) &&
-	       table_failed(w->t, reverse(w->t, combo), to, from);
-}
-
 static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
 		    uint32_t to)
 {
 	if (!ends_left(w, combo, from, to))
 		return false;
-	return !goes_with(w, combo, from, to) ||
+	return !table_partial(w->t, combo, from, to) ||
 	       ends_left(w, reverse(w->t, combo), to, from);
 }
 
@@ -112,8 +107,7 @@ static void drop_direction(struct work *w, uint32_t combo, uint32_t from,
 	    !is_left(w, combo, from, to))
 		return;
 	drop_one(w, combo, from, to);
-	if (table_tested(w->t, back, to, from) && goes_with(w, back, to, from) &&
-	    is_left(w, back, to, from))
+	if (table_partial(w->t, back, to, from) && is_left(w, back, to, from))
 		drop_one(w, back, to, from);
 }
 
@@ -155,6 +149,7 @@ static void drop(struct work *w, uint32_t host, int rail, enum fault_way way)
 struct sum {
 	uint64_t tested, failed;
 	uint32_t most;		/* tested peers of a pair of rails */
+	uint64_t out, in;	/* of the tested ones */
 };
 
 static void sum_add(struct sum *sum, const struct counts *counts)
@@ -178,10 +173,14 @@ static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 		if (w->no_combo[combo])
 			continue;
 		table_rails(t, combo, &i, &j);
-		if (way != WAY_IN && (rail < 0 || i == (unsigned int)rail))
+		if (way != WAY_IN && (rail < 0 || i == (unsigned int)rail)) {
 			sum_add(&sum, &w->out[(size_t)combo * t->n + host]);
-		if (way != WAY_OUT && (rail < 0 || j == (unsigned int)rail))
+			sum.out += w->out[(size_t)combo * t->n + host].tested;
+		}
+		if (way != WAY_OUT && (rail < 0 || j == (unsigned int)rail)) {
 			sum_add(&sum, &w->in[(size_t)combo * t->n + host]);
+			sum.in += w->in[(size_t)combo * t->n + host].tested;
+		}
 	}
 	return sum;
 }
@@ -190,6 +189,20 @@ static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 static bool all_failed(const struct sum *sum)
 {
 	return sum->tested == sum->failed && sum->most >= 2;
+}
+
+/* The only peer of an adapter counts by its adapters, if another one reaches it. */
+static bool is_end(const struct work *w, uint32_t host, int rail,
+		   enum fault_way way)
+{
+	struct sum sum = sum_of(w, host, rail, way), of_host;
+
+	if (all_failed(&sum))
+		return true;
+	if (rail < 0 || sum.tested != sum.failed || (sum.out < 2 && sum.in < 2))
+		return false;
+	of_host = sum_of(w, host, -1, way);
+	return of_host.tested > of_host.failed;
 }
 
 static struct fault *add(struct work *w, const struct fault *fault)
@@ -230,11 +243,26 @@ static void find_gone(struct work *w)
 	}
 }
 
+/* The number of adapters that most hosts have; of two such numbers, the larger one. */
+static unsigned int usual_rails(const struct work *w)
+{
+	uint32_t counts[MESH_MAX_RAILS + 1] = { 0 }, host;
+	unsigned int n, usual = 0;
+
+	for (host = 0; host < w->t->n; host++)
+		counts[w->n_rails[host]] += !w->gone[host] && w->n_rails[host];
+	for (n = 1; n <= MESH_MAX_RAILS; n++) {
+		if (counts[n] && counts[n] >= counts[usual])
+			usual = n;
+	}
+	return usual;
+}
+
 /* Rail by rail, all hosts should have the same number of adapters. */
 static void find_missing(struct work *w)
 {
+	unsigned int rail, usual = usual_rails(w);
 	uint32_t host;
-	unsigned int rail;
 
 	for (host = 0; host < w->t->n; host++) {
 		if (w->gone[host])
@@ -245,9 +273,9 @@ static void find_missing(struct work *w)
 			continue;
 		}
 		for (rail = w->n_rails[host];
-		     rail < w->t->rails && !w->t->all_pairs; rail++)
+		     rail < usual && !w->t->all_pairs; rail++)
 			add_host(w, host, rail, WAY_BOTH, CAUSE_ADAPTER,
-				 "the host has fewer adapters than others", 0);
+				 "the host has fewer adapters than most", 0);
 	}
 }
 
@@ -295,14 +323,24 @@ static void find_blamed(struct work *w)
 	}
 }
 
+/* Its members out and in are the numbers of hosts that send and receive. */
 static struct sum sum_combo(const struct work *w, uint32_t combo)
 {
 	struct sum sum = { 0 };
 	uint32_t host;
 
-	for (host = 0; host < w->t->n; host++)
+	for (host = 0; host < w->t->n; host++) {
 		sum_add(&sum, &w->out[(size_t)combo * w->t->n + host]);
+		sum.out += w->out[(size_t)combo * w->t->n + host].tested != 0;
+		sum.in += w->in[(size_t)combo * w->t->n + host].tested != 0;
+	}
 	return sum;
+}
+
+/* The rails of a host or two: its adapters are to blame, not the rails. */
+static bool is_rail(const struct sum *sum)
+{
+	return all_failed(sum) && sum->out >= 2 && sum->in >= 2;
 }
 
 static bool all_bad(const struct work *w, const bool *bad, unsigned int rail)
@@ -327,6 +365,8 @@ static void add_rails(struct work *w, const bool *bad, unsigned int from,
 	const struct mesh_table *t = w->t;
 	struct fault fault = {
 		.kind = FAULT_RAIL, .from_rail = from, .to_rail = to,
+		.way = bad[table_combo(t, from, to)] &&
+		       bad[table_combo(t, to, from)] ? WAY_BOTH : WAY_OUT,
 	};
 	uint32_t combo;
 	unsigned int i, j;
@@ -349,7 +389,7 @@ static void add_rails(struct work *w, const bool *bad, unsigned int from,
 static void find_rails(struct work *w)
 {
 	const struct mesh_table *t = w->t;
-	uint32_t combo, n_bad = 0, n = 0;
+	uint32_t combo, n_bad = 0, works = 0;
 	struct fault fault = { .kind = FAULT_ALL, .from_rail = -1, .to_rail = -1 };
 	bool *bad = calloc(t->combos, sizeof(*bad));
 	unsigned int i, j;
@@ -361,12 +401,12 @@ static void find_rails(struct work *w)
 	}
 	for (combo = 0; combo < t->combos; combo++) {
 		sum = sum_combo(w, combo);
-		bad[combo] = all_failed(&sum);
-		n += sum.tested != 0;
+		bad[combo] = is_rail(&sum);
+		works += sum.tested != sum.failed;
 		n_bad += bad[combo];
-		fault.directions += bad[combo] ? sum.failed : 0;
+		fault.directions += sum.failed;
 	}
-	if (n_bad && n_bad == n) {
+	if (n_bad && !works) {
 		add(w, &fault);
 		memset(w->no_combo, true, t->combos);
 	}
@@ -382,6 +422,24 @@ static void find_rails(struct work *w)
 	free(bad);
 }
 
+/*
+ * Whether all peers fail in the @other way, among themselves, too: then no host sends
+ * to them, and not only this one.
+ */
+static bool is_of_peers(const struct work *w, uint32_t host, int rail,
+			enum fault_way other)
+{
+	struct sum sum;
+	uint32_t peer;
+
+	for (peer = 0; peer < w->t->n; peer++) {
+		sum = sum_of(w, peer, rail, other);
+		if (peer != host && sum.tested && !all_failed(&sum))
+			return false;
+	}
+	return true;
+}
+
 /* @clean: only if the other way works. The number of hosts and adapters. */
 static uint32_t find_ends(struct work *w, enum fault_way way, bool clean,
 			  bool adapters)
@@ -389,16 +447,15 @@ static uint32_t find_ends(struct work *w, enum fault_way way, bool clean,
 	enum fault_way other = way == WAY_OUT ? WAY_IN : WAY_OUT;
 	int rail, last = adapters ? (int)w->t->rails - 1 : -1;
 	uint32_t host, n = 0;
-	struct sum sum;
 
 	for (host = 0; host < w->t->n; host++) {
 		for (rail = adapters ? 0 : -1; rail <= last; rail++) {
-			sum = sum_of(w, host, rail, way);
-			if (!all_failed(&sum) ||
-			    (clean && sum_of(w, host, rail, other).failed))
+			if (!is_end(w, host, rail, way) ||
+			    (clean && sum_of(w, host, rail, other).failed) ||
+			    (way != WAY_BOTH && is_of_peers(w, host, rail, other)))
 				continue;
 			add_host(w, host, rail, way, CAUSE_NONE, NULL,
-				 sum.failed);
+				 sum_of(w, host, rail, way).failed);
 			n++;
 		}
 	}
@@ -430,7 +487,7 @@ static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 	uint64_t word, n = 0;
 	size_t i;
 
-	memset(sets->bits, 0, sets->words * sets->n * sizeof(*sets->bits));
+	sets_clear(sets);
 	for (from = 0; from < t->n; from++) {
 		failed = table_bits(t, t->failed, combo, from);
 		for (i = 0; i < t->words; i++) {
@@ -485,14 +542,14 @@ static void add_block(struct work *w, uint32_t combo, bool both, bool square,
 			sets_drop(sets, block->rows[r], block->columns[c]);
 			if (both && square)
 				sets_drop(sets, block->columns[c], block->rows[r]);
-			fault.directions += 1 + (both && !block->among);
+			fault.directions += 1 + (both && !(block->among && square));
 		}
 	}
 	if (fault_hosts(&fault.a, &fault.n_a, block->rows, block->n_rows) ||
 	    fault_hosts(&fault.b, &fault.n_b, block->columns, block->n_columns))
 		w->failed = true;
-	else
-		add(w, in_order(&fault));
+	else if (add(w, in_order(&fault)))
+		w->n_sets++;
 }
 
 static void add_pairs(struct work *w, uint32_t combo, bool both, bool square,
@@ -506,10 +563,14 @@ static void add_pairs(struct work *w, uint32_t combo, bool both, bool square,
 		for (to = 0; to < sets->n; to++) {
 			if (!sets_has(sets, from, to))
 				continue;
-			if (w->faults->n < FAULTS_MAX)
+			if (w->n_sets < FAULTS_MAX) {
 				add_block(w, combo, both, square, sets, &pair);
-			else
-				w->faults->more++;
+				continue;
+			}
+			sets_drop(sets, from, to);
+			if (both && square)
+				sets_drop(sets, to, from);
+			w->faults->more += 1 + both;
 		}
 	}
 }
@@ -525,8 +586,8 @@ static void find_blocks(struct work *w, uint32_t combo, bool both,
 	if (w->no_combo[combo] || (both && reverse(w->t, combo) < combo) ||
 	    !collect(w, combo, both, sets))
 		return;
-	while (w->faults->n < FAULTS_MAX) {
-		ret = sets_block(sets, square, &block);
+	while (w->n_sets < FAULTS_MAX && !interrupted) {
+		ret = sets_block(sets, &block);
 		if (ret <= 0) {
 			w->failed = w->failed || ret;
 			break;

@@ -408,7 +408,11 @@ int hub_faults(const struct hub *hub, struct faults *faults)
 		ret = faults_find(&hub->table, gone, rails, faults);
 	free(gone);
 	free(rails);
-	if (!ret)
-		add_reasons(hub, faults);
+	if (ret)
+		return ret;
+	add_reasons(hub, faults);
+	ret = faults_join(faults);
+	if (ret)
+		faults_free(faults);
 	return ret;
 }

@@ -9,7 +9,7 @@
 #define NUMBER_SIZE	5
 
 enum { ALL_PAIRS = 1, BANDWIDTH = 2 };
-enum { REACHED = 1, FROM_BLAMED = 2, TO_BLAMED = 4, ALL_FLAGS = 7 };
+enum { REACHED = 1, FROM_BLAMED = 2, TO_BLAMED = 4, PARTIAL = 8, ALL_FLAGS = 15 };
 
 /* A position in a message; @data is NULL after reading beyond its end. */
 struct reader {
@@ -203,7 +203,8 @@ size_t result_write(const struct edge *result, uint8_t *out)
 	put(&p, result->to_rail, 1);
 	put(&p, (result->reached ? REACHED : 0) |
 		(result->from_blamed ? FROM_BLAMED : 0) |
-		(result->to_blamed ? TO_BLAMED : 0), 1);
+		(result->to_blamed ? TO_BLAMED : 0) |
+		(result->partial ? PARTIAL : 0), 1);
 	put(&p, result->cause, 1);
 	put(&p, result->min, 4);
 	put(&p, result->p50, 4);
@@ -229,6 +230,7 @@ size_t result_read(const uint8_t *data, size_t len, struct edge *result)
 	result->reached = flags & REACHED;
 	result->from_blamed = flags & FROM_BLAMED;
 	result->to_blamed = flags & TO_BLAMED;
+	result->partial = flags & PARTIAL;
 	result->cause = take(&r, 1);
 	result->min = take(&r, 4);
 	result->p50 = take(&r, 4);
@@ -238,7 +240,8 @@ size_t result_read(const uint8_t *data, size_t len, struct edge *result)
 	result->rate = take(&r, 8);
 	if (!take_text(&r, result->from_why) || !take_text(&r, result->to_why))
 		return 0;
-	if (flags > ALL_FLAGS || result->cause >= CAUSE_END ||
+	if (flags > ALL_FLAGS || (result->partial && !result->reached) ||
+	    result->cause >= CAUSE_END ||
 	    result->lost > 1000000 || result->from_rail >= MESH_MAX_RAILS ||
 	    result->to_rail >= MESH_MAX_RAILS)
 		return 0;

@@ -84,6 +84,7 @@ struct edge {
 	uint32_t from, to;		/* ranks */
 	uint8_t from_rail, to_rail;
 	bool reached;			/* a message arrived */
+	bool partial;			/* but a large one was not tried: the way back failed */
 	/* The end that reports a local cause; neither: unknown. */
 	bool from_blamed, to_blamed;
 	enum mesh_cause cause;

@@ -247,7 +247,18 @@ static int probe(struct run *run, enum step step, uint32_t len,
 		fail_way(&run->results[0], &run->mine, &run->theirs, cause);
 	if (!run->mine.received)
 		fail_way(&run->results[1], &run->theirs, &run->mine, cause);
-	return ret;
+	if (ret)
+		return ret;
+	/* Both messages arrived, but not what completes the request of an end. */
+	if (run->theirs.received && run->mine.received) {
+		if (!run->mine.ok)
+			fail_way(&run->results[0], &run->mine, &run->theirs, cause);
+		if (!run->theirs.ok)
+			fail_way(&run->results[1], &run->theirs, &run->mine, cause);
+	}
+	run->results[0].partial = run->results[0].reached && step == STEP_SMALL;
+	run->results[1].partial = run->results[1].reached && step == STEP_SMALL;
+	return 0;
 }
 
 /* ---- latency ------------------------------------------------------------------------- */

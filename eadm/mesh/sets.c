@@ -19,24 +19,31 @@ int sets_init(struct sets *sets, uint32_t n)
 	sets->n = n;
 	sets->words = (n + 63) / 64;
 	sets->bits = calloc(sets->words * n, sizeof(*sets->bits));
-	return sets->bits ? 0 : -ENOMEM;
+	sets->counts = calloc(n, sizeof(*sets->counts));
+	sets->hashes[0] = calloc(n, sizeof(*sets->hashes[0]));
+	sets->hashes[1] = calloc(n, sizeof(*sets->hashes[1]));
+	sets->stale = calloc(n, sizeof(*sets->stale));
+	if (sets->bits && sets->counts && sets->hashes[0] && sets->hashes[1] &&
+	    sets->stale)
+		return 0;
+	sets_free(sets);
+	return -ENOMEM;
 }
 
 void sets_free(struct sets *sets)
 {
 	free(sets->bits);
-	sets->bits = NULL;
+	free(sets->counts);
+	free(sets->hashes[0]);
+	free(sets->hashes[1]);
+	free(sets->stale);
+	memset(sets, 0, sizeof(*sets));
 }
 
-uint32_t sets_count(const struct sets *sets, uint32_t row)
+void sets_clear(struct sets *sets)
 {
-	const uint64_t *bits = sets_row(sets, row);
-	uint32_t n = 0;
-	size_t i;
-
-	for (i = 0; i < sets->words; i++)
-		n += __builtin_popcountll(bits[i]);
-	return n;
+	memset(sets->bits, 0, sets->words * sets->n * sizeof(*sets->bits));
+	memset(sets->counts, 0, sets->n * sizeof(*sets->counts));
 }
 
 /* ---- candidates ---------------------------------------------------------------------- */
@@ -79,17 +86,14 @@ static size_t candidates(const struct sets *sets, bool with_self,
 			 struct candidate *list)
 {
 	size_t n = 0, kept = 0, i, same;
-	uint32_t row, bits;
+	uint32_t row;
 
 	for (row = 0; row < sets->n; row++) {
-		bits = sets_count(sets, row);
-		if (!bits)
-			continue;
-		list[n++] = (struct candidate){
-			.row = row, .score = bits,
-			.hash = hash_of(sets_row(sets, row), sets->words,
-					with_self ? row : UINT32_MAX),
-		};
+		if (sets->counts[row])
+			list[n++] = (struct candidate){
+				.row = row, .score = sets->counts[row],
+				.hash = sets->hashes[with_self][row],
+			};
 	}
 	qsort(list, n, sizeof(*list), by_hash);
 	for (i = 0; i < n; i += same) {
@@ -103,6 +107,22 @@ static size_t candidates(const struct sets *sets, bool with_self,
 }
 
 /* ---- blocks -------------------------------------------------------------------------- */
+
+/* Only rows that changed: the search is repeated after each block. */
+static void update_hashes(struct sets *sets)
+{
+	uint32_t row;
+
+	for (row = 0; row < sets->n; row++) {
+		if (!sets->stale[row] || !sets->counts[row])
+			continue;
+		sets->stale[row] = false;
+		sets->hashes[0][row] = hash_of(sets_row(sets, row), sets->words,
+					       UINT32_MAX);
+		sets->hashes[1][row] = hash_of(sets_row(sets, row), sets->words,
+					       row);
+	}
+}
 
 static bool contains(const struct sets *sets, uint32_t row, bool with_self,
 		     const uint64_t *columns)
@@ -123,12 +143,14 @@ static bool contains(const struct sets *sets, uint32_t row, bool with_self,
 
 /* The rows that contain all @columns. */
 static uint32_t close_block(const struct sets *sets, bool with_self,
-			    const uint64_t *columns, uint32_t *rows)
+			    const uint64_t *columns, uint32_t n_columns,
+			    uint32_t *rows)
 {
 	uint32_t row, n = 0;
 
 	for (row = 0; row < sets->n; row++) {
-		if (contains(sets, row, with_self, columns))
+		if (sets->counts[row] + with_self >= n_columns &&
+		    contains(sets, row, with_self, columns))
 			rows[n++] = row;
 	}
 	return n;
@@ -184,8 +206,8 @@ static void try_row(struct search *s, uint32_t row, bool with_self)
 	memcpy(s->columns, sets_row(sets, row), sets->words * sizeof(uint64_t));
 	if (with_self)
 		s->columns[row / 64] |= 1ULL << row % 64;
-	n_rows = close_block(sets, with_self, s->columns, s->rows);
-	n_columns = sets_count(sets, row) + with_self;
+	n_columns = sets->counts[row] + with_self;
+	n_rows = close_block(sets, with_self, s->columns, n_columns, s->rows);
 	area = (uint64_t)n_rows * n_columns;
 	if (with_self) {
 		if (n_rows != n_columns || n_rows < 3 || !are_columns(s, n_rows))
@@ -201,7 +223,7 @@ static void try_row(struct search *s, uint32_t row, bool with_self)
 	block->among = with_self;
 }
 
-int sets_block(const struct sets *sets, bool diagonal, struct block *block)
+int sets_block(struct sets *sets, struct block *block)
 {
 	struct search s = { .sets = sets, .block = block };
 	size_t n, i;
@@ -214,7 +236,8 @@ int sets_block(const struct sets *sets, bool diagonal, struct block *block)
 	block->rows = calloc(sets->n, sizeof(*block->rows));
 	block->columns = calloc(sets->n, sizeof(*block->columns));
 	if (s.list && s.columns && s.rows && block->rows && block->columns) {
-		for (pass = 0; pass <= diagonal; pass++) {
+		update_hashes(sets);
+		for (pass = 0; pass < 2; pass++) {
 			n = candidates(sets, pass, s.list);
 			for (i = 0; i < n && i < CANDIDATES; i++)
 				try_row(&s, s.list[i].row, pass);

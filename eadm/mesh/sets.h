@@ -11,6 +11,9 @@ struct sets {
 	uint32_t n;
 	size_t words;		/* of a row */
 	uint64_t *bits;
+	uint32_t *counts;	/* of the bits of each row */
+	uint64_t *hashes[2];	/* of each row, without and with its own bit */
+	bool *stale;		/* the hashes are */
 };
 
 /* Hosts of the rows and of the columns; @among: both are the same. */
@@ -35,22 +38,25 @@ static inline bool sets_has(const struct sets *sets, uint32_t row, uint32_t colu
 
 static inline void sets_put(struct sets *sets, uint32_t row, uint32_t column)
 {
+	sets->counts[row] += !sets_has(sets, row, column);
+	sets->stale[row] = true;
 	sets_row(sets, row)[column / 64] |= 1ULL << column % 64;
 }
 
 static inline void sets_drop(struct sets *sets, uint32_t row, uint32_t column)
 {
+	sets->counts[row] -= sets_has(sets, row, column);
+	sets->stale[row] = true;
 	sets_row(sets, row)[column / 64] &= ~(1ULL << column % 64);
 }
 
-uint32_t sets_count(const struct sets *sets, uint32_t row);
+void sets_clear(struct sets *sets);
 
 /*
  * A block that is not part of a larger one: all of its rows have all of its columns.
- * @diagonal: a host counts as related to itself, where blocks of a set with itself
- * are possible. 1: found; 0: only single bits are left; -ENOMEM. The caller frees the
- * arrays.
+ * In a block of a set with itself, a host counts as related to itself. 1: found;
+ * 0: only single bits are left; -ENOMEM. The caller frees the arrays.
  */
-int sets_block(const struct sets *sets, bool diagonal, struct block *block);
+int sets_block(struct sets *sets, struct block *block);
 
 #endif /* MESH_SETS_H */

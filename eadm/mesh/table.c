@@ -19,14 +19,15 @@ int table_init(struct mesh_table *t, uint32_t n, uint32_t rails, bool all_pairs)
 	t->all_pairs = all_pairs;
 	t->combos = all_pairs ? rails * rails : rails;
 	t->words = (n + 63) / 64;
-	bytes = 2 * sizeof(uint64_t) * t->words * n * t->combos;
-	if (bytes > TABLE_MAX_BYTES)
+	bytes = sizeof(uint64_t) * t->words * n * t->combos;
+	if (3 * bytes > TABLE_MAX_BYTES)
 		return -E2BIG;
-	t->tested = calloc(1, bytes / 2);
-	t->failed = calloc(1, bytes / 2);
+	t->tested = calloc(1, bytes);
+	t->failed = calloc(1, bytes);
+	t->partial = calloc(1, bytes);
 	t->adapters = calloc((size_t)n * rails, sizeof(*t->adapters));
 	t->texts = calloc(HASH_SIZE, sizeof(*t->texts));
-	if (t->tested && t->failed && t->adapters && t->texts)
+	if (t->tested && t->failed && t->partial && t->adapters && t->texts)
 		return 0;
 	table_free(t);
 	return -ENOMEM;
@@ -43,12 +44,13 @@ void table_free(struct mesh_table *t)
 	free(t->adapters);
 	free(t->tested);
 	free(t->failed);
+	free(t->partial);
 	memset(t, 0, sizeof(*t));
 }
 
 size_t table_bytes(const struct mesh_table *t)
 {
-	return 2 * sizeof(uint64_t) * t->words * t->n * t->combos +
+	return 3 * sizeof(uint64_t) * t->words * t->n * t->combos +
 	       (size_t)t->n * t->rails * sizeof(*t->adapters) +
 	       t->max_rows * sizeof(*t->rows) +
 	       HASH_SIZE * sizeof(*t->texts) + (size_t)t->n_texts * MESH_WHY;
@@ -110,9 +112,17 @@ static int compare(const struct mesh_row *a, const struct mesh_row *b)
 	return a->to_rail > b->to_rail ? -1 : a->to_rail < b->to_rail;
 }
 
+/* The order in which rows leave: of failures, those of ends with many others. */
+static int order(const struct mesh_row *a, const struct mesh_row *b)
+{
+	if (!a->reached && !b->reached && a->turn != b->turn)
+		return a->turn > b->turn ? -1 : 1;
+	return compare(a, b);
+}
+
 static void sift_up(struct mesh_table *t, uint32_t i, const struct mesh_row *row)
 {
-	for (; i && compare(row, &t->rows[(i - 1) / 2]) < 0; i = (i - 1) / 2)
+	for (; i && order(row, &t->rows[(i - 1) / 2]) < 0; i = (i - 1) / 2)
 		t->rows[i] = t->rows[(i - 1) / 2];
 	t->rows[i] = *row;
 }
@@ -124,9 +134,9 @@ static void sift_down(struct mesh_table *t, const struct mesh_row *row)
 
 	for (; (next = 2 * i + 1) < t->n_rows; i = next) {
 		if (next + 1 < t->n_rows &&
-		    compare(&t->rows[next + 1], &t->rows[next]) < 0)
+		    order(&t->rows[next + 1], &t->rows[next]) < 0)
 			next++;
-		if (compare(row, &t->rows[next]) <= 0)
+		if (order(row, &t->rows[next]) <= 0)
 			break;
 		t->rows[i] = t->rows[next];
 	}
@@ -139,7 +149,7 @@ static int keep(struct mesh_table *t, const struct mesh_row *row)
 		if (!grow(t->rows, t->n_rows, t->max_rows))
 			return -ENOMEM;
 		sift_up(t, t->n_rows++, row);
-	} else if (compare(row, &t->rows[0]) > 0) {
+	} else if (order(row, &t->rows[0]) > 0) {
 		sift_down(t, row);
 	}
 	return 0;
@@ -173,6 +183,18 @@ static void count(struct tally *tally, const struct edge *r, bool blamed)
 	tally->p50_n++;
 }
 
+/* What both ends report, from the one whose tally it is. */
+static void count_cause(struct tally *tally, enum mesh_cause cause,
+			const char *why, const char *peer_why)
+{
+	if (++tally->causes[cause] < tally->causes[tally->cause] ||
+	    (cause == tally->cause && tally->why))
+		return;
+	tally->cause = cause;
+	tally->why = why;
+	tally->peer_why = peer_why;
+}
+
 /* Both ends of a direction may have a cause; that of the row is only one of them. */
 static void blame(struct adapter_tally *adapter, enum mesh_cause cause,
 		  const char *why)
@@ -180,6 +202,11 @@ static void blame(struct adapter_tally *adapter, enum mesh_cause cause,
 	adapter->cause = why && cause_is_local(cause_of(why)) ? cause_of(why) :
 								cause;
 	adapter->why = why;
+}
+
+static uint32_t failures(const struct adapter_tally *adapter)
+{
+	return adapter->out.failed + adapter->in.failed;
 }
 
 static bool fits(const struct mesh_table *t, const struct edge *r)
@@ -214,11 +241,17 @@ int table_add(struct mesh_table *t, const struct edge *r)
 	count(&from->out, r, r->from_blamed);
 	count(&to->in, r, r->to_blamed);
 	t->n_directions++;
+	if (r->partial)
+		t->partial[word] |= bit;
 	if (!r->reached) {
 		t->failed[word] |= bit;
 		t->n_failed++;
 		row.from_why = intern(t, r->from_why);
 		row.to_why = intern(t, r->to_why);
+		row.turn = failures(from) > failures(to) ? failures(from) :
+							   failures(to);
+		count_cause(&from->out, r->cause, row.from_why, row.to_why);
+		count_cause(&to->in, r->cause, row.to_why, row.from_why);
 	}
 	if (!r->reached && r->from_blamed)
 		blame(from, r->cause, row.from_why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Results at rank 0, in bounded memory: two bits for each direction between two
+ * Results at rank 0, in bounded memory: three bits for each direction between two
  * adapters, counters for each adapter, and the worst rows in full.
  */
 #ifndef MESH_TABLE_H
@@ -18,6 +18,7 @@ struct mesh_row {
 	uint8_t from_rail, to_rail;
 	bool reached;
 	uint8_t cause;
+	uint32_t turn;		/* failures that one of its ends had before */
 	uint32_t min, p50, p99, lost, mtu;
 	uint64_t rate;
 	const char *from_why, *to_why;
@@ -30,6 +31,9 @@ struct tally {
 	uint32_t min, p99;	/* the least and the greatest; 0: none */
 	uint64_t p50_sum;
 	uint32_t p50_n;
+	uint32_t causes[CAUSE_END];	/* of those that failed */
+	uint8_t cause;			/* the most frequent one, with its words */
+	const char *why, *peer_why;
 };
 
 struct adapter_tally {
@@ -45,7 +49,7 @@ struct mesh_table {
 	bool all_pairs;
 	uint32_t combos;	/* pairs of rails that are tested */
 	size_t words;		/* of the bits of one host and combination */
-	uint64_t *tested, *failed;
+	uint64_t *tested, *failed, *partial;
 	struct adapter_tally *adapters;	/* n * rails */
 	struct mesh_row *rows;	/* a heap: the best row first, until table_sort() */
 	uint32_t n_rows, max_rows;
@@ -85,6 +89,12 @@ static inline bool table_tested(const struct mesh_table *t, uint32_t combo,
 				uint32_t from, uint32_t to)
 {
 	return bit_is_set(table_bits(t, t->tested, combo, from), to);
+}
+
+static inline bool table_partial(const struct mesh_table *t, uint32_t combo,
+				 uint32_t from, uint32_t to)
+{
+	return bit_is_set(table_bits(t, t->partial, combo, from), to);
 }
 
 static inline bool table_failed(const struct mesh_table *t, uint32_t combo,

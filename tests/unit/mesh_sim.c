@@ -67,18 +67,21 @@ static void report(struct run *run, uint32_t a, uint32_t b, unsigned int i,
 		   unsigned int j)
 {
 	struct host *host = &run->hosts[a];
+	struct edge r[2] = {
+		{ .from = a, .to = b, .from_rail = i, .to_rail = j },
+		{ .from = b, .to = a, .from_rail = j, .to_rail = i },
+	};
 	int way;
 
+	model(run->sim, &r[0]);
+	model(run->sim, &r[1]);
 	for (way = 0; way < 2; way++) {
-		struct edge r = {
-			.from = way ? b : a, .to = way ? a : b,
-			.from_rail = way ? j : i, .to_rail = way ? i : j,
-		};
-
-		model(run->sim, &r);
+		/* A pair ends with the small message that does not arrive. */
+		r[way].partial = r[way].reached && !r[!way].reached &&
+				 r[!way].cause != CAUSE_MTU;
 		if (host->len + RESULT_MOST > FRAME_MAX)
 			send_batch(run, a);
-		host->len += result_write(&r, host->batch + host->len);
+		host->len += result_write(&r[way], host->batch + host->len);
 	}
 }
 
@@ -230,4 +233,33 @@ void sim_free(struct sim *sim)
 {
 	faults_free(&sim->faults);
 	hub_free(&sim->hub);
+}
+
+void faults_text(const struct faults *faults, char *buf, size_t size)
+{
+	const struct fault *f;
+	size_t n = 0;
+	uint32_t i, j;
+
+	*buf = '\0';
+	for (i = 0; i < faults->n; i++) {
+		f = &faults->list[i];
+		n += snprintf(buf + n, size - n, "%s%s", i ? "; " : "",
+			      fault_kind_name(f->kind));
+		for (j = 0; j < f->n_a && n < size; j++)
+			n += snprintf(buf + n, size - n, "%c%u", j ? ',' : ' ',
+				      f->a[j]);
+		for (j = 0; j < f->n_b && n < size; j++)
+			n += snprintf(buf + n, size - n, "%c%u", j ? ',' : '-',
+				      f->b[j]);
+		if (n < size && f->from_rail >= 0)
+			n += snprintf(buf + n, size - n, " rail %d>%d",
+				      f->from_rail, f->to_rail);
+		if (n < size)
+			n += snprintf(buf + n, size - n, " %s %s",
+				      fault_way_name(f->way),
+				      cause_name(f->cause));
+		if (n >= size)
+			return;
+	}
 }

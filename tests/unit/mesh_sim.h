@@ -26,4 +26,7 @@ struct sim {
 void sim_run(struct sim *sim);
 void sim_free(struct sim *sim);
 
+/* "host 3 both lost; pair 1-2 out mtu": the whole list. */
+void faults_text(const struct faults *faults, char *buf, size_t size);
+
 #endif /* MESH_SIM_H */

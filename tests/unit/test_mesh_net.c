@@ -41,8 +41,6 @@ static struct outcome *outcome;		/* shared with rank 0 */
 
 /* ---- what the program has otherwise -------------------------------------------------- */
 
-volatile sig_atomic_t interrupted;
-
 void note(struct cli *cli, const char *fmt, ...)
 {
 	(void)cli;
