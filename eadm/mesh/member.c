@@ -12,9 +12,9 @@
 
 #include "../cli.h"
 #include "../signals.h"
+#include "schedule.h"
 
 #define BEAT_NS 1000000000
-#define MISSED_MOST 3
 #define RETRY_NS 500000000
 #define DEAF_NS 1000000000
 
@@ -172,7 +172,7 @@ static enum mesh_wait waiting(const struct member *m, uint64_t now)
 {
 	if (!m->waits || now - m->waits < BEAT_NS)
 		return WAIT_NOT;
-	return m->missed < MISSED_MOST ? WAIT_PARTNER : WAIT_ALONE;
+	return m->missed < MESH_LOSSES ? WAIT_PARTNER : WAIT_ALONE;
 }
 
 /* Results, and the round: rank 0 knows by it who waits in vain. */

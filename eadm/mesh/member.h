@@ -31,7 +31,7 @@ struct member {
 	bool *gone;
 	uint32_t skipped;	/* the partner for which not to wait; own rank: none */
 	uint64_t waits;		/* ns, since when it waits for its partner; 0: it does not */
-	uint32_t missed;	/* partners that it could not meet, in a row */
+	uint32_t missed;	/* mesh_losses() of partners that it could not meet */
 	struct caller *callers;
 	unsigned int n_strangers;	/* callers without a hello yet */
 	uint64_t deaf_until;	/* ns, without file descriptors */

@@ -17,6 +17,8 @@
 #define BULK_BYTES (16u << 20)
 #define BULK_MOST 1024		/* messages */
 #define NAP_NS 200000
+#define NAPS 16			/* between looks at the peer's view */
+#define GRACE_NS 500000000	/* for what is on its way when it has come */
 
 enum step { STEP_DESCRIBE = 1, STEP_CONNECT, STEP_SMALL, STEP_LARGE, STEP_PING,
 	    STEP_PING_BACK, STEP_RATE, STEP_RATE_BACK };
@@ -90,7 +92,7 @@ void pair_without(const struct pair *pair, enum mesh_cause cause, const char *wh
 
 static uint64_t deadline(const struct run *run)
 {
-	return monotonic_ns() + run->pair->start->timeout * 1000000ULL;
+	return monotonic_ns() + run->pair->timeout * 1000000ULL;
 }
 
 static void begin(struct run *run, enum step step)
@@ -202,14 +204,16 @@ static int receive(struct run *run)
 
 /*
  * Both ends send a message. A request that fails, because no acknowledgement comes,
- * does not mean that the peer's message has not arrived.
+ * does not mean that the peer's message has not arrived. When the peer has finished
+ * the step, it sends nothing more.
  */
 static void send_and_receive(struct run *run, uint32_t len)
 {
 	static const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct link *link = &run->link;
-	uint64_t until = deadline(run);
-	bool sent = false, received = false;
+	uint64_t until = deadline(run), end;
+	bool sent = false, received = false, heard = false;
+	unsigned int naps = 0;
 	struct ibv_wc wc;
 	int ret = link_post_send(link, link_send_place(link, 0), len, 0);
 
@@ -224,6 +228,12 @@ static void send_and_receive(struct run *run, uint32_t len)
 		if (ret < 0 || monotonic_ns() > until || interrupted)
 			break;
 		ret = 0;
+		if (!heard && ++naps % NAPS == 0 &&
+		    run->pair->heard(run->pair->context)) {
+			heard = true;
+			end = monotonic_ns() + GRACE_NS;
+			until = end < until ? end : until;
+		}
 		nanosleep(&nap, NULL);
 	}
 	if (!received || !sent)
@@ -278,7 +288,7 @@ static uint32_t clip(uint64_t ns)
 /* Half of the time for a step: the rest is for the end of it. */
 static uint64_t half_time(const struct run *run)
 {
-	return monotonic_ns() + run->pair->start->timeout * 500000ULL;
+	return monotonic_ns() + run->pair->timeout * 500000ULL;
 }
 
 static int round_trip(struct run *run, uint32_t len)

@@ -12,8 +12,11 @@ struct pair {
 	unsigned int rail, peer_rail;
 	const struct rail *adapter;
 	bool first;			/* of both, it sends first */
+	uint32_t timeout;		/* ms, of a step */
 	/* Send a view and wait for that of the peer; -1: the peer is gone. */
 	int (*swap)(void *context, const struct view *mine, struct view *theirs);
+	/* Whether the peer's view has come, or will not: it has finished the step. */
+	bool (*heard)(void *context);
 	void *context;
 };
 

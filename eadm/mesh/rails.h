@@ -9,6 +9,7 @@
 struct rail {
 	struct adapter adapter;
 	char why[MAX_WHY];	/* it cannot be used; "": it can */
+	uint32_t losses;	/* mesh_losses() of peers */
 };
 
 struct rails {

@@ -145,6 +145,13 @@ static int swap(void *context, const struct view *mine, struct view *theirs)
 	return ret > 0 ? 0 : break_off(meeting, "TCP connection lost", ret);
 }
 
+static bool heard(void *context)
+{
+	struct meeting *meeting = context;
+
+	return channel_is_ready(&meeting->ch);
+}
+
 /* ---- pairs of adapters --------------------------------------------------------------- */
 
 static int report(struct meeting *meeting, const struct edge results[2])
@@ -154,6 +161,11 @@ static int report(struct meeting *meeting, const struct edge results[2])
 	if (member_report(meeting->m, &results[0]))
 		return -1;
 	return member_report(meeting->m, &results[1]);
+}
+
+static bool is_lost(const struct edge *r)
+{
+	return !r->reached && (r->cause == CAUSE_LOST || r->cause == CAUSE_MTU);
 }
 
 /* @i is the adapter of the host that connects. */
@@ -166,16 +178,21 @@ static int run_pair(struct meeting *meeting, unsigned int i, unsigned int j,
 		.there = meeting->partner,
 		.rail = meeting->first ? i : j,
 		.peer_rail = meeting->first ? j : i,
-		.first = meeting->first, .swap = swap, .context = meeting,
+		.first = meeting->first, .swap = swap, .heard = heard,
+		.context = meeting,
 	};
+	struct rail *rail = &m->rails.rail[pair.rail];
 	struct edge results[2];
 
-	pair.adapter = &m->rails.rail[pair.rail];
+	pair.adapter = rail;
+	pair.timeout = mesh_patience(m->start.timeout, rail->losses);
 	if (connected && pair_run(&pair, results)) {
 		connected = false;
 		if (!meeting->why[0])
 			break_off(meeting, "the test ended early", -EPIPE);
 	} else if (connected) {
+		rail->losses = mesh_losses(rail->losses, is_lost(&results[0]) ||
+							 is_lost(&results[1]));
 		return report(meeting, results) ? -1 : 1;
 	}
 	pair_without(&pair, CAUSE_CONTROL, meeting->why, results);
@@ -219,10 +236,8 @@ static int run_round(struct member *m, uint32_t partner)
 		ret = run_pairs(&meeting, connected);
 	channel_close(&meeting.ch);
 	m->waits = 0;
-	if (meeting.began)
-		m->missed = 0;
-	else if (!m->gone[partner])
-		m->missed++;
+	if (!m->gone[partner])
+		m->missed = mesh_losses(m->missed, !meeting.began);
 	/* The partner must not wait: the next round is announced at once. */
 	if (!meeting.began)
 		m->beat = 0;

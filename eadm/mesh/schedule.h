@@ -6,6 +6,7 @@
 #ifndef MESH_SCHEDULE_H
 #define MESH_SCHEDULE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* @n - 1 rounds, or @n if @n is odd. */
@@ -23,6 +24,28 @@ static inline uint32_t mesh_initiator(uint32_t a, uint32_t b)
 	uint32_t low = a < b ? a : b;
 
 	return (a ^ b) & 1 ? low : a + b - low;
+}
+
+/*
+ * How many of the last peers were lost: after three in a row, or if more than each third
+ * one is lost, the next loss is likely, and a short time enough.
+ */
+#define MESH_LOSSES	6
+#define MESH_MOST	8
+#define MESH_SHORT_MS	1000
+
+static inline uint32_t mesh_losses(uint32_t losses, bool lost)
+{
+	if (!lost)
+		return losses ? losses - 1 : 0;
+	return losses + 2 < MESH_MOST ? losses + 2 : MESH_MOST;
+}
+
+/* ms for a step of a test of an adapter. */
+static inline uint32_t mesh_patience(uint32_t timeout, uint32_t losses)
+{
+	return losses >= MESH_LOSSES && timeout > MESH_SHORT_MS ? MESH_SHORT_MS :
+								  timeout;
 }
 
 #endif /* MESH_SCHEDULE_H */

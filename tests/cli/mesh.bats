@@ -29,10 +29,8 @@ faults() {
 @test "hosts without an adapter are faults" {
 	mesh 3 --json
 	[ "$status" = 1 ]
-	[ "$(faults)" = "host both adapter
-host both adapter
-host both adapter" ]
-	[ "$(jq -r '.rows[2].hosts' <<<"$output")" = "$(hostname)#2" ]
+	[ "$(faults)" = "host both adapter" ]
+	[ "$(jq -r '.rows[0].hosts' <<<"$output")" = "$(hostname)#0, $(hostname)#1, $(hostname)#2" ]
 	[ ! -s "$BATS_TEST_TMPDIR/1" ]
 }
 
@@ -73,7 +71,7 @@ host both adapter" ]
 	OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 eadm test mesh -p "$port" --device none_0 &
 	SLURM_PROCID=0 SLURM_NTASKS=2 run --separate-stderr eadm test mesh -p "$port" --device none_0 --json
 	wait
-	[ "$(faults | wc -l)" = 2 ]
+	[ "$(jq -r '.rows[0].hosts' <<<"$output")" = "$(hostname)#0, $(hostname)#1" ]
 }
 
 @test "a stopped process of rank 0 does not stop its report" {

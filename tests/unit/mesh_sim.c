@@ -8,7 +8,9 @@
 #include "schedule.h"
 
 #define PAIR_NS 20000000	/* set-up and traffic of two adapters */
-#define TIMEOUT_MS 5000
+#define TIMEOUT_MS 10000
+#define GRACE_NS 500000000	/* after the view of the end that gives up first */
+#define ALONE_NS 2000000000	/* until rank 0 releases two hosts that cannot meet */
 #define BEAT_NS 1000000000
 
 /* What a member has that is not in the hub. */
@@ -17,6 +19,7 @@ struct host {
 	uint8_t batch[FRAME_MAX];
 	size_t len;
 	uint64_t time, beat;
+	uint32_t losses[MESH_MAX_RAILS], missed;
 	bool gone;
 };
 
@@ -63,6 +66,31 @@ static void model(const struct sim *sim, struct edge *r)
 	r->p99 = 2 * r->p50;
 }
 
+/* A pair without TCP waits once, all others for each loss. */
+static uint64_t time_of(struct run *run, const struct edge r[2])
+{
+	struct host *x = &run->hosts[r->from], *y = &run->hosts[r->to];
+	uint32_t *a = &x->losses[r->from_rail], *b = &y->losses[r->to_rail];
+	uint32_t losses = *a > *b ? *a : *b;
+	uint32_t missed = x->missed > y->missed ? x->missed : y->missed;
+	bool control = r[0].cause == CAUSE_CONTROL;
+	bool lost = !r[0].reached || !r[1].reached;
+
+	x->missed = mesh_losses(x->missed, control);
+	y->missed = mesh_losses(y->missed, control);
+	if (control)
+		return missed >= MESH_LOSSES && !run->sim->patient ? ALONE_NS :
+		       TIMEOUT_MS * 1000000ULL;
+	*a = mesh_losses(*a, lost);
+	*b = mesh_losses(*b, lost);
+	if (!lost)
+		return PAIR_NS;
+	if (run->sim->patient)
+		return PAIR_NS + TIMEOUT_MS * 1000000ULL;
+	return PAIR_NS + mesh_patience(TIMEOUT_MS, losses) * 1000000ULL +
+	       (losses >= MESH_LOSSES ? GRACE_NS : 0);
+}
+
 static void report(struct run *run, uint32_t a, uint32_t b, unsigned int i,
 		   unsigned int j)
 {
@@ -75,6 +103,7 @@ static void report(struct run *run, uint32_t a, uint32_t b, unsigned int i,
 
 	model(run->sim, &r[0]);
 	model(run->sim, &r[1]);
+	host->time += time_of(run, r);
 	for (way = 0; way < 2; way++) {
 		/* A pair ends with the small message that does not arrive. */
 		r[way].partial = r[way].reached && !r[!way].reached &&
@@ -102,19 +131,17 @@ static void meet(struct run *run, uint32_t a, uint32_t b)
 {
 	struct sim *sim = run->sim;
 	struct host *x = &run->hosts[a], *y = &run->hosts[b];
-	uint32_t n = sim->all_pairs ? sim->rails * sim->rails : sim->rails;
 	unsigned int i, j;
 
 	if (x->time < y->time)
 		x->time = y->time;
-	x->time += (uint64_t)n * PAIR_NS;
-	y->time = x->time;
 	for (i = 0; i < sim->rails; i++) {
 		for (j = 0; j < sim->rails; j++) {
 			if (sim->all_pairs || i == j)
 				report(run, a, b, i, j);
 		}
 	}
+	y->time = x->time;
 	beat(run, a);
 	beat(run, b);
 }

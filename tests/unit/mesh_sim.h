@@ -11,6 +11,7 @@ struct sim {
 	/* The cause for which a direction fails, CAUSE_NONE: it works. */
 	enum mesh_cause (*fails)(const struct sim *sim, const struct edge *edge);
 	uint32_t absent, dead, hung;	/* ranks; UINT32_MAX: none */
+	bool patient;			/* each loss costs a whole time-out */
 	uint32_t when;			/* the round in which they die or hang */
 	/* Set by sim_run(). */
 	struct hub hub;

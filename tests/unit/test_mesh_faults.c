@@ -55,6 +55,12 @@ static enum mesh_cause one_host(const struct sim *sim, const struct edge *r)
 	return touches(r, 5) ? CAUSE_MTU : CAUSE_NONE;
 }
 
+static enum mesh_cause one_host_lost(const struct sim *sim, const struct edge *r)
+{
+	(void)sim;
+	return touches(r, 5) ? CAUSE_LOST : CAUSE_NONE;
+}
+
 static enum mesh_cause inbound(const struct sim *sim, const struct edge *r)
 {
 	(void)sim;
@@ -264,7 +270,11 @@ static void check_ends(void)
 	      "hosts that do not join, die and hang");
 	sim.hub = (struct hub){ 0 };
 	sim_run(&sim);
-	ok(sim.took <= took + 15000000000, "they cost one time-out");
+	ok(sim.took <= took + 30000000000, "they cost one time-out");
+	sim_free(&sim);
+	sim = new_sim(64, 1, one_host_lost);
+	sim_run(&sim);
+	ok(sim.took < 150000000000, "a host whose packets are lost costs 150 s of 64");
 	sim_free(&sim);
 	sim = new_sim(12, 1, three);
 	sim.absent = 11;

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* A test of two adapters, with completions and views of the peer as a script has them. */
+#include <string.h>
+
+#include "pair.h"
+#include "signals.h"
+#include "tap.h"
+#include "test/endpoint.h"
+
+enum outcome { PENDING, GOOD, BAD };
+
+/* The step of small messages; all other ones succeed, except large ones if so set. */
+static struct {
+	enum outcome sent, received;
+	bool theirs_ok, theirs_received;
+	bool large_lost;		/* the peer's view of the next step */
+	bool heard;			/* its view is early */
+} script;
+static uint8_t step;			/* views so far */
+
+struct verbs verbs;
+
+const char *verbs_open(void)
+{
+	return NULL;
+}
+
+static const char *status_text(enum ibv_wc_status status)
+{
+	(void)status;
+	return "transport retry counter exceeded";
+}
+
+/* ---- a link that succeeds ------------------------------------------------------------ */
+
+static struct ibv_cq send_cq, recv_cq;
+
+static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	enum outcome outcome = step != 2 ? GOOD :
+			       cq == &send_cq ? script.sent : script.received;
+
+	(void)n;
+	if (outcome == PENDING)
+		return 0;
+	*wc = (struct ibv_wc){ .status = outcome == GOOD ? IBV_WC_SUCCESS :
+							  IBV_WC_RETRY_EXC_ERR };
+	return 1;
+}
+
+static struct ibv_context context = { .ops.poll_cq = fake_poll };
+
+int link_fail(struct link *link, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (!link->why[0])
+		vsnprintf(link->why, sizeof(link->why), fmt, ap);
+	va_end(ap);
+	return -1;
+}
+
+int endpoint_make(struct link *link, uint32_t size, uint32_t shared, uint32_t depth,
+		  enum exchange_reason *reason)
+{
+	(void)shared;
+	(void)reason;
+	send_cq.context = recv_cq.context = &context;
+	link->send_cq = &send_cq;
+	link->recv_cq = &recv_cq;
+	link->size = link->max_message = size;
+	link->depth = depth;
+	return 0;
+}
+
+void endpoint_describe(const struct link *link, struct exchange *message)
+{
+	*message = (struct exchange){ .roce = 2, .mtu = 5, .depth = link->depth,
+				      .type = "RC", .qpn = 1,
+				      .size = link->max_message, .shared = 64,
+				      .gid = { 1 } };
+}
+
+int endpoint_connect(struct link *link, const struct exchange *peer)
+{
+	(void)link;
+	(void)peer;
+	return 0;
+}
+
+void endpoint_release(struct link *link)
+{
+	(void)link;
+}
+
+int link_post_recv(struct link *link, uint32_t slot)
+{
+	(void)link;
+	(void)slot;
+	return 0;
+}
+
+int link_post_send(struct link *link, const void *data, uint32_t len, uint32_t slot)
+{
+	(void)link;
+	(void)data;
+	(void)len;
+	(void)slot;
+	return 0;
+}
+
+unsigned char *link_send_place(const struct link *link, uint32_t slot)
+{
+	(void)slot;
+	return link->buf;
+}
+
+int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
+	      struct ibv_wc *wc)
+{
+	(void)link;
+	(void)cq;
+	(void)deadline;
+	*wc = (struct ibv_wc){ .byte_len = 1 };
+	return 0;
+}
+
+/* ---- the peer ------------------------------------------------------------------------ */
+
+static int swap(void *context, const struct view *mine, struct view *theirs)
+{
+	(void)context;
+	*theirs = *mine;
+	theirs->ok = true;
+	theirs->received = true;
+	theirs->cause = CAUSE_NONE;
+	theirs->why[0] = '\0';
+	if (step == 2) {
+		theirs->ok = script.theirs_ok;
+		theirs->received = script.theirs_received;
+	}
+	if (step == 3 && script.large_lost)
+		theirs->ok = theirs->received = false;
+	step++;
+	return 0;
+}
+
+static bool heard(void *context)
+{
+	(void)context;
+	return step == 2 && script.heard;
+}
+
+static struct edge out, in;
+
+static double run(void)
+{
+	static const struct start start = { .count = 1, .size = 4096 };
+	static struct test test;
+	static const struct rail rail;
+	const struct pair pair = {
+		.test = &test, .start = &start, .there = 1, .adapter = &rail,
+		.first = true, .timeout = 10000, .swap = swap, .heard = heard,
+	};
+	struct edge results[2];
+	uint64_t begun = monotonic_ns();
+
+	step = 0;
+	pair_run(&pair, results);
+	out = results[0];
+	in = results[1];
+	return (monotonic_ns() - begun) / 1e9;
+}
+
+static bool failed(const struct edge *r)
+{
+	return !r->reached && r->cause == CAUSE_LOST;
+}
+
+static bool works(const struct edge *r, bool partial)
+{
+	return r->reached && r->partial == partial;
+}
+
+int main(void)
+{
+	verbs.ibv_wc_status_str = status_text;
+	script.sent = script.received = GOOD;
+	script.theirs_ok = script.theirs_received = true;
+	run();
+	ok(works(&out, false) && works(&in, false) && out.p50, "both directions work");
+
+	script.theirs_ok = false;
+	run();
+	ok(works(&out, true) && failed(&in),
+	   "a request of the peer that does not complete is a failure");
+
+	script.theirs_ok = true;
+	script.sent = BAD;
+	run();
+	ok(failed(&out) && works(&in, true),
+	   "and one of this end, though both messages arrived");
+
+	script.theirs_ok = script.theirs_received = false;
+	run();
+	ok(failed(&out) && works(&in, true),
+	   "a direction is tested in part if the other one fails first");
+
+	script.sent = GOOD;
+	script.theirs_ok = script.theirs_received = script.large_lost = true;
+	run();
+	ok(!out.reached && out.cause == CAUSE_MTU && works(&in, false),
+	   "and whole if large messages fail");
+
+	script.sent = script.received = PENDING;
+	script.theirs_ok = script.theirs_received = script.large_lost = false;
+	script.heard = true;
+	ok(run() < 3 && failed(&out) && failed(&in),
+	   "a step ends soon after the peer has ended it");
+	return done();
+}
