@@ -42,7 +42,7 @@ static int lose_hub(struct member *m, int error)
 {
 	m->lost = true;
 	if (error == -EPIPE && !m->started)
-		return member_fail(m, "rank 0 closed the connection: it has another secret, or has ended");
+		return member_fail(m, "rank 0 closed the connection: its secret differs, or it ended");
 	return member_fail(m, "rank 0: %s", error == -EPIPE ?
 			   "the connection was closed" : strerror(-error));
 }
@@ -341,19 +341,6 @@ int member_pump(struct member *m, const struct channel *peer, short events, int 
 
 /* ---- joining ------------------------------------------------------------------------- */
 
-static int dial(struct member *m, struct sockaddr_storage *to)
-{
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found;
-	int ret = getaddrinfo(m->rendezvous, m->port, &hints, &found);
-
-	if (ret)
-		return ret == EAI_SYSTEM ? -errno : -EADDRNOTAVAIL;
-	memset(to, 0, sizeof(*to));
-	memcpy(to, found->ai_addr, found->ai_addrlen);
-	freeaddrinfo(found);
-	return channel_connect(&m->hub, to, member_patience(m));
-}
-
 static int wait_hub(struct member *m, short events)
 {
 	struct pollfd pfd = { m->hub.fd, events, 0 };
@@ -375,12 +362,23 @@ static void describe_self(struct member *m, struct hello *hello)
 	channel_local(&m->hub, &hello->addr);
 }
 
-static int call_hub(struct member *m)
+/* The roster has addresses without an interface. */
+static bool is_link_local(const struct addrinfo *info)
 {
-	struct sockaddr_storage to;
-	struct hello hello;
-	int ret = dial(m, &to);
+	return info->ai_family == AF_INET6 &&
+	       IN6_IS_ADDR_LINKLOCAL(&((struct sockaddr_in6 *)info->ai_addr)->sin6_addr);
+}
 
+static int call(struct member *m, const struct addrinfo *info)
+{
+	struct sockaddr_storage to = { 0 };
+	struct hello hello;
+	int ret;
+
+	if (is_link_local(info))
+		return -EAFNOSUPPORT;
+	memcpy(&to, info->ai_addr, info->ai_addrlen);
+	ret = channel_connect(&m->hub, &to, member_patience(m));
 	if (!ret)
 		ret = wait_hub(m, POLLOUT);
 	if (!ret)
@@ -398,6 +396,24 @@ static int call_hub(struct member *m)
 	return ret > 0 ? 0 : ret;
 }
 
+/* By the first address that works. */
+static int call_hub(struct member *m)
+{
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found, *info;
+	int ret = getaddrinfo(m->rendezvous, m->port, &hints, &found);
+
+	if (ret)
+		return ret == EAI_SYSTEM ? -errno : -EADDRNOTAVAIL;
+	for (info = found; info; info = info->ai_next) {
+		ret = call(m, info);
+		if (!ret)
+			break;
+		channel_close(&m->hub);
+	}
+	freeaddrinfo(found);
+	return ret;
+}
+
 /* Rank 0 may start later, and its name may be unknown until then. */
 int member_join(struct member *m)
 {
@@ -409,7 +425,9 @@ int member_join(struct member *m)
 	if (m->listener < 0)
 		return member_fail(m, "listen: %s", strerror(-m->listener));
 	while ((ret = call_hub(m))) {
-		channel_close(&m->hub);
+		if (ret == -EAFNOSUPPORT)
+			return member_fail(m, "%s: link-local addresses are not supported",
+					   m->rendezvous);
 		if (ret == -EPROTO)
 			return member_fail(m, "%s port %s: not rank 0 of a mesh",
 					   m->rendezvous, m->port);

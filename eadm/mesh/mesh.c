@@ -84,6 +84,16 @@ static int take_place(struct mesh *mesh)
 	return 0;
 }
 
+/* No child needs it from there, and /proc/PID/environ shows it. */
+static void hide_secret(void)
+{
+	char *text = getenv(MESH_SECRET);
+
+	if (text)
+		explicit_bzero(text, strlen(text));
+	unsetenv(MESH_SECRET);
+}
+
 static int take_secret(struct mesh *mesh)
 {
 	struct cli *cli = mesh->test->cli;
@@ -96,8 +106,26 @@ static int take_secret(struct mesh *mesh)
 	if (secret_read(cli->args.opt[OPT_SECRET], get_environment,
 			mesh->secret.bytes, &mesh->secret.len, why))
 		return fail(cli, STATUS_USAGE, "mesh", "%s", why);
-	/* No child needs it from there. */
-	unsetenv(MESH_SECRET);
+	hide_secret();
+	return 0;
+}
+
+/* Options of the server and the client. */
+static int refuse_options(struct cli *cli)
+{
+	static const struct {
+		enum opt_id id;
+		const char *name;
+	} others[] = {
+		{ OPT_BIND, "--bind" }, { OPT_ONCE, "--once" }, { OPT_TESTS, "--tests" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		if (cli->args.opt[others[i].id])
+			return fail(cli, STATUS_USAGE, others[i].name,
+				    "cannot be used with mesh");
+	}
 	return 0;
 }
 
@@ -105,7 +133,10 @@ static int take_options(struct mesh *mesh)
 {
 	struct test *test = mesh->test;
 	struct cli *cli = test->cli;
+	int status = refuse_options(cli);
 
+	if (status)
+		return status;
 	mesh->wait = WAIT_NS;
 	if (!opt_duration(cli, OPT_WAIT, 1000000000, &mesh->wait))
 		return STATUS_USAGE;

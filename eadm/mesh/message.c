@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <string.h>
 
+#include "../out/json.h"
+
 #define HELLO_FIXED	(32 + MESH_NAME)
 #define START_SIZE	20
 #define NUMBER_SIZE	5
@@ -54,22 +56,53 @@ static uint64_t take(struct reader *r, int bytes)
 	return be64toh(value) >> (64 - 8 * bytes);
 }
 
-/* Printable text only: it is shown on a terminal. */
+/* Bytes of a character that a terminal shows; 0: it is another one, or none. */
+static size_t shown_len(const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	size_t n;
+
+	if (*p < 0x80)
+		return *p >= ' ' && *p != 0x7f;
+	n = utf8_len(p);
+	return n && !utf8_is_hidden(p, n) ? n : 0;
+}
+
 static bool is_clean(const char *text)
 {
-	for (; *text; text++) {
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
+	size_t n;
+
+	while (*text) {
+		n = shown_len(text);
+		if (!n)
 			return false;
+		text += n;
 	}
 	return true;
 }
 
+/* As many characters as fit into @size bytes, and '?' for those that are not shown. */
+static size_t copy_clean(char *to, const char *text, size_t size)
+{
+	size_t at = 0, shown, n;
+
+	for (; *text; text += n) {
+		shown = shown_len(text);
+		n = shown ? shown : 1;
+		if (at + n > size)
+			break;
+		memcpy(to + at, shown ? text : "?", n);
+		at += n;
+	}
+	return at;
+}
+
 static void put_text(uint8_t **to, const char *text)
 {
-	size_t len = strnlen(text, MESH_WHY - 1);
+	size_t len = copy_clean((char *)*to + 1, text, MESH_WHY - 1);
 
 	put(to, len, 1);
-	put_bytes(to, text, len);
+	*to += len;
 }
 
 static bool take_text(struct reader *r, char text[MESH_WHY])
@@ -98,7 +131,7 @@ size_t hello_write(const struct hello *hello, uint8_t *out)
 	put(&p, hello->port, 2);
 	put_bytes(&p, &hello->addr, sizeof(hello->addr));
 	memset(p, 0, MESH_NAME);
-	memcpy(p, hello->name, strnlen(hello->name, MESH_NAME - 1));
+	copy_clean((char *)p, hello->name, MESH_NAME - 1);
 	p += MESH_NAME;
 	put_text(&p, hello->why);
 	return p - out;

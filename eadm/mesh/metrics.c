@@ -45,12 +45,16 @@ static void family(struct buffer *to, const char *name, const char *unit,
 
 static void hosts(const struct hub *hub, struct buffer *to)
 {
-	uint32_t i, gone = 0;
+	uint32_t i, gone = 0, done = 0;
 
-	for (i = 0; i < hub->n; i++)
+	for (i = 0; i < hub->n; i++) {
 		gone += hub->members[i].state == MEMBER_GONE;
+		done += hub->members[i].state == MEMBER_DONE;
+	}
 	family(to, "eadm_mesh_hosts", NULL, "Hosts by whether they stayed until the end.");
-	put(to, "eadm_mesh_hosts{state=\"done\"} %u\n", hub->n - gone);
+	put(to, "eadm_mesh_hosts{state=\"done\"} %u\n", done);
+	put(to, "eadm_mesh_hosts{state=\"unfinished\"} %u\n",
+	    hub->n - gone - done);
 	put(to, "eadm_mesh_hosts{state=\"gone\"} %u\n", gone);
 	family(to, "eadm_mesh_directions", NULL,
 	       "Directions between two adapters that were tested.");
@@ -100,12 +104,13 @@ static void adapters(const struct hub *hub, struct buffer *to)
 	}
 }
 
+/* Its number distinguishes it: lists of hosts are cut. */
 static void put_fault(const struct hub *hub, const struct fault *fault,
-		      struct buffer *to)
+		      uint32_t number, struct buffer *to)
 {
 	struct buffer list = { 0 };
 
-	buffer_puts(to, "eadm_mesh_fault{");
+	put(to, "eadm_mesh_fault{number=\"%u\",", number);
 	put_label(to, "fault", fault_kind_name(fault->kind));
 	host_list(hub, fault->a, fault->n_a, false, &list);
 	buffer_put(&list, "", 1);
@@ -134,6 +139,6 @@ void metrics_write(const struct hub *hub, const struct faults *faults,
 	adapters(hub, to);
 	family(to, "eadm_mesh_fault", NULL, "Directions that a fault explains.");
 	for (i = 0; i < faults->n; i++)
-		put_fault(hub, &faults->list[i], to);
+		put_fault(hub, &faults->list[i], i, to);
 	buffer_puts(to, "# EOF\n");
 }

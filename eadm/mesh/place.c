@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ static int take_line(struct hosts *h, char *line, char *why)
 	if (!is_host(name))
 		return bad_line(h, "not a host name or address", why);
 	for (i = 0; i < h->n; i++) {
-		if (!strcmp(h->names[i], name))
+		if (!strcasecmp(h->names[i], name))
 			return bad_line(h, "the host is in the file twice", why);
 	}
 	if (h->n == MESH_MAX_HOSTS)
@@ -140,29 +141,49 @@ static int read_hosts(struct hosts *h, FILE *file, char *why)
 	return 0;
 }
 
-/* By its name, with or without a domain. */
-static bool is_self(const struct hosts *h, const char *name)
+/* Without a domain, as one of both has it. */
+static bool is_short_self(const struct hosts *h, const char *name)
 {
 	size_t len = strcspn(name, ".");
 
-	return !strcmp(name, h->self) ||
-	       (strcspn(h->self, ".") == len && !strncmp(name, h->self, len) &&
-		(!name[len] || !h->self[len]));
+	return strcspn(h->self, ".") == len && !strncasecmp(name, h->self, len) &&
+	       (!name[len] || !h->self[len]);
 }
 
-static void use_hosts(struct place *place, const struct hosts *h)
+static int find_self(struct place *place, const struct hosts *h, char *why)
 {
-	uint32_t i;
+	uint32_t i, n = 0;
 
+	for (i = 0; i < h->n; i++) {
+		if (!strcasecmp(h->names[i], h->self)) {
+			place->rank = i;
+			n = 1;
+			break;
+		}
+		if (!is_short_self(h, h->names[i]))
+			continue;
+		place->rank = i;
+		n++;
+	}
+	place->has_rank = n;
+	if (n < 2)
+		return 0;
+	snprintf(why, PLACE_WHY, "%s: %u hosts have the name of this host, '%.60s': add --rank",
+		 h->path, n, h->self);
+	return -1;
+}
+
+static int use_hosts(struct place *place, const struct hosts *h, char *why)
+{
+	if (place->has_ranks && place->ranks != h->n) {
+		snprintf(why, PLACE_WHY, "%s: %u hosts, but the number of ranks is %u",
+			 h->path, h->n, place->ranks);
+		return -1;
+	}
 	place->has_ranks = true;
 	place->ranks = h->n;
 	strcpy(place->first, h->names[0]);
-	for (i = 0; i < h->n && !place->has_rank; i++) {
-		if (!is_self(h, h->names[i]))
-			continue;
-		place->has_rank = true;
-		place->rank = i;
-	}
+	return place->has_rank ? 0 : find_self(place, h, why);
 }
 
 int place_of_hosts(struct place *place, const char *path, const char *self,
@@ -181,7 +202,7 @@ int place_of_hosts(struct place *place, const char *path, const char *self,
 	if (!h.names)
 		snprintf(why, PLACE_WHY, "out of memory");
 	if (!ret)
-		use_hosts(place, &h);
+		ret = use_hosts(place, &h, why);
 	free(h.names);
 	fclose(file);
 	return ret;
@@ -209,6 +230,7 @@ int place_check(const struct place *place, char *why)
 static int secret_of_file(const char *path, char *secret, size_t *len, char *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char text[SECRET_MAX + 1];
 	struct stat st;
 	ssize_t n = -1;
 
@@ -216,12 +238,14 @@ static int secret_of_file(const char *path, char *secret, size_t *len, char *why
 		snprintf(why, PLACE_WHY, "%s: %s", path, strerror(errno));
 	} else if (!S_ISREG(st.st_mode)) {
 		snprintf(why, PLACE_WHY, "%s: not a regular file", path);
+	} else if (st.st_uid != geteuid() && st.st_uid) {
+		snprintf(why, PLACE_WHY, "%s: another user owns it", path);
 	} else if (st.st_mode & 077) {
 		snprintf(why, PLACE_WHY,
 			 "%s: mode %04o: only its owner may read it (chmod 600)",
 			 path, st.st_mode & 07777);
 	} else {
-		n = read(fd, secret, SECRET_MAX);
+		n = read(fd, text, sizeof(text));
 		if (n < 0)
 			snprintf(why, PLACE_WHY, "%s: %s", path, strerror(errno));
 	}
@@ -229,9 +253,12 @@ static int secret_of_file(const char *path, char *secret, size_t *len, char *why
 		close(fd);
 	if (n < 0)
 		return -1;
-	while (n && (secret[n - 1] == '\n' || secret[n - 1] == '\r'))
+	/* A longer file is not cut. */
+	while (n && n <= SECRET_MAX && (text[n - 1] == '\n' || text[n - 1] == '\r'))
 		n--;
-	*len = n;
+	*len = n < SECRET_MAX ? n : SECRET_MAX;
+	memcpy(secret, text, *len);
+	explicit_bzero(text, sizeof(text));
 	return 0;
 }
 

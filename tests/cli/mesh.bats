@@ -45,6 +45,8 @@ faults() {
 	mesh 2 --openmetrics
 	[ "$status" = 1 ]
 	[[ $output == *'eadm_mesh_hosts{state="done"} 2'* ]]
+	[[ $output == *'eadm_mesh_hosts{state="unfinished"} 0'* ]]
+	[[ $output == *'eadm_mesh_fault{number="0",fault="host",'* ]]
 	[ "${lines[-1]}" = "# EOF" ]
 }
 
@@ -63,7 +65,7 @@ host both adapter" ]
 	[ "$(faults)" = "host both absent
 host both adapter" ]
 	[ "$stderr" = "eadm: test: 127.0.0.1: refused: it has another secret" ]
-	grep -q "it has another secret, or has ended" "$BATS_TEST_TMPDIR/1"
+	grep -q "rank 0 closed the connection: its secret differs, or it ended" "$BATS_TEST_TMPDIR/1"
 }
 
 @test "ranks come from launchers" {
@@ -90,6 +92,25 @@ host both adapter" ]
 	ulimit -n 200
 	fails 1 "eadm: test: mesh: 100 ranks need 484 open files, the limit is 200: raise it (ulimit -Hn)" \
 		test mesh --rank 0 --ranks 100 -p "$(port)"
+}
+
+@test "the secret is not in the environment of the process" {
+	"$EADM" test mesh --ranks 2 --rank 1 -p "$(port)" --wait 5s --device none_0 2>"$BATS_TEST_TMPDIR/1" &
+	local pid=$!
+	until grep -qz EADM_MESH_RENDEZVOUS "/proc/$pid/environ" && ! grep -qz 0123456789abcdef "/proc/$pid/environ"; do
+		kill -0 "$pid"
+		sleep 0.05
+	done
+	kill "$pid"
+}
+
+@test "options of the server and client are refused" {
+	fails 2 "eadm: test: --once: cannot be used with mesh" test mesh --rank 1 --ranks 2 --once
+	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
+	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
+	printf 'a\nb\n' >"$BATS_TEST_TMPDIR/hosts"
+	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: 2 hosts, but the number of ranks is 3" \
+		test mesh --hosts "$BATS_TEST_TMPDIR/hosts" --rank 1 --ranks 3
 }
 
 @test "wrong use of a mesh" {

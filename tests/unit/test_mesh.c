@@ -146,6 +146,13 @@ static void check_contents(void)
 	   "a hello arrives whole or not at all");
 	buf[len - 1] = '\033';
 	ok(!hello_read(buf, len, &h), "control characters are refused");
+	len = hello_write(&(struct hello){ .name = "caf\xc3\xa9", .why = "\xc2\x9bm\033" },
+			  buf);
+	ok(hello_read(buf, len, &h) && !strcmp(h.name, "caf\xc3\xa9") &&
+	   !strcmp(h.why, "??m?"), "a writer replaces what a terminal does not show");
+	buf[len - 4] = 0xc2;
+	buf[len - 3] = 0x9b;
+	ok(!hello_read(buf, len, &h), "control characters of two bytes are refused");
 	len = start_write(&start, buf);
 	ok(start_read(buf, len, &s) && !memcmp(&s, &start, sizeof(s)) &&
 	   !start_read(buf, len - 1, &s), "options arrive unchanged");

@@ -51,10 +51,12 @@ static bool next_is(uint32_t rank, uint8_t kind, uint32_t number)
 
 static void check_joining(void)
 {
+	const struct hello misled = { .ranks = 3, .to = 1 };
 	int ret;
 
 	begin(3);
-	ok(join(3, 3) == REFUSED_RANK && join(0, 4) == REFUSED_RANKS &&
+	ok(hub_join(&hub, &misled, &local, now) == REFUSED_RANKS &&
+	   join(3, 3) == REFUSED_RANK && join(0, 4) == REFUSED_RANKS &&
 	   join(0, 3) == REFUSED_NOTHING && join(0, 3) == REFUSED_TWICE,
 	   "ranks that do not fit are refused");
 	hub_lose(&hub, 0, CAUSE_DIED);

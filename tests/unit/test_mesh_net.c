@@ -121,27 +121,30 @@ static struct scene begin(uint32_t n, void (*tune)(struct hub *hub))
 	return scene;
 }
 
-static void start_member(struct scene *scene, uint32_t rank)
+static struct member *new_member(uint32_t rank, uint32_t ranks, uint16_t to)
 {
-	struct test test = { .timeout = TIMEOUT_MS * 1000000ULL };
-	struct member *m;
-	char port[8];
+	static struct test test = { .timeout = TIMEOUT_MS * 1000000ULL };
+	static char port[8];
+	struct member *m = calloc(1, sizeof(*m));
 
-	fflush(stdout);
-	scene->members[rank] = fork();
-	if (scene->members[rank])
-		return;
-	snprintf(port, sizeof(port), "%u", scene->port);
-	m = calloc(1, sizeof(*m));
+	snprintf(port, sizeof(port), "%u", to);
 	m->test = &test;
 	m->secret = &secret;
 	m->rank = rank;
-	m->ranks = scene->n;
+	m->ranks = ranks;
 	m->rendezvous = "127.0.0.1";
 	m->port = port;
 	m->wait = 5000000000;
 	m->rails.n = 1;
-	_exit(rounds_run(m));
+	return m;
+}
+
+static void start_member(struct scene *scene, uint32_t rank)
+{
+	fflush(stdout);
+	scene->members[rank] = fork();
+	if (!scene->members[rank])
+		_exit(rounds_run(new_member(rank, scene->n, scene->port)));
 }
 
 /* True if rank 0 ends by itself within @seconds. */
@@ -435,6 +438,63 @@ static void check_options(void)
 	close(listener);
 }
 
+/* Rank 0 ends after the beginning. */
+static void check_status(void)
+{
+	struct scene scene = begin(2, NULL);
+	struct channel hub;
+	uint16_t ports[2];
+	int status = -1;
+
+	start_member(&scene, 1);
+	if (join(&hub, &scene, 0) && learn_ports(&hub, &scene, ports)) {
+		stop(scene.server);
+		scene.server = 0;
+		waitpid(scene.members[1], &status, 0);
+		scene.members[1] = 0;
+	}
+	ok(!status, "a member that has joined succeeds, whatever follows");
+	channel_close(&hub);
+	end(&scene);
+}
+
+/* A rendezvous of which only the last address is that of rank 0. */
+static void check_rendezvous(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t len = sizeof(addr);
+	struct channel ch;
+	struct member *m;
+	pid_t child;
+
+	bind(listener, (struct sockaddr *)&addr, len);
+	listen(listener, 1);
+	getsockname(listener, (struct sockaddr *)&addr, &len);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		channel_accept(&ch, listener, 5000);
+		pause();
+	}
+	m = new_member(1, 2, ntohs(addr.sin_port));
+	m->rendezvous = "localhost";
+	m->wait = 1000000;
+	ok(!member_join(m), "each address of the rendezvous is tried");
+	member_leave(m);
+	stop(child);
+	close(listener);
+	memset(m, 0, sizeof(*m));
+	free(m);
+	m = new_member(1, 2, 9);
+	m->rendezvous = "fe80::1%lo";
+	ok(member_join(m) && strstr(m->why, "link-local"),
+	   "a link-local address is refused");
+	member_leave(m);
+	free(m);
+}
+
 int main(void)
 {
 	struct rlimit limit;
@@ -456,5 +516,7 @@ int main(void)
 	check_strangers();
 	check_files();
 	check_options();
+	check_status();
+	check_rendezvous();
 	return done();
 }

@@ -78,17 +78,44 @@ static const char *file_of(const char *text, mode_t mode)
 }
 
 /* What is wrong, after the name of the file; "": nothing. */
-static const char *hosts_say(const char *text, struct place *place)
+static const char *hosts_of(const char *text, const char *self, struct place *place)
 {
 	static char why[PLACE_WHY];
 	const char *path = file_of(text, 0600);
 
-	memset(place, 0, sizeof(*place));
 	*why = '\0';
-	if (place_of_hosts(place, path, "node2.example", why))
+	if (place_of_hosts(place, path, self, why))
 		memmove(why, why + strlen(path), strlen(why + strlen(path)) + 1);
 	unlink(path);
 	return why;
+}
+
+static const char *hosts_say(const char *text, struct place *place)
+{
+	memset(place, 0, sizeof(*place));
+	return hosts_of(text, "node2.example", place);
+}
+
+static void check_self(void)
+{
+	struct place place = { 0 };
+
+	ok(!*hosts_of("Node1\nNODE2\n", "node2.example", &place) && place.rank == 1,
+	   "names of hosts are compared without case");
+	place = (struct place){ 0 };
+	ok(!*hosts_of("node2.b\nnode2.example\n", "node2.example", &place) &&
+	   place.rank == 1, "the full name of this host comes first");
+	place = (struct place){ 0 };
+	ok(!strcmp(hosts_of("node2.a\nnode2.b\n", "node2", &place),
+		   ": 2 hosts have the name of this host, 'node2': add --rank"),
+	   "a short name that several hosts have is refused");
+	place = (struct place){ .has_rank = true, .rank = 0 };
+	ok(!*hosts_of("node2.a\nnode2.b\n", "node2", &place),
+	   "unless the rank is known");
+	place = (struct place){ .has_ranks = true, .ranks = 3 };
+	ok(!strcmp(hosts_of("node1\nnode2\n", "node2", &place),
+		   ": 2 hosts, but the number of ranks is 3"),
+	   "a file with another number of hosts than --ranks is refused");
 }
 
 static void check_hosts(void)
@@ -121,11 +148,25 @@ static bool secret_is(const char *text, mode_t mode, const char *want)
 	return ret && !*want;
 }
 
+/* As root only: others cannot give a file away. */
+static bool owner_is_checked(void)
+{
+	const char *path = file_of("0123456789abcdef\n", 0600);
+	char secret[SECRET_MAX], why[PLACE_WHY] = "";
+	size_t len;
+	bool good = geteuid() || (!chown(path, 65534, -1) &&
+		    secret_read(path, get, secret, &len, why) &&
+		    strstr(why, "another user owns it"));
+
+	unlink(path);
+	return good;
+}
+
 static void check_secrets(void)
 {
 	static const char *const env[] = { MESH_SECRET, "0123456789abcdef", NULL };
 	static const char *const none[] = { NULL };
-	char secret[SECRET_MAX], why[PLACE_WHY];
+	char secret[SECRET_MAX], why[PLACE_WHY], text[SECRET_MAX + 100];
 	size_t len;
 
 	ok(secret_is("0123456789abcdef\n", 0600, "0123456789abcdef"),
@@ -133,6 +174,13 @@ static void check_secrets(void)
 	ok(secret_is("0123456789abcdef\n", 0640, ""),
 	   "a file that other users can read is refused");
 	ok(secret_is("short\n", 0600, ""), "a short secret is refused");
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	text[SECRET_MAX - 1] = '\n';
+	ok(secret_is(text, 0600, ""), "a long secret is refused, not cut");
+	text[SECRET_MAX] = '\0';
+	ok(!secret_is(text, 0600, "") && owner_is_checked(),
+	   "the longest secret is accepted, from a file of this user only");
 	environment = env;
 	ok(!secret_read(NULL, get, secret, &len, why) && len == 16,
 	   "a secret in the environment");
@@ -145,6 +193,7 @@ int main(void)
 {
 	check_launchers();
 	check_hosts();
+	check_self();
 	check_secrets();
 	return done();
 }
