@@ -278,8 +278,8 @@ static int raise_limit(const struct mesh *mesh)
 	if (limit.rlim_max >= need)
 		return 0;
 	return fail(mesh->test->cli, STATUS_FAILED, "mesh",
-		    "%u ranks need %u open files, the limit is %llu: raise it (ulimit -Hn)",
-		    mesh->place.ranks, need, (unsigned long long)limit.rlim_max);
+		    "the limit of open files is %llu, the number needed %u: raise it (ulimit -Hn)",
+		    (unsigned long long)limit.rlim_max, need);
 }
 
 int mesh_run(struct test *test)

@@ -168,15 +168,15 @@ static int find_self(struct place *place, const struct hosts *h, char *why)
 	place->has_rank = n;
 	if (n < 2)
 		return 0;
-	snprintf(why, PLACE_WHY, "%s: %u hosts have the name of this host, '%.60s': add --rank",
-		 h->path, n, h->self);
+	snprintf(why, PLACE_WHY, "%s: several lines have the name of this host, '%.60s': add --rank",
+		 h->path, h->self);
 	return -1;
 }
 
 static int use_hosts(struct place *place, const struct hosts *h, char *why)
 {
 	if (place->has_ranks && place->ranks != h->n) {
-		snprintf(why, PLACE_WHY, "%s: %u hosts, but the number of ranks is %u",
+		snprintf(why, PLACE_WHY, "%s: the number of hosts is %u, that of ranks %u",
 			 h->path, h->n, place->ranks);
 		return -1;
 	}

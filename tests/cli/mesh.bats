@@ -90,7 +90,7 @@ host both adapter" ]
 
 @test "too few file descriptors are an error" {
 	ulimit -n 200
-	fails 1 "eadm: test: mesh: 100 ranks need 484 open files, the limit is 200: raise it (ulimit -Hn)" \
+	fails 1 "eadm: test: mesh: the limit of open files is 200, the number needed 484: raise it (ulimit -Hn)" \
 		test mesh --rank 0 --ranks 100 -p "$(port)"
 }
 
@@ -109,7 +109,7 @@ host both adapter" ]
 	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
 	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
 	printf 'a\nb\n' >"$BATS_TEST_TMPDIR/hosts"
-	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: 2 hosts, but the number of ranks is 3" \
+	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: the number of hosts is 2, that of ranks 3" \
 		test mesh --hosts "$BATS_TEST_TMPDIR/hosts" --rank 1 --ranks 3
 }
 

@@ -107,14 +107,14 @@ static void check_self(void)
 	   place.rank == 1, "the full name of this host comes first");
 	place = (struct place){ 0 };
 	ok(!strcmp(hosts_of("node2.a\nnode2.b\n", "node2", &place),
-		   ": 2 hosts have the name of this host, 'node2': add --rank"),
+		   ": several lines have the name of this host, 'node2': add --rank"),
 	   "a short name that several hosts have is refused");
 	place = (struct place){ .has_rank = true, .rank = 0 };
 	ok(!*hosts_of("node2.a\nnode2.b\n", "node2", &place),
 	   "unless the rank is known");
 	place = (struct place){ .has_ranks = true, .ranks = 3 };
 	ok(!strcmp(hosts_of("node1\nnode2\n", "node2", &place),
-		   ": 2 hosts, but the number of ranks is 3"),
+		   ": the number of hosts is 2, that of ranks 3"),
 	   "a file with another number of hosts than --ranks is refused");
 }
 
