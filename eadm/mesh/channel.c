@@ -222,11 +222,6 @@ int channel_take(struct channel *ch, struct frame *frame)
 	return -EPROTO;
 }
 
-bool channel_is_ready(struct channel *ch)
-{
-	return channel_fill(ch) || frame_is_whole(ch->in, ch->n_in);
-}
-
 /* ---- writing ------------------------------------------------------------------------- */
 
 int channel_flush(struct channel *ch)

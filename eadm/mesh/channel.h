@@ -59,8 +59,6 @@ int channel_admit(struct channel *ch, const struct secret *secret,
 		  struct hello *hello);
 /* The next message: 1, 0: none yet, -EPROTO, -EACCES. Valid until the next call. */
 int channel_take(struct channel *ch, struct frame *frame);
-/* Whether a message came that was not taken yet, or the connection failed. */
-bool channel_is_ready(struct channel *ch);
 /* There must be nothing unsent. */
 int channel_send(struct channel *ch, uint8_t kind, const void *data, size_t len);
 int channel_flush(struct channel *ch);

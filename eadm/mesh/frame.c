@@ -101,14 +101,6 @@ static bool differ(const uint8_t *a, const uint8_t *b, size_t len)
 	return bits;
 }
 
-bool frame_is_whole(const uint8_t *buf, size_t len)
-{
-	uint32_t size = len < FRAME_HEADER ? 0 : get32(buf);
-
-	return len >= FRAME_HEADER &&
-	       (size > FRAME_MAX || len >= FRAME_HEADER + size + FRAME_MAC);
-}
-
 enum frame_result frame_open(struct lane *lane, const uint8_t *buf, size_t len,
 			     struct frame *frame)
 {

@@ -56,8 +56,6 @@ void lane_init(struct lane *lane, const void *secret, size_t len,
 /* Returns the bytes written to @out, which has FRAME_ROOM; @len is at most FRAME_MAX. */
 size_t frame_seal(struct lane *lane, uint8_t kind, const void *data, size_t len,
 		  uint8_t *out);
-/* False: frame_open() needs more bytes. */
-bool frame_is_whole(const uint8_t *buf, size_t len);
 enum frame_result frame_open(struct lane *lane, const uint8_t *buf, size_t len,
 			     struct frame *frame);
 

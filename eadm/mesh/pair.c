@@ -204,15 +204,15 @@ static int receive(struct run *run)
 
 /*
  * Both ends send a message. A request that fails, because no acknowledgement comes,
- * does not mean that the peer's message has not arrived. When the peer has finished
- * the step, it sends nothing more.
+ * does not mean that the peer's message has not arrived. A peer that has given up sends
+ * nothing more.
  */
 static void send_and_receive(struct run *run, uint32_t len)
 {
 	static const struct timespec nap = { .tv_nsec = NAP_NS };
 	struct link *link = &run->link;
 	uint64_t until = deadline(run), end;
-	bool sent = false, received = false, heard = false;
+	bool sent = false, received = false, over = false;
 	unsigned int naps = 0;
 	struct ibv_wc wc;
 	int ret = link_post_send(link, link_send_place(link, 0), len, 0);
@@ -228,9 +228,9 @@ static void send_and_receive(struct run *run, uint32_t len)
 		if (ret < 0 || monotonic_ns() > until || interrupted)
 			break;
 		ret = 0;
-		if (!heard && ++naps % NAPS == 0 &&
-		    run->pair->heard(run->pair->context)) {
-			heard = true;
+		if (!over && ++naps % NAPS == 0 &&
+		    run->pair->failed(run->pair->context)) {
+			over = true;
 			end = monotonic_ns() + GRACE_NS;
 			until = end < until ? end : until;
 		}

@@ -15,8 +15,8 @@ struct pair {
 	uint32_t timeout;		/* ms, of a step */
 	/* Send a view and wait for that of the peer; -1: the peer is gone. */
 	int (*swap)(void *context, const struct view *mine, struct view *theirs);
-	/* Whether the peer's view has come, or will not: it has finished the step. */
-	bool (*heard)(void *context);
+	/* Whether the peer's view has come and says that the step failed, or is lost. */
+	bool (*failed)(void *context);
 	void *context;
 };
 

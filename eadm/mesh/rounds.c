@@ -22,6 +22,8 @@ struct meeting {
 	bool first;		/* this host connects and reports */
 	bool began;		/* the partner sent something */
 	struct channel ch;
+	struct view theirs;	/* that has come already, if ... */
+	int early;		/* 1: it has, negative: an errno */
 	char why[MESH_WHY];
 };
 
@@ -109,19 +111,33 @@ static int await_call(struct meeting *meeting)
 
 /* ---- views --------------------------------------------------------------------------- */
 
-static int take_view(struct meeting *meeting, struct view *theirs)
+static int take_view(struct meeting *meeting)
 {
 	struct frame frame;
 	int ret = channel_take(&meeting->ch, &frame);
 
+	if (!ret)
+		ret = channel_fill(&meeting->ch);
+	if (!ret)
+		ret = channel_take(&meeting->ch, &frame);
 	if (ret <= 0)
 		return ret;
 	if (frame.kind != MESSAGE_VIEW ||
-	    !view_read(frame.data, frame.len, theirs))
+	    !view_read(frame.data, frame.len, &meeting->theirs))
 		return -EPROTO;
 	meeting->began = true;
 	meeting->m->waits = 0;
 	return 1;
+}
+
+/* The peer may end a step earlier. */
+static bool failed(void *context)
+{
+	struct meeting *meeting = context;
+
+	if (!meeting->early)
+		meeting->early = take_view(meeting);
+	return meeting->early < 0 || (meeting->early && !meeting->theirs.ok);
 }
 
 static int swap(void *context, const struct view *mine, struct view *theirs)
@@ -135,21 +151,17 @@ static int swap(void *context, const struct view *mine, struct view *theirs)
 
 	/* The partner has read the last one: there is room for this one. */
 	ret = channel_send(&meeting->ch, MESSAGE_VIEW, out, view_write(mine, out));
-	while (!ret && !(ret = take_view(meeting, theirs))) {
+	if (!ret)
+		ret = meeting->early;
+	meeting->early = 0;
+	while (!ret && !(ret = take_view(meeting))) {
 		if (is_over(meeting) ||
 		    member_pump(m, &meeting->ch, POLLIN, PUMP_MS))
 			return -1;
-		ret = monotonic_ns() > until ? -ETIMEDOUT :
-					       channel_fill(&meeting->ch);
+		ret = monotonic_ns() > until ? -ETIMEDOUT : 0;
 	}
+	*theirs = meeting->theirs;
 	return ret > 0 ? 0 : break_off(meeting, "TCP connection lost", ret);
-}
-
-static bool heard(void *context)
-{
-	struct meeting *meeting = context;
-
-	return channel_is_ready(&meeting->ch);
 }
 
 /* ---- pairs of adapters --------------------------------------------------------------- */
@@ -178,7 +190,7 @@ static int run_pair(struct meeting *meeting, unsigned int i, unsigned int j,
 		.there = meeting->partner,
 		.rail = meeting->first ? i : j,
 		.peer_rail = meeting->first ? j : i,
-		.first = meeting->first, .swap = swap, .heard = heard,
+		.first = meeting->first, .swap = swap, .failed = failed,
 		.context = meeting,
 	};
 	struct rail *rail = &m->rails.rail[pair.rail];

@@ -14,7 +14,7 @@ static struct {
 	enum outcome sent, received;
 	bool theirs_ok, theirs_received;
 	bool large_lost;		/* the peer's view of the next step */
-	bool heard;			/* its view is early */
+	bool gave_up;			/* its view is early */
 } script;
 static uint8_t step;			/* views so far */
 
@@ -146,10 +146,10 @@ static int swap(void *context, const struct view *mine, struct view *theirs)
 	return 0;
 }
 
-static bool heard(void *context)
+static bool gave_up(void *context)
 {
 	(void)context;
-	return step == 2 && script.heard;
+	return step == 2 && script.gave_up;
 }
 
 static struct edge out, in;
@@ -161,7 +161,7 @@ static double run(void)
 	static const struct rail rail;
 	const struct pair pair = {
 		.test = &test, .start = &start, .there = 1, .adapter = &rail,
-		.first = true, .timeout = 10000, .swap = swap, .heard = heard,
+		.first = true, .timeout = 10000, .swap = swap, .failed = gave_up,
 	};
 	struct edge results[2];
 	uint64_t begun = monotonic_ns();
@@ -215,8 +215,8 @@ int main(void)
 
 	script.sent = script.received = PENDING;
 	script.theirs_ok = script.theirs_received = script.large_lost = false;
-	script.heard = true;
+	script.gave_up = true;
 	ok(run() < 3 && failed(&out) && failed(&in),
-	   "a step ends soon after the peer has ended it");
+	   "a step ends soon after the peer has given up");
 	return done();
 }
