@@ -10,6 +10,7 @@
 /* Connections without a hello: how many, and for how long. */
 #define CHANNEL_STRANGERS	256
 #define CHANNEL_HELLO_NS	3000000000
+#define CHANNEL_FULL		"more than %u connections without a valid first message: the oldest ones are closed"
 /* Connections to accept before others are served. */
 #define CHANNEL_ACCEPTS		64
 /* File descriptors of a process besides one for each rank. */

@@ -215,6 +215,10 @@ static void make_room(struct member *m, const struct in6_addr *for_whom)
 		oldest = at;
 		found = same;
 	}
+	if (!m->full)
+		note(m->test->cli, "rank %u: " CHANNEL_FULL, m->rank,
+		     CHANNEL_STRANGERS);
+	m->full = true;
 	if (oldest)
 		hang_up(m, oldest);
 }

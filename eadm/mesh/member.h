@@ -35,7 +35,7 @@ struct member {
 	struct caller *callers;
 	unsigned int n_strangers;	/* callers without a hello yet */
 	uint64_t deaf_until;	/* ns, without file descriptors */
-	bool deaf;		/* and this was reported */
+	bool deaf, full;	/* what was reported */
 	uint8_t batch[FRAME_MAX];	/* results */
 	size_t n_batch;
 	uint32_t round;

@@ -91,8 +91,7 @@ static void make_room(struct server *s, const struct in6_addr *for_whom)
 		}
 	}
 	if (!s->full)
-		note(s->cli, "more than %u connections without a valid first message: the oldest ones are closed",
-		     CHANNEL_STRANGERS);
+		note(s->cli, CHANNEL_FULL, CHANNEL_STRANGERS);
 	s->full = true;
 	dismiss(s, at);
 }

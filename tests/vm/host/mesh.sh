@@ -120,6 +120,12 @@ one_way() {
 	unblock 3 && return "$1"
 }
 check "a firewall in one direction" one_way
+two_one_way() {
+	block 3 in "${roce[@]}" && block 4 in "${roce[@]}" && finds 1 "host node3, node4 in lost"
+	set -- $?
+	unblock 3 4 && return "$1"
+}
+check "a firewall in one direction, of two hosts" two_one_way
 down() {
 	ip link set h2 down && finds 1 "$1"
 	set -- $?
