@@ -159,6 +159,13 @@ static enum mesh_cause pair_of_many(const struct edge *r)
 	       r->to + 2 >= t.n ? CAUSE_NEIGHBOUR : CAUSE_NONE;
 }
 
+/* Host 4 sends no large message, and of hosts 0 to 3, host 0 exchanges none. */
+static enum mesh_cause whole_way_back(const struct edge *r)
+{
+	return r->from == 4 || (r->from < 4 && r->to < 4 && (!r->from || !r->to)) ?
+	       CAUSE_MTU : CAUSE_NONE;
+}
+
 /* Each eighth host fails with four others, which differ. */
 static enum mesh_cause fours(const struct edge *r)
 {
@@ -192,6 +199,14 @@ static void check_ways(void)
 	is("host 2 out lost; host 1 in lost", "one receives nothing, one sends nothing");
 	find(3, 1, false, in_and_out);
 	is("host 2 out lost; pair 0-1 out lost", "of three hosts, one with one peer left");
+}
+
+static void check_whole(void)
+{
+	all_have(1);
+	find(5, 1, false, whole_way_back);
+	is("host 4 out mtu; host 0 in mtu; groups 0-1,2,3 out mtu",
+	   "a direction that works excludes that its host fails in both ways");
 }
 
 static void check_adapters(void)
@@ -317,6 +332,7 @@ static void check_large(void)
 int main(void)
 {
 	check_ways();
+	check_whole();
 	check_adapters();
 	check_mtu();
 	check_many();

@@ -4,6 +4,7 @@
  * and this process, which is a member that behaves in another way.
  */
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -57,6 +58,45 @@ void progress(struct cli *cli, const char *what, unsigned long long n)
 void progress_end(struct cli *cli)
 {
 	(void)cli;
+}
+
+/* Nothing listens at the first one of two addresses. */
+int getaddrinfo(const char *restrict node, const char *restrict service,
+		const struct addrinfo *restrict hints,
+		struct addrinfo **restrict found)
+{
+	static struct sockaddr_in v4[2];
+	static struct sockaddr_in6 local;
+	static struct addrinfo list[2];
+	bool two = !strcmp(node, "two addresses");
+	int i;
+
+	(void)hints;
+	for (i = 0; i < 2; i++) {
+		v4[i] = (struct sockaddr_in){
+			.sin_family = AF_INET,
+			.sin_port = htons(two && !i ? 1 : atoi(service)),
+			.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		};
+		list[i] = (struct addrinfo){
+			.ai_family = AF_INET, .ai_addrlen = sizeof(v4[i]),
+			.ai_addr = (struct sockaddr *)&v4[i],
+			.ai_next = two && !i ? &list[1] : NULL,
+		};
+	}
+	if (!strncmp(node, "fe80:", 5)) {
+		local.sin6_addr.s6_addr[0] = 0xfe;
+		local.sin6_addr.s6_addr[1] = 0x80;
+		list[0].ai_family = AF_INET6;
+		list[0].ai_addr = (struct sockaddr *)&local;
+	}
+	*found = list;
+	return 0;
+}
+
+void freeaddrinfo(struct addrinfo *found)
+{
+	(void)found;
 }
 
 void pair_without(const struct pair *pair, enum mesh_cause cause, const char *why,
@@ -274,7 +314,7 @@ static void check_mesh(void)
 static void check_lost_partner(void)
 {
 	struct scene scene = begin(3, NULL);
-	struct channel hub, peer;
+	struct channel hub = { .fd = -1 }, peer = { .fd = -1 };
 	uint16_t ports[3];
 
 	start_member(&scene, 0);
@@ -295,7 +335,7 @@ static void check_lost_partner(void)
 static void check_late_hello(void)
 {
 	struct scene scene = begin(3, NULL);
-	struct channel hub, peer;
+	struct channel hub = { .fd = -1 }, peer = { .fd = -1 };
 	struct frame frame;
 	uint16_t ports[3];
 	bool good;
@@ -367,7 +407,8 @@ static void fill(struct channel *strangers, unsigned int n, uint16_t port)
 static void check_strangers(void)
 {
 	enum { N = CHANNEL_STRANGERS + 40 };
-	struct channel *strangers = calloc(2 * N, sizeof(*strangers)), hub, peer;
+	struct channel *strangers = calloc(2 * N, sizeof(*strangers));
+	struct channel hub = { .fd = -1 }, peer = { .fd = -1 };
 	struct scene scene = begin(3, NULL);
 	struct frame frame;
 	uint16_t ports[3];
@@ -379,12 +420,11 @@ static void check_strangers(void)
 	start_member(&scene, 1);
 	good = ok(join(&hub, &scene, 2) && learn_ports(&hub, &scene, ports),
 		  "strangers do not keep members out");
-	if (good)
-		fill(strangers + N, N, ports[0]);
+	fill(strangers + N, good ? N : 0, ports[0]);
 	ok(good && call(&peer, ports[0]) && is_challenged(&peer) &&
 	   introduce(&peer, &scene, 2, 0) &&
 	   next(&peer, &frame, 4000) == MESSAGE_VIEW, "nor partners");
-	for (i = 0; i < 2 * N; i++)
+	for (i = 0; i < (good ? 2 : 1) * N; i++)
 		channel_close(&strangers[i]);
 	channel_close(&peer);
 	channel_close(&hub);
@@ -479,7 +519,7 @@ static void check_rendezvous(void)
 		pause();
 	}
 	m = new_member(1, 2, ntohs(addr.sin_port));
-	m->rendezvous = "localhost";
+	m->rendezvous = "two addresses";
 	m->wait = 1000000;
 	ok(!member_join(m), "each address of the rendezvous is tried");
 	member_leave(m);
