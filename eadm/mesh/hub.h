@@ -26,7 +26,7 @@ struct hub_member {
 	uint32_t n_gone;	/* notices it got */
 	uint32_t round;
 	uint8_t waits;		/* enum mesh_wait */
-	bool skip;		/* it has to be informed that ... */
+	bool skip;		/* a notice is due: ... */
 	uint32_t skipped;	/* this partner does not come */
 	uint32_t epoch;		/* how often it was lost before the tests */
 	uint64_t heard;		/* ns */

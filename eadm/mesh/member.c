@@ -202,14 +202,14 @@ static void hang_up(struct member *m, struct caller **at)
 }
 
 /* The oldest stranger leaves: of the same host as the new one, if there is one. */
-static void make_room(struct member *m, const struct in6_addr *for_whom)
+static void make_room(struct member *m, const struct in6_addr *newcomer)
 {
 	struct caller **at, **oldest = NULL;
 	bool same, found = false;
 
 	/* The newest one comes first. */
 	for (at = &m->callers; *at; at = &(*at)->next) {
-		same = IN6_ARE_ADDR_EQUAL(&(*at)->ch.peer, for_whom);
+		same = IN6_ARE_ADDR_EQUAL(&(*at)->ch.peer, newcomer);
 		if ((*at)->rank >= 0 || same < found)
 			continue;
 		oldest = at;

@@ -75,7 +75,7 @@ static void refuse(struct guest *guest, enum mesh_refusal refusal)
 }
 
 /* The oldest stranger leaves: of the same host as the new one, if there is one. */
-static void make_room(struct server *s, const struct in6_addr *for_whom)
+static void make_room(struct server *s, const struct in6_addr *newcomer)
 {
 	uint32_t i, at = UINT32_MAX;
 	bool same, found = false;
@@ -83,7 +83,7 @@ static void make_room(struct server *s, const struct in6_addr *for_whom)
 	for (i = 0; i < s->n; i++) {
 		if (s->guests[i]->rank >= 0)
 			continue;
-		same = IN6_ARE_ADDR_EQUAL(&s->guests[i]->ch.peer, for_whom);
+		same = IN6_ARE_ADDR_EQUAL(&s->guests[i]->ch.peer, newcomer);
 		if (at == UINT32_MAX || same > found ||
 		    (same == found && s->guests[i]->since < s->guests[at]->since)) {
 			at = i;
