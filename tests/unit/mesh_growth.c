@@ -82,6 +82,7 @@ static int one(uint32_t n, uint32_t rails, const struct scene *scene)
 	       (unsigned long long)sim.messages_out, sim.bytes_in / 1e6,
 	       sim.bytes / 1e6, seconds() - begun, scene->name,
 	       good ? "ok" : "FAILED");
+	fflush(stdout);
 	sim_free(&sim);
 	return good ? 0 : 1;
 }
