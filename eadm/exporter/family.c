@@ -360,7 +360,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 }
 
 /*
- * The diagnosis has no object of its own, but examines the objects of other collectors.
+ * The diagnosis does not read an object; it examines the objects of the other collectors.
  */
 static int add_diagnosis(struct model *model)
 {

@@ -15,7 +15,7 @@
 
 #define MAX_LINE 256
 
-/* mpirun in an allocation of Slurm leaves Slurm's variables of its own daemon. */
+/* In a Slurm allocation, processes of mpirun inherit Slurm's variables from its daemon. */
 static const struct {
 	const char *name, *rank, *ranks;
 } launchers[] = {

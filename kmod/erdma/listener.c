@@ -3,9 +3,9 @@
  * The TCP sockets of a listening endpoint.
  *
  * The wildcard address applies to all devices: each device listens on the same port (hw 10.2), on
- * the current addresses of its own network interface. A single socket bound to the interface would
- * not suffice: TCP would reply only through that interface, and the reply would not reach a client
- * on a different address of this host.
+ * the current addresses of the device's network interface. A single socket bound to the interface
+ * would not suffice: TCP would reply only through that interface, and the reply would not reach a
+ * client on a different address of this host.
  */
 #include <linux/inetdevice.h>
 #include <linux/nsproxy.h>

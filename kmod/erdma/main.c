@@ -151,7 +151,7 @@ static void pools_destroy(struct eadm_adapter *ad)
 	dma_pool_destroy(dev->dbrec_pool);
 }
 
-/* Takes the adapter out of service. Memory that it may still access is not freed afterwards. */
+/* Takes the adapter out of service. Memory that the adapter may still access is not freed. */
 static void adapter_stop(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);

@@ -33,7 +33,7 @@ has_gids() {
 	[ "$(grep -l "ffff:0a08:" /sys/class/infiniband/m*/ports/1/gids/* | wc -l)" -ge $hosts ]
 }
 
-# rank I COMMAND...: as a host with a name of its own, and one adapter
+# rank I COMMAND...: as a host with a separate name and one adapter
 rank() {
 	local i=$1
 	shift
