@@ -234,8 +234,8 @@ const struct command cmd_check = {
 	.more = "Shows the result of each check and, unless it is ok, a remedy; failures\n"
 		"are listed first. If a check is ok for more than two devices, they share\n"
 		"one line; -v shows each. A note is for information and is not a fault.\n"
-		"In a capture, only the recorded data is checked. Checks are rules of\n"
-		"'eadm diagnose' about the setup.\n"
+		"In a capture, only the recorded data is checked. Each check is a setup\n"
+		"rule of 'eadm diagnose'.\n"
 		"The exit status is 0 if there are no warnings (notes and unseen state do\n"
 		"not count), 6 if reading failed, 7 with warnings, and 8 if a check fails.",
 	.examples = "  eadm check\n"

@@ -90,13 +90,13 @@ static int find_value(struct cli *cli, const char *param,
 	word_join(&words, all, sizeof(all));
 	if (near)
 		fail(cli, STATUS_USAGE, text,
-		     "not a valid value of %s (did you mean '%s'?)", param, near);
+		     "invalid value for %s (did you mean '%s'?)", param, near);
 	else if (*all)
-		fail(cli, STATUS_USAGE, text, "not a valid value of %s (%s)", param,
+		fail(cli, STATUS_USAGE, text, "invalid value for %s (%s)", param,
 		     all);
 	else
 		fail(cli, STATUS_USAGE, text,
-		     "not a valid value of %s (a number, or a time such as 500ms)",
+		     "invalid value for %s (expected a number, or a time such as 500ms)",
 		     param);
 	word_free(&words);
 	return STATUS_USAGE;

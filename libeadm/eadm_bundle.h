@@ -122,7 +122,7 @@ int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
  * eadm_bundle_writer_add() - add a member
  * @writer: the bundle
  * @name: name of the member: letters, digits, ".", "_", "-", and "/" for
- *	folders
+ *	directories
  * @data: contents of the member
  * @len: length of @data
  * @digest: 65 bytes for its SHA-256 digest as text, or NULL

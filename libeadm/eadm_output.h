@@ -32,11 +32,11 @@ struct eadm_output;
  * link is kept, and the file that it points to is replaced.
  *
  * Pipes and devices must be owned by the caller or root. A link in a
- * world-writable folder must be owned by the caller, or by root if root also
- * owns the folder. Opening a pipe waits up to 10 seconds for a reader.
+ * world-writable directory must be owned by the caller, or by root if root also
+ * owns the directory. Opening a pipe waits up to 10 seconds for a reader.
  *
- * Return: 0; -EISDIR for a folder; -EACCES for a link, pipe or device of
- * another user; -ENXIO for a pipe without a reader; another negative errno if
+ * Return: 0; -EISDIR for a directory; -EACCES for a link, pipe or device owned
+ * by another user; -ENXIO for a pipe without a reader; another negative errno if
  * the file cannot be created; -ENOMEM.
  * Since: 0.1
  */

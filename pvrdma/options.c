@@ -13,7 +13,7 @@ static const char usage[] =
 	"       eadm-pvrdma fault --help\n"
 	"\n"
 	"Offers a PVRDMA adapter to a virtual machine on each SOCKET, over vfio-user. MAC\n"
-	"is the address of the guest's vmxnet3 interface in function 0 of the same slot.\n"
+	"is that of the guest's vmxnet3 interface in function 0 of the same slot.\n"
 	"NAME is the name of the adapter in \"eadm list\". WHAT=N is a quota of this adapter,\n"
 	"or memory=MIB.\n"
 	"\n"
@@ -22,9 +22,9 @@ static const char usage[] =
 	"                        those of linked programs (default). ADDRESS is the path of\n"
 	"                        a UNIX socket, or a numeric HOST:PORT\n"
 	"  -b, --backend verbs:DEVICE[,port=N][,gid=N]\n"
-	"                        let an RDMA device of the host transfer the data\n"
-	"      --memory MIB      limit of the memory that each guest may have registered at\n"
-	"                        the same time (default: none)\n"
+	"                        let one of the host's RDMA devices transfer the data\n"
+	"      --memory MIB      limit on the memory that each guest can have registered\n"
+	"                        at the same time (default: none)\n"
 	"      --quota WHAT=N[,WHAT=N]...  other limits of each guest: qps, cqs, mrs, pds,\n"
 	"                        srqs, commands (per second)\n"
 	"      --mode MODE       mode of the sockets, octal (default: 0600)\n"
@@ -33,11 +33,11 @@ static const char usage[] =
 	"      --interface N     version of the interface to the guest's driver, 17 to 20\n"
 	"                        (default: 20)\n"
 	"      --name NAME       name of the program and prefix of its adapters' names\n"
-	"      --control PATH    control socket for eadm; \"none\": no control socket\n"
-	"                        (default: /run/eadm-pvrdma/NAME.sock, if the folder exists)\n"
+	"      --control PATH    control socket for eadm, or \"none\" (default:\n"
+	"                        /run/eadm-pvrdma/NAME.sock, if the directory exists)\n"
 	"      --control-mode MODE  mode of the control socket, octal (default: 0600)\n"
 	"      --control-owner USER[:GROUP]  owner of the control socket\n"
-	"      --no-sandbox      do not restrict what the program may do (for debuggers)\n"
+	"      --no-sandbox      do not confine the program (for debuggers and tracers)\n"
 	"  -h, --help            print this help\n"
 	"  -V, --version         print the version\n"
 	"\n"
@@ -295,10 +295,10 @@ static int name_all(struct options *options)
 		if (!function->name)
 			function->name = name_of_socket(options->name, function->path);
 		if (!function->name)
-			return wrong("out of memory for the name of", function->path);
+			return wrong("cannot derive an adapter name (out of memory)", function->path);
 		for (other = options->functions; other < function; other++)
 			if (!strcmp(other->name, function->name))
-				return wrong("two adapters have the name", function->name);
+				return wrong("duplicate adapter name", function->name);
 	}
 	if (!options->control.path)
 		options->control.path = name_of_control(options->name, options->functions->path);

@@ -97,10 +97,10 @@ static int fit_descriptors(struct exporter *x)
 		x->setup.max_connections--;
 	if (!x->setup.max_connections)
 		return fail(x->cli, STATUS_FAILED, "start",
-			    "the limit of open files is %ju, but %u are required (ulimit -n)",
+			    "the limit on open files is %ju, but %u are required (ulimit -n)",
 			    (uintmax_t)limit.rlim_cur,
 			    descriptors_for(1));
-	note(x->cli, "the limit of open files is %ju (ulimit -n): serving at most %ju %s at once",
+	note(x->cli, "the limit on open files is %ju (ulimit -n): serving at most %ju %s at once",
 	     (uintmax_t)limit.rlim_cur, (uintmax_t)x->setup.max_connections,
 	     plural(x->setup.max_connections, "client", "clients"));
 	return 0;

@@ -14,7 +14,7 @@ enum mesh_cause {
 	CAUSE_ROUTE,
 	CAUSE_GID,		/* no usable GID */
 	CAUSE_ROCE,		/* both ends have different versions of RoCE */
-	CAUSE_TYPE,		/* both ends have different types of queue pairs */
+	CAUSE_TYPE,		/* the two ends use different queue pair types */
 	CAUSE_PORT,		/* the port is not active */
 	CAUSE_ADAPTER,		/* the adapter is missing or cannot be used */
 	CAUSE_PROVIDER,		/* a library is missing */
@@ -22,7 +22,7 @@ enum mesh_cause {
 	CAUSE_CONTROL,		/* no TCP connection between the two hosts */
 	CAUSE_ABSENT,		/* the host did not join */
 	CAUSE_DIED,		/* its process ended */
-	CAUSE_HUNG,		/* its process sent no sign of life in time */
+	CAUSE_HUNG,		/* its process sent no keep-alive in time */
 	CAUSE_OTHER,
 	CAUSE_END
 };

@@ -128,7 +128,7 @@ static int listen_to_hub(struct member *m)
 			return member_fail(m, "rank 0 sent an unexpected message");
 	}
 	if (ret == -EACCES)
-		return member_fail(m, "rank 0 has another secret");
+		return member_fail(m, "rank 0 has a different secret");
 	if (ret < 0)
 		return lose_hub(m, ret);
 	return filled && !m->bid ? lose_hub(m, filled) : 0;

@@ -48,7 +48,7 @@ static int take_rank(struct cli *cli, enum opt_id id, const char *name,
 	if (!opt_u64(cli, id, &number))
 		return STATUS_USAGE;
 	if (number > MESH_MAX_HOSTS)
-		return fail(cli, STATUS_USAGE, name, "at most %u", MESH_MAX_HOSTS);
+		return fail(cli, STATUS_USAGE, name, "must be at most %u", MESH_MAX_HOSTS);
 	*value = number;
 	return 0;
 }
@@ -141,12 +141,12 @@ static int take_options(struct mesh *mesh)
 	if (!opt_duration(cli, OPT_WAIT, 1000000000, &mesh->wait))
 		return STATUS_USAGE;
 	if (mesh->wait > MAX_WAIT_NS)
-		return fail(cli, STATUS_USAGE, "--wait", "at most 1h");
+		return fail(cli, STATUS_USAGE, "--wait", "must be at most 1h");
 	if (cli->args.opt[OPT_COUNT] && test->count > MAX_COUNT)
-		return fail(cli, STATUS_USAGE, "--count", "from 1 to %d in a mesh",
+		return fail(cli, STATUS_USAGE, "--count", "must be from 1 to %d in a mesh",
 			    MAX_COUNT);
 	if (test->size < MIN_SIZE)
-		return fail(cli, STATUS_USAGE, "--size", "from %d to %d in a mesh",
+		return fail(cli, STATUS_USAGE, "--size", "must be from %d to %d in a mesh",
 			    MIN_SIZE, TEST_MAX_SIZE);
 	if (cli->args.opt[OPT_OPENMETRICS] && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--openmetrics",
@@ -278,7 +278,7 @@ static int raise_limit(const struct mesh *mesh)
 	if (limit.rlim_max >= need)
 		return 0;
 	return fail(mesh->test->cli, STATUS_FAILED, "mesh",
-		    "the limit of open files is %llu, the number needed %u: raise it (ulimit -Hn)",
+		    "the limit on open files is %llu, but %u are required: raise it (ulimit -Hn)",
 		    (unsigned long long)limit.rlim_max, need);
 }
 

@@ -357,13 +357,13 @@ const char *refusal_text(enum mesh_refusal refusal)
 	case REFUSED_RANK:
 		return "the rank is not below the number of ranks";
 	case REFUSED_RANKS:
-		return "rank 0 has another number of ranks";
+		return "rank 0 has a different number of ranks";
 	case REFUSED_TWICE:
 		return "another process has the same rank";
 	case REFUSED_LATE:
 		return "the tests began without this host";
 	case REFUSED_HUNG:
-		return "no sign of life came in time";
+		return "no keep-alive arrived in time";
 	case REFUSED_ENDED:
 		return "the mesh ended early";
 	}

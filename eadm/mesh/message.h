@@ -45,7 +45,7 @@ enum mesh_refusal {
 	REFUSED_RANKS,		/* another number of ranks than rank 0 */
 	REFUSED_TWICE,		/* another process has the rank */
 	REFUSED_LATE,		/* the tests have begun, or the host was given up */
-	REFUSED_HUNG,		/* no sign of life in time */
+	REFUSED_HUNG,		/* no keep-alive in time */
 	REFUSED_ENDED,		/* rank 0 ends before the tests do */
 };
 

@@ -51,13 +51,13 @@ static void hosts(const struct hub *hub, struct buffer *to)
 		gone += hub->members[i].state == MEMBER_GONE;
 		done += hub->members[i].state == MEMBER_DONE;
 	}
-	family(to, "eadm_mesh_hosts", NULL, "Hosts by whether they stayed until the end.");
+	family(to, "eadm_mesh_hosts", NULL, "Hosts by state at the end of the test.");
 	put(to, "eadm_mesh_hosts{state=\"done\"} %u\n", done);
 	put(to, "eadm_mesh_hosts{state=\"unfinished\"} %u\n",
 	    hub->n - gone - done);
 	put(to, "eadm_mesh_hosts{state=\"gone\"} %u\n", gone);
 	family(to, "eadm_mesh_directions", NULL,
-	       "Directions between two adapters that were tested.");
+	       "Tested directions between two adapters, by result.");
 	put(to, "eadm_mesh_directions{result=\"ok\"} %" PRIu64 "\n",
 	    hub->table.n_directions - hub->table.n_failed);
 	put(to, "eadm_mesh_directions{result=\"failed\"} %" PRIu64 "\n",
@@ -84,7 +84,7 @@ static void adapters(const struct hub *hub, struct buffer *to)
 	const struct tally *out;
 	uint32_t i;
 
-	family(to, failed, NULL, "Directions of an adapter that failed.");
+	family(to, failed, NULL, "Failed directions of each adapter.");
 	for (i = 0; i < t->n * t->rails; i++) {
 		if (!t->adapters[i].out.tested && !t->adapters[i].in.tested)
 			continue;
@@ -94,7 +94,7 @@ static void adapters(const struct hub *hub, struct buffer *to)
 		put(to, "%u\n", t->adapters[i].in.failed);
 	}
 	family(to, latency, "seconds",
-	       "Mean of the median round-trip times of an adapter with its peers.");
+	       "Mean of the median round-trip times between each adapter and its peers.");
 	for (i = 0; i < t->n * t->rails; i++) {
 		out = &t->adapters[i].out;
 		if (!out->p50_n)
@@ -137,7 +137,7 @@ void metrics_write(const struct hub *hub, const struct faults *faults,
 
 	hosts(hub, to);
 	adapters(hub, to);
-	family(to, "eadm_mesh_fault", NULL, "Directions that a fault explains.");
+	family(to, "eadm_mesh_fault", NULL, "Failed directions attributed to each fault.");
 	for (i = 0; i < faults->n; i++)
 		put_fault(hub, &faults->list[i], i, to);
 	buffer_puts(to, "# EOF\n");

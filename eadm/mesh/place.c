@@ -176,7 +176,7 @@ static int find_self(struct place *place, const struct hosts *h, char *why)
 static int use_hosts(struct place *place, const struct hosts *h, char *why)
 {
 	if (place->has_ranks && place->ranks != h->n) {
-		snprintf(why, PLACE_WHY, "%s: the number of hosts is %u, that of ranks %u",
+		snprintf(why, PLACE_WHY, "%s: the number of hosts is %u, but the number of ranks is %u",
 			 h->path, h->n, place->ranks);
 		return -1;
 	}
@@ -215,10 +215,10 @@ int place_check(const struct place *place, char *why)
 	else if (!place->has_ranks)
 		snprintf(why, PLACE_WHY, "the number of ranks is unknown: add --ranks");
 	else if (place->ranks < 2 || place->ranks > MESH_MAX_HOSTS)
-		snprintf(why, PLACE_WHY, "--ranks %u: from 2 to %u", place->ranks,
+		snprintf(why, PLACE_WHY, "--ranks %u: must be from 2 to %u", place->ranks,
 			 MESH_MAX_HOSTS);
 	else if (place->rank >= place->ranks)
-		snprintf(why, PLACE_WHY, "rank %u: below the number of ranks, %u",
+		snprintf(why, PLACE_WHY, "rank %u: must be below the number of ranks, %u",
 			 place->rank, place->ranks);
 	else
 		return 0;
@@ -239,10 +239,10 @@ static int secret_of_file(const char *path, char *secret, size_t *len, char *why
 	} else if (!S_ISREG(st.st_mode)) {
 		snprintf(why, PLACE_WHY, "%s: not a regular file", path);
 	} else if (st.st_uid != geteuid() && st.st_uid) {
-		snprintf(why, PLACE_WHY, "%s: another user owns it", path);
+		snprintf(why, PLACE_WHY, "%s: owned by another user", path);
 	} else if (st.st_mode & 077) {
 		snprintf(why, PLACE_WHY,
-			 "%s: mode %04o: only its owner may read it (chmod 600)",
+			 "%s: mode %04o: must be accessible to its owner only (chmod 600)",
 			 path, st.st_mode & 07777);
 	} else {
 		n = read(fd, text, sizeof(text));
@@ -280,7 +280,7 @@ int secret_read(const char *path, const char *(*get)(const char *name),
 	}
 	if (*len >= SECRET_MIN && *len < SECRET_MAX)
 		return 0;
-	snprintf(why, PLACE_WHY, "%s: the secret needs %d to %d bytes",
+	snprintf(why, PLACE_WHY, "%s: the secret must have %d to %d bytes",
 		 path ? path : MESH_SECRET, SECRET_MIN, SECRET_MAX - 1);
 	return -1;
 }

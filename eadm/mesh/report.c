@@ -55,7 +55,7 @@ static struct eadm_value list_value(const struct hub *hub, const uint32_t *hosts
 static const char *why_of(const struct fault *fault, char *text, size_t size)
 {
 	if (fault->kind == FAULT_MTU) {
-		snprintf(text, size, "MTU %u, most adapters of the rail have %u", fault->mtu,
+		snprintf(text, size, "MTU %u; most adapters on the rail have %u", fault->mtu,
 			 fault->usual_mtu);
 		return text;
 	}

@@ -150,7 +150,7 @@ static int greet(struct server *s, struct guest *guest)
 
 	if (ret == -EACCES && !s->refused) {
 		s->refused = true;
-		note(s->cli, "%s: refused: it has another secret",
+		note(s->cli, "%s: refused: it has a different secret",
 		     peer_text(&guest->ch, text, sizeof(text)));
 	}
 	if (ret <= 0)

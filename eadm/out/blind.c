@@ -212,20 +212,20 @@ static void explain(struct blind *blind, const struct blind_device *dev,
 	size_t size = sizeof(blind->text);
 
 	if (option == BLIND_HW)
-		snprintf(text, size, "its %s have no adapter context", title);
+		snprintf(text, size, "%s have no adapter context", title);
 	else if (option == BLIND_PID || option == BLIND_COMM)
-		snprintf(text, size, "cannot be applied: the processes of its %s are not visible",
+		snprintf(text, size, "cannot be applied: the processes that own the %s are not visible",
 			 title);
 	else if (lacks_right(blind, dev, option))
 		snprintf(text, size, "cannot be applied: it requires CAP_NET_ADMIN");
 	else if (option == BLIND_PEER)
-		snprintf(text, size, "cannot be applied: the peers of its %s are unknown%s",
+		snprintf(text, size, "cannot be applied: the peers of the %s are unknown%s",
 			 title, dev->family ? "" : " (RDMA netlink shows only those of rdma_cm)");
 	else if (!strcmp(eadm_object_name(blind->object), "dev"))
 		snprintf(text, size, "cannot be applied: the device has no %s",
 			 eadm_field_name(field_of(blind, option)));
 	else
-		snprintf(text, size, "cannot be applied: its %s have no %s", title,
+		snprintf(text, size, "cannot be applied: the %s have no %s", title,
 			 eadm_field_name(field_of(blind, option)));
 }
 

@@ -119,7 +119,7 @@ static void consider(struct search *s, const struct fields *f,
 	s->best = a;
 }
 
-/* Find the driver's type of queue pairs, if it has one. */
+/* Find the driver's own queue pair type, if it has one. */
 static void find_driver_qp(const struct test *test, struct adapter *adapter)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

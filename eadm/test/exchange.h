@@ -38,7 +38,7 @@ struct exchange {
 	uint8_t mtu;		/* as in verbs: 1 is 256 bytes, 5 is 4096 */
 	uint16_t lid;
 	uint16_t depth;		/* maximum number of messages in flight */
-	char type[EXCHANGE_TYPE];	/* type of queue pairs: "RC" */
+	char type[EXCHANGE_TYPE];	/* queue pair type: "RC" */
 	uint32_t qpn, psn, qkey;
 	uint32_t size;		/* size of the largest message */
 	uint32_t shared;	/* bytes of memory to read and write */

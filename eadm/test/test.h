@@ -31,7 +31,7 @@ struct welcome {
 struct path {
 	bool known;
 	char device[IBV_SYSFS_NAME_MAX];
-	char type[8];			/* type of queue pairs: "RC" */
+	char type[8];			/* queue pair type: "RC" */
 	char local[INET6_ADDRSTRLEN], peer[INET6_ADDRSTRLEN];
 	char local_gid[INET6_ADDRSTRLEN], peer_gid[INET6_ADDRSTRLEN];
 };

@@ -153,7 +153,7 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 		atomic_dec(&cq->eq->base.cqs);
 	atomic_dec(&cq->ctx->base.cqs);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
-	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : ", its memory is kept");
+	efa_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn, done ? "" : "; its memory is kept");
 	return 0;
 }
 

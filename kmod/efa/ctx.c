@@ -19,7 +19,7 @@ static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 		return ret;
 	if ((q->max_tx_batch && !(req.mask & EFA_UREQ_TX_BATCH)) ||
 	    (q->min_sq_depth && !(req.mask & EFA_UREQ_MIN_SQ))) {
-		ibdev_warn_ratelimited(&dev->adapter.ibdev, "the provider of %s is too old\n",
+		ibdev_warn_ratelimited(&dev->adapter.ibdev, "%s uses an rdma-core provider that is too old\n",
 				       current->comm);
 		return -EOPNOTSUPP;
 	}

@@ -178,7 +178,7 @@ static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	bool done;
 
 	done = end(dev, mr);
-	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : ", its memory is kept");
+	efa_debug(dev, mr, "MR %u: deregistered%s\n", mr->mrn, done ? "" : "; its memory is kept");
 	eadm_table_remove(&dev->adapter.mrs, mr->mrn, &mr->obj);
 	atomic_dec(&mr->ctx->base.mrs);
 	efa_mem_retire(dev, &mr->mem, done);

@@ -205,6 +205,6 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_destroy(&qp->state_lock);
 	atomic_dec(&qp->ctx->base.qps);
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
-	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : ", its memory is kept");
+	efa_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn, done ? "" : "; its memory is kept");
 	return 0;
 }

@@ -617,7 +617,7 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	mutex_destroy(&cq->revival);
 	eadm_count(&dev->adapter, EADM_CNT_CQ_DESTROYS);
 	erdma_debug(dev, qp, "CQ %u: destroyed%s\n", cq->cqn,
-		    done ? "" : ", its memory is kept");
+		    done ? "" : "; its memory is kept");
 	return 0;
 }
 

@@ -244,7 +244,7 @@ static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 
 	done = erdma_mr_end(dev, mr);
 	erdma_debug(dev, mr, "MR %u: deregistered%s\n", mr->mpt,
-		    done ? "" : ", its memory is kept");
+		    done ? "" : "; its memory is kept");
 	eadm_table_unpublish(&dev->adapter.mrs, mr->mpt, &mr->obj);
 	if (mr->ctx)
 		atomic_dec(&mr->ctx->base.mrs);

@@ -218,7 +218,7 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	mutex_destroy(&qp->state_lock);
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);
 	erdma_debug(dev, qp, "QP %u: destroyed%s\n", qp->qpn,
-		    done ? "" : ", its memory is kept");
+		    done ? "" : "; its memory is kept");
 	return 0;
 }
 

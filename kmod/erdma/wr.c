@@ -366,7 +366,7 @@ static int post_one_recv(struct erdma_qp *qp, const struct ib_recv_wr *wr)
 	lockdep_assert_held(&rq->lock);
 	if (wr->num_sge > ERDMA_MAX_RECV_SGE)
 		return -EINVAL;
-	/* As in post_send(). */
+	/* Pairs with the release by the poller that has read the entry of wr_ids. */
 	if ((u16)(pi - smp_load_acquire(&rq->ci)) >= qp->rq_depth)
 		return -ENOMEM;
 	rqe = &ring[pi & (qp->rq_depth - 1)];

@@ -414,7 +414,7 @@ struct efa_resp_reg_mr {
 	__le32 lkey;
 	__le32 rkey;
 	u8 ic_valid;
-	u8 recv_ic;			/* interconnect that receives use */
+	u8 recv_ic;			/* interconnect used for receives */
 	u8 read_ic;
 	u8 rdma_recv_ic;
 };

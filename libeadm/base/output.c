@@ -165,7 +165,7 @@ static int find(struct place *p, const char *path)
 		if (is_procfs(p->dir))
 			return follow_proc(p, target);
 		if (!may_follow(p)) {
-			p->why = "refusing to follow another user's symbolic link in a world-writable folder";
+			p->why = "refusing to follow another user's symbolic link in a world-writable directory";
 			return -EACCES;
 		}
 		path = target;

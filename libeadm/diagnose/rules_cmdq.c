@@ -55,7 +55,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, CMDQ_STATE) >= EADM_CMDQ_STATE_RECOVERING)
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " %s for completion, the oldest for %s",
-		    n, eadm_plural(n, "command waits", "commands wait"),
+		    n, eadm_plural(n, "command has been waiting", "commands have been waiting"),
 		    eadm_age_text(oldest, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CMDQ, now, waiting);
 }

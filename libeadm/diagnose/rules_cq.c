@@ -702,7 +702,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.help = "Requests fail because their peer had no receive posted (according to the newest 512 completions; the QP stays usable).",
 		.cause = "The application at the other end posts receives too slowly, or too few.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
-		.alike = "Retries do not count, because a receiver may be slow for a moment; only requests that were given up count.",
+		.alike = "Retries do not count, because a receiver may be slow for a moment; only requests that failed after all retries count.",
 		.look = look_not_ready,
 	}, {
 		.name = "failed-requests", .kind = DIAG_CQ, .two = true,

@@ -84,7 +84,7 @@ static void look_link(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
 			    *diag_text(now, DEV_NETDEV) ?
 				    diag_text(now, DEV_NETDEV) :
-				    "its network interface");
+				    "the network interface");
 	}
 	/* An unused port may be down on purpose. */
 	if (!used)
@@ -291,8 +291,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 		snprintf(at_us, sizeof(at_us), " %" PRIu64 " %s here", here,
 			 eadm_plural(here, "time", "times"));
 	if (given_up)
-		snprintf(lost, sizeof(lost), "; %" PRIu64 " %s given up", given_up,
-			 eadm_plural(given_up, "request was", "requests were"));
+		snprintf(lost, sizeof(lost), "; %" PRIu64 " %s failed", given_up,
+			 eadm_plural(given_up, "request has", "requests have"));
 	eadm_accuse(j, now, "requests found no receive posted%s%s%s within %s%s",
 		    at_peer, there && here ? " and" : "", at_us,
 		    diag_interval(now, then, age, sizeof(age)), lost);
@@ -368,7 +368,7 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(j, now,
 		    "%" PRIu64 " %s, %" PRIu64 " %s and %" PRIu64
-		    " %s of an ended process, opened %s ago",
+		    " %s in a context opened %s ago, whose process has ended",
 		    qps, eadm_plural(qps, "QP", "QPs"), cqs,
 		    eadm_plural(cqs, "CQ", "CQs"), mrs,
 		    eadm_plural(mrs, "MR", "MRs"),
@@ -461,7 +461,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "Requests find no receive posted, according to the counters.",
 		.cause = "The application at this end or at the peer posts receives too slowly.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev} --hw",
-		.alike = "An application that posts receives late is reported as a notice, unless a request was given up because of it.",
+		.alike = "An application that posts receives late is reported as a notice, unless a request failed because of it.",
 		.look = look_rnr,
 	}, {
 		.name = "link-flapping", .kind = DIAG_COUNTERS, .two = true,

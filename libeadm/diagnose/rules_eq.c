@@ -94,7 +94,7 @@ static void look_lost_interrupt(struct judge *j, const struct diag_row *now,
 
 	if (!eq_stands(now, then) || !diag_same(now, then, EQ_INTERRUPTS))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s pending in the queue of vector %" PRIu64 ", but no interrupt arrived for %s",
+	eadm_accuse(j, now, "%" PRIu64 " %s pending in the queue of vector %" PRIu64 ", but no interrupt has arrived for %s",
 		    pending, eadm_plural(pending, "event is", "events are"),
 		    diag_u64(now, EQ_VECTOR),
 		    diag_interval(now, then, age, sizeof(age)));
@@ -109,7 +109,7 @@ static void look_eq_stuck(struct judge *j, const struct diag_row *now,
 
 	if (!eq_stands(now, then) || diag_same(now, then, EQ_INTERRUPTS))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s pending; interrupts arrive, but no event was consumed for %s",
+	eadm_accuse(j, now, "%" PRIu64 " %s pending; interrupts arrive, but no event has been consumed for %s",
 		    pending, eadm_plural(pending, "event", "events"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
@@ -305,12 +305,12 @@ static void look_missed_event(struct judge *j, const struct diag_row *now,
 
 	if (!misses_event(now, then) ||
 	    eadm_follows(j, NULL, DIAG_EQ, eq, now,
-			 "is armed and has completions, but no event arrived"))
+			 "is armed and has completions, but no event has arrived"))
 		return;
 	/* The event is on its way. */
 	if (diag_u64(eq, EQ_PENDING))
 		return;
-	eadm_accuse(j, now, "armed; %u %s written since then, but no event arrived for %s",
+	eadm_accuse(j, now, "armed; %u %s written since then, but no event has arrived for %s",
 		    news, eadm_plural(news, "completion was", "completions were"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
@@ -471,18 +471,18 @@ const struct eadm_rule eadm_rules_notify[] = {
 	}, {
 		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "A CQ is armed and has completions, but no event arrived.",
+		.help = "A CQ is armed and has completions, but no event has arrived.",
 		.cause = "The doorbell that armed the CQ was lost, or the adapter did not raise the event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev} --hw",
-		.alike = "It does not matter whether the consumer is stopped or also polls: the adapter must raise the event whenever there are completions. A CQ that is armed for solicited events only is skipped.",
+		.alike = "A consumer that is stopped, or polls in addition to waiting for events, makes no difference: the adapter must raise the event whenever there are completions. A CQ that is armed for solicited events only is skipped.",
 		.look = look_missed_event,
 	}, {
 		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE,
 		.help = "Completions arrived in a CQ that is not armed, and no QP makes progress; if a process owns the CQ, it may have polled them.",
-		.cause = "The consumer sleeps without having requested another notification, or is stopped; this is harmless only if it also polls.",
+		.cause = "The consumer sleeps without having requested another notification, or is stopped; this is harmless only if it polls as well.",
 		.next = "eadm dump cq {id} -d {dev} --hw",
-		.alike = "An application that is stopped, sleeps, or also polls looks the same, so this is a notice.",
+		.alike = "An application that is stopped, sleeps, or polls as well looks the same, so this is a notice.",
 		.look = look_unarmed,
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,

@@ -227,7 +227,7 @@ static void look_connection(struct judge *j, const struct diag_row *now,
 	}
 	eadm_age_text(diag_u64(now, FAIL_AGE), age, sizeof(age));
 	owner_of(j, now, who, sizeof(who));
-	snprintf(text, sizeof(text), "a connection of %s with %s failed %s ago",
+	snprintf(text, sizeof(text), "a connection between %s and %s failed %s ago",
 		 who, diag_has(now, FAIL_PEER_ADDR) ?
 		 diag_text(now, FAIL_PEER_ADDR) : "an unknown peer", age);
 	if (is_one_more(j, now, text))

@@ -248,7 +248,7 @@ void eadm_look_gid(struct judge *j, const struct diag_row *now,
 			  diag_u64(setup, SETUP_GID_INDEX),
 			  diag_text(setup, SETUP_GID),
 			  *interface_elsewhere(j, now) ?
-				  ", of an interface in another network namespace" :
+				  " (interface in another network namespace)" :
 				  "");
 	}
 }

@@ -97,7 +97,7 @@ static void look_pinned(struct judge *j, const struct diag_row *now,
 	    owner->memlock == UINT64_MAX || !owner->memlock ||
 	    owner->pinned < NEARLY(owner->memlock))
 		return;
-	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has pinned %" PRIu64 " KiB; its limit (RLIMIT_MEMLOCK) is %" PRIu64 " KiB%s",
+	eadm_accuse(j, now, "process %s (PID %" PRIu64 ") has pinned %" PRIu64 " KiB; its limit (RLIMIT_MEMLOCK) is %" PRIu64 " KiB%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->pinned / 1024,
 		    owner->memlock / 1024,
 		    owner->pinned + PAGE > owner->memlock ?
@@ -116,7 +116,7 @@ static void look_files(struct judge *j, const struct diag_row *now,
 	if (!owner || !owner->max_files ||
 	    owner->files < NEARLY(owner->max_files))
 		return;
-	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") has %" PRIu64 " of %" PRIu64 " files open (RLIMIT_NOFILE)%s",
+	eadm_accuse(j, now, "process %s (PID %" PRIu64 ") has %" PRIu64 " of %" PRIu64 " files open (RLIMIT_NOFILE)%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->files,
 		    owner->max_files, owner->files < owner->max_files ? "" :
 		    ": opening a device, a completion channel or a connection fails with EMFILE");
@@ -205,7 +205,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 			 owner->memlock / 1024);
 	else if (all_known)
 		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits none of the processes that have the device open%s",
-			 who, sure ? ": the memory does not exist or may not be written, or the kernel has no pages for it." :
+			 who, sure ? ": the memory does not exist or is not writable, or the kernel has no pages for it." :
 			      ": the adapter has no room for the region, the memory does not exist, or the kernel has no pages for it.");
 	else
 		snprintf(text, sizeof(text), "%s. The process has ended, or its limit on locked memory is not visible.",

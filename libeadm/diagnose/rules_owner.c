@@ -10,7 +10,7 @@
 #include "eadm_nl.h"
 #include "judge.h"
 
-/* Describes why a process cannot serve its queues, to complete "its process is ...". */
+/* Describes why a process cannot serve its queues, to complete "process ... is ...". */
 static bool says(const struct diag_owner *owner, char *buf, size_t size)
 {
 	switch (owner->state) {
@@ -88,7 +88,7 @@ static void look_stopped(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	owner = eadm_diag_owner(eadm_judge_now(j), diag_u64(now, QP_PID));
-	eadm_accuse(j, now, "its process %s (PID %" PRIu64 ") is %s%s%s",
+	eadm_accuse(j, now, "process %s (PID %" PRIu64 ") is %s%s%s",
 		    diag_text(now, QP_COMM), diag_u64(now, QP_PID), what,
 		    *owner->group && !owner->frozen ? "; control group " : "",
 		    owner->frozen ? "" : owner->group);

@@ -217,8 +217,8 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 	else
 		snprintf(who, sizeof(who), "no peer responds");
 	if (given_up)
-		snprintf(end, sizeof(end), "; %" PRIu64 " %s given up (completion status 12)",
-			 given_up, eadm_plural(given_up, "was", "were"));
+		snprintf(end, sizeof(end), "; %" PRIu64 " %s failed (completion status 12)",
+			 given_up, eadm_plural(given_up, "request has", "requests have"));
 	eadm_accuse(j, now, "%s: within %s, %" PRIu64 " %s sent and none received, and requests were sent again %" PRIu64 " %s%s",
 		    who, diag_interval(now, then, age, sizeof(age)), sent,
 		    eadm_plural(sent, "packet was", "packets were"), times,
@@ -275,7 +275,7 @@ static bool peers_explain(struct judge *j, const struct diag_row *now)
 			continue;
 		peer = eadm_qp_peer(eadm_judge_now(j), &qps.row[i]);
 		if (!eadm_follows(j, NULL, DIAG_QP, peer, now,
-				  "requests to it were given up after all retries"))
+				  "requests to it failed after all retries"))
 			return false;
 		explained++;
 	}
@@ -293,7 +293,7 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 	if (!n)
 		return;
 	if (find_qps(j, now->dev, has_failed, &qp) == 1)
-		snprintf(who, sizeof(who), "; %s is in the state ERR, its peer is %s",
+		snprintf(who, sizeof(who), "; %s is in the state ERR, and its peer is %s",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 eadm_peer_text(qp, peer, sizeof(peer)));
 	/*
@@ -304,10 +304,10 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 	/* If no peer responds at all, a different rule reports this. */
 	if (is_unanswered(now, then) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
-			 "its requests were given up"))
+			 "its requests failed after all retries"))
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " %s given up after all retries (completion status 12) within %s%s",
-		    n, eadm_plural(n, "request was", "requests were"),
+	eadm_accuse(j, now, "%" PRIu64 " %s failed after all retries (completion status 12) within %s%s",
+		    n, eadm_plural(n, "request", "requests"),
 		    diag_interval(now, then, age, sizeof(age)), who);
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_RETRIES_EXCEEDED);
 	cite_traffic(j, now, then);
@@ -502,10 +502,10 @@ const struct eadm_rule eadm_rules_given_up[] = {
 	{
 		.name = "retries-exceeded", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Requests were given up after all retries, according to the counters.",
+		.help = "Requests failed after all retries, according to the counters.",
 		.cause = "The peer's process, machine or adapter is gone or too slow, packets are dropped in transit, or the peer's address leads to a different machine.",
 		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same commands at the peer",
-		.alike = "Requests that were given up before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive, and a peer on this machine has its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
+		.alike = "Requests that failed before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive, and a peer on this machine has its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
 		.look = look_given_up,
 	},
 	{ 0 }

@@ -148,7 +148,7 @@ static void accuse_connection(struct judge *j, const struct diag_row *now,
 		eadm_age_text(diag_u64(now, EVENT_STEP), step, sizeof(step));
 		snprintf(after, sizeof(after), ", %s after the previous step", step);
 	}
-	eadm_accuse(j, now, "connection of %s to %s port %" PRIu64 ": %s%s, %s ago",
+	eadm_accuse(j, now, "connection from %s to %s port %" PRIu64 ": %s%s, %s ago",
 		    name_of(now, EVENT_PID, EVENT_COMM, who, sizeof(who)),
 		    diag_text(now, EVENT_PEER_ADDR),
 		    diag_u64(now, EVENT_PEER_PORT), what, after,
@@ -274,7 +274,7 @@ static void look_forced(struct judge *j, const struct diag_row *now,
 		       diag_u64(change, CALL_TIME)) ||
 	    now->time - diag_u64(change, CALL_TIME) < TEARDOWN_NS)
 		return;
-	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state itself %s ago, and did not destroy it",
+	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state %s ago, and has not destroyed it",
 		    caller_of(change, who, sizeof(who)), now->id,
 		    ago(now, diag_u64(change, CALL_TIME), age, sizeof(age)));
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
@@ -436,7 +436,7 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, CALL_PINNED) + diag_u64(now, CALL_SIZE) <=
 		    diag_u64(now, CALL_MEMLOCK))
 		return;
-	eadm_accuse(j, now, "%s may lock %" PRIu64 " bytes of memory, had %" PRIu64 " bytes pinned, and failed to register %" PRIu64 " more %s ago",
+	eadm_accuse(j, now, "%s has a locked-memory limit of %" PRIu64 " bytes, had %" PRIu64 " bytes pinned, and failed to register %" PRIu64 " more %s ago",
 		    caller_of(now, who, sizeof(who)),
 		    diag_u64(now, CALL_MEMLOCK), diag_u64(now, CALL_PINNED),
 		    diag_u64(now, CALL_SIZE),
@@ -574,7 +574,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.name = "qp-forced-error", .kind = DIAG_QP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The owner of a connected QP moved it to the error state and did not destroy it.",
-		.cause = "The application gave up the connection, and waits for outstanding requests or leaked the QP.",
+		.cause = "The application has given up the connection, and is waiting for outstanding requests or has leaked the QP.",
 		.next = "eadm trace --opcode modify-qp -d {dev}",
 		.alike = "A QP that is being torn down is excluded: it is destroyed, or was disconnected. A QP that the adapter moved to the error state is excluded, too, because no such call was made.",
 		.look = look_forced,
@@ -589,7 +589,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 	}, {
 		.name = "limit-exceeded", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "An object could not be created within the last ten minutes because it exceeds a limit of the device.",
+		.help = "An object could not be created within the last ten minutes because it would exceed a limit of the device.",
 		.cause = "The application requests more than the device supports.",
 		.next = "eadm info {dev}",
 		.alike = "A process that then succeeded with a smaller request, as when probing for the limit, does not count, nor does a call that failed within all limits.",

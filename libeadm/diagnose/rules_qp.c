@@ -346,7 +346,7 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 			wait_for_peer(j, &e);
 		return;
 	}
-	eadm_accuse(j, now, "%u send %s posted, but none was sent or completed for %s",
+	eadm_accuse(j, now, "%u send %s posted, but nothing has been sent or completed for %s",
 		    n, eadm_plural(n, "entry is", "entries are"),
 		    diag_interval(now, then, age, sizeof(age)));
 	if (!peer.now)
@@ -383,7 +383,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 			     eadm_plural(n, "entry", "entries"));
 		return;
 	}
-	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", waits with %u %s to send for %s",
+	eadm_accuse(j, now, "no receive is posted, and the peer, %s QP %" PRIu64 ", has had %u %s to send for %s",
 		    sender.now->device, sender.now->id, n,
 		    eadm_plural(n, "entry", "entries"),
 		    diag_interval(now, then, age, sizeof(age)));
@@ -426,7 +426,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 	if (gave_up(now)) {
 		eadm_accuse(
 			j, now,
-			"the connection was given up %s ago: the peer %s did not respond after all retries",
+			"the connection failed %s ago: the peer %s did not respond after all retries",
 			eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
 				      sizeof(age)),
 			diag_text(now, QP_PEER_ADDR));
@@ -722,7 +722,7 @@ static void look_plain_error(struct judge *j, const struct diag_row *now,
 		return;
 	/* If the QP had a peer, this may be the reason. */
 	if (given_up && diag_u64(now, QP_DEST_QPN))
-		snprintf(text, sizeof(text), "; the port has given up %" PRIu64 " %s after all retries so far",
+		snprintf(text, sizeof(text), "; %" PRIu64 " %s failed after all retries on this port so far",
 			 given_up, eadm_plural(given_up, "request", "requests"));
 	eadm_accuse(j, now, "in error for at least %s%s%s%s",
 		    diag_interval(now, then, age, sizeof(age)),
@@ -832,7 +832,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
 		.help = "Posted requests are not seen by the adapter.",
-		.cause = "The write to the doorbell was lost, or the process was stopped before it.",
+		.cause = "The doorbell write was lost, or the process was stopped before the write.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
 		.alike = "An adapter can delay fetching send requests until it has finished earlier ones, and fetching receive requests until a message arrives. Unfetched sends are therefore reported only if the adapter is idle, and unfetched receives only if a message is waiting.",
 		.look = look_doorbell,
@@ -863,7 +863,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The peer does not respond: everything is retransmitted, or the connection was given up.",
+		.help = "The peer does not respond: everything is retransmitted, or the connection has failed.",
 		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
 		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If the port may be dropping packets, and its counters cannot be read, this is a notice.",

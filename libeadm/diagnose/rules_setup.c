@@ -152,7 +152,7 @@ static bool is_foreign(struct judge *j, const struct diag_row *dev)
 		    module, whose);
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	snprintf(remedy, sizeof(remedy),
-		 "load %s.ko of eadm in its place, or continue with the data from RDMA netlink",
+		 "load eadm's %s.ko instead, or continue with the data from RDMA netlink",
 		 module);
 	eadm_judge_next(j, remedy);
 	return true;
@@ -235,10 +235,10 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "RLIMIT_MEMLOCK (%" PRIu64 " KiB) does not apply to this process: it has CAP_IPC_LOCK",
 			  bytes / 1024);
 	else if (bytes < MEMLOCK_MIN)
-		eadm_accuse(j, now, "locked memory of this process: %" PRIu64 " KiB; each process has its own limit",
+		eadm_accuse(j, now, "RLIMIT_MEMLOCK of this process: %" PRIu64 " KiB; each process has its own limit",
 			    bytes / 1024);
 	else
-		eadm_pass(j, now, "locked memory of this process: %" PRIu64 " KiB",
+		eadm_pass(j, now, "RLIMIT_MEMLOCK of this process: %" PRIu64 " KiB",
 			  bytes / 1024);
 	eadm_cite(j, DIAG_MACHINE, now, MACHINE_MEMLOCK);
 }
@@ -284,7 +284,7 @@ static void look_hidden_driver(struct judge *j, const struct diag_row *dev)
 	/* The family is known, because is_hidden() requires one. */
 	put_origin(j, eadm_family_find(driver), whose, sizeof(whose));
 	if (!eadm_judge_module(j, "eadm"))
-		eadm_accuse(j, dev, "driver %s%s; its %sfirmware cannot be read",
+		eadm_accuse(j, dev, "driver %s%s; %sfirmware cannot be read",
 			    driver, whose, *whose ? "" : "origin and ");
 	else
 		eadm_accuse(j, dev, "driver %s, which is not eadm's%s and does not support the companion module",
@@ -419,7 +419,7 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 
 	(void)then;
 	if (!diag_u64(now, DEV_VECTORS)) {
-		eadm_judge_hidden(j, now, "number of its interrupt vectors");
+		eadm_judge_hidden(j, now, "number of the device's interrupt vectors");
 		return;
 	}
 	have = diag_u64(now, DEV_VECTORS);
@@ -494,7 +494,7 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 		first = first ? first : cpus;
 	}
 	if (!all)
-		eadm_judge_hidden(j, now, "CPUs of its interrupts");
+		eadm_judge_hidden(j, now, "CPUs of the device's interrupts");
 	if (known < 2)
 		return;
 	if (spread)
@@ -517,11 +517,11 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 	if (!eadm_judge_knows(j, setup, SETUP_IOMMU))
 		return;
 	if (!*type)
-		eadm_pass(j, now, "no IOMMU translates its DMA");
+		eadm_pass(j, now, "the device's DMA is not translated by an IOMMU");
 	else if (!strcmp(type, "identity"))
-		eadm_pass(j, now, "the IOMMU passes its DMA through");
+		eadm_pass(j, now, "the IOMMU passes the device's DMA through");
 	else
-		eadm_accuse(j, now, "the IOMMU translates its DMA (%s), so registering memory takes longer",
+		eadm_accuse(j, now, "the IOMMU translates the device's DMA (%s), so registering memory takes longer",
 			    type);
 }
 
@@ -579,7 +579,7 @@ static void look_in_use(struct judge *j, const struct diag_row *now,
 		eadm_pass(j, now, "%" PRIu64 " user %s open", n,
 			  eadm_plural(n, "context is", "contexts are"));
 	else
-		eadm_pass(j, now, "no process has it open: if an application is running, it uses a different transport, such as TCP (fi_info lists the devices of %s)",
+		eadm_pass(j, now, "no process has the device open: if an application is running, it uses a different transport, such as TCP (fi_info lists the devices of %s)",
 			  library);
 }
 
@@ -632,7 +632,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "memlock", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "The caller may lock less than 64 MiB of memory.",
+		.help = "The caller's limit on locked memory is below 64 MiB.",
 		.cause = "The limit on locked memory has its default value, which is too small for memory registration.",
 		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
 		.alike = "Only the caller's limit is checked, and applications may have a different limit, so this is a notice.",
@@ -737,7 +737,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "in-use", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Reports whether a process has the device open; never a fault.",
-		.cause = "The state depends on running applications.",
+		.cause = "The state depends on which applications are running.",
 		.next = "eadm dump ctx -d {dev}",
 		.alike = "A machine without a job looks the same, so this is never a fault.",
 		.look = look_in_use,

@@ -105,7 +105,7 @@ static void look_response(struct judge *j, const struct diag_row *now,
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ADMIN ||
 	    !diag_lately(now, then, EQ_UNDELIVERED, EQ_LAST_UNDELIVERED, &ago))
 		return;
-	eadm_accuse(j, now, "the interrupt for the response to a command was not delivered %s ago, so the guest's driver does not read the response",
+	eadm_accuse(j, now, "%s ago, the interrupt for a command response was not delivered, so the guest's driver has not read the response",
 		    eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -259,7 +259,7 @@ static void look_held(struct judge *j, const struct diag_row *now,
 {
 	uint64_t waits = diag_u64(now, QP_WAITS_FOR);
 	uint32_t n = diag_apart(now, QP_HW_SQ_PI, QP_HW_SQ_CI);
-	const char *wait = eadm_plural(n, "request waits", "requests wait");
+	const char *wait = eadm_plural(n, "request has waited", "requests have waited");
 	bool shown = diag_has(now, QP_WAITS_FOR);
 	char age[32];
 
@@ -293,7 +293,7 @@ static void look_held(struct judge *j, const struct diag_row *now,
 		eadm_judge_cause(j, "The QP of the peer is not connected, or its virtual machine is gone.");
 		break;
 	default:
-		eadm_accuse(j, now, "%u %s posted, but the adapter passed none to its backend for %s",
+		eadm_accuse(j, now, "%u %s posted, but the adapter has passed none to its backend for %s",
 			    n, eadm_plural(n, "request was", "requests were"),
 			    age);
 		break;

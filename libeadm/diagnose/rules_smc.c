@@ -36,10 +36,10 @@ static void advise(struct judge *j, uint64_t code)
 	case EADM_SMC_REASON_CONFIRM_LINK_TIMEOUT:
 	case EADM_SMC_REASON_ADD_LINK_TIMEOUT:
 	case EADM_SMC_REASON_LINK_NOT_READY:
-		eadm_judge_next(j, "eadm test between the two hosts: packets over RDMA may be filtered on the way; eadm diagnose on the peer");
+		eadm_judge_next(j, "eadm test between the two hosts, in case a firewall drops RDMA packets; on the peer: eadm diagnose");
 		return;
 	case EADM_SMC_REASON_PEER_DECLINED:
-		eadm_judge_next(j, "eadm dump smc-fallback on the peer, which reports its own reason");
+		eadm_judge_next(j, "on the peer, which reports its own reason: eadm dump smc-fallback");
 		return;
 	case EADM_SMC_REASON_OUT_OF_MEMORY:
 	case EADM_SMC_REASON_REGISTRATION_FAILED:

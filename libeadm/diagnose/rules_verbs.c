@@ -118,7 +118,7 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 		   fault_of(now, "libibverbs", why, sizeof(why))) {
 		eadm_accuse(j, now, "libibverbs cannot list devices: %s", why);
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
-		eadm_judge_cause(j, "A file of libibverbs is damaged, or may not be read by the caller.");
+		eadm_judge_cause(j, "A file of libibverbs is damaged, or not readable by the caller.");
 		eadm_judge_next(j, "restore the mode of the file, or reinstall its package (rdma-core)");
 	} else {
 		eadm_pass(j, now, "libibverbs is installed");
@@ -148,11 +148,11 @@ static void lacks_provider(struct judge *j, const struct diag_row *dev,
 	if (fault_of(verbs, provider, why, sizeof(why))) {
 		eadm_accuse(j, dev, "libibverbs cannot load the provider %s: %s",
 			    provider, why);
-		eadm_judge_cause(j, "A file of the provider is missing or damaged, belongs to a different version of libibverbs, or may not be read by the caller.");
+		eadm_judge_cause(j, "A file of the provider is missing or damaged, belongs to a different version of libibverbs, or is not readable by the caller.");
 		eadm_judge_next(j, "install ibverbs-providers (rdma-core) in the same version as libibverbs, or restore the mode of the file");
 	} else if (fault_of(verbs, "libibverbs", why, sizeof(why))) {
 		eadm_accuse(j, dev, "libibverbs does not list it: %s", why);
-		eadm_judge_cause(j, "A file of libibverbs may not be read by the caller.");
+		eadm_judge_cause(j, "A file of libibverbs is not readable by the caller.");
 		eadm_judge_next(j, "restore the mode of the file, or reinstall rdma-core");
 	} else if (!has_word(diag_text(verbs, VERBS_CONFIGURED), provider)) {
 		eadm_accuse(j, dev, "libibverbs does not list it: no file in /etc/libibverbs.d names the provider %s (%s.driver is missing)",
@@ -343,7 +343,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.name = "rdma-cm", .kind = DIAG_VERBS, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot make connections through rdma_cm.",
-		.cause = "The module rdma_ucm is not loaded, or the caller may not open its file.",
+		.cause = "The module rdma_ucm is not loaded, or the caller is not permitted to open its file.",
 		.next = "add a udev rule, or add the user to the group that owns the file",
 		.alike = "Applications may run as another user: only the caller's permission is checked.",
 		.look = look_rdma_cm,
@@ -367,7 +367,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The caller cannot open the device.",
-		.cause = "The device file does not exist, or the caller may not open it.",
+		.cause = "The device file does not exist, or the caller is not permitted to open it.",
 		.next = "add a udev rule, add the user to the group that owns the file, or start containers with --device",
 		.alike = "In a container that sees the host's devices, but has files only for the devices assigned to it, this is a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,

@@ -86,7 +86,7 @@ const char *eadm_companion_why(const struct eadm_ctx *ctx)
 {
 	switch (ctx->devices.family_err) {
 	case 0:
-		return "its driver does not support the companion module";
+		return "the driver does not support the companion module";
 	case -ENOENT:
 		return EADM_COMPANION_ABSENT;
 	case -ENODATA:

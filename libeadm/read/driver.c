@@ -199,7 +199,7 @@ const char *eadm_driver_why(struct eadm_ctx *ctx, const struct eadm_device *dev)
 	for (i = 0; !devices->family_err && i < devices->n; i++) {
 		if ((!dev || dev == &devices->dev[i]) &&
 		    is_other_build(ctx, &devices->dev[i]))
-			return "its driver and eadm.ko come from different builds";
+			return "the driver and eadm.ko come from different builds";
 	}
 	return eadm_companion_why(ctx);
 }
@@ -219,7 +219,7 @@ int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		return eadm_fail(ctx, -EOPNOTSUPP, "%s",
 				 eadm_driver_why(ctx, dev));
 	return eadm_fail(ctx, -EOPNOTSUPP, "%s%s",
-			 dev ? "its driver does not support diagnostics" :
+			 dev ? "the driver does not support diagnostics" :
 			       "not supported by the drivers of these devices",
 			 probed ? "; eadm probe start records calls of any driver" :
 				  "");

@@ -84,7 +84,7 @@ static int open_node(struct eadm_trace *trace, const char *device)
 		return trace->fd;
 	if (!(info.features & EADM_FEATURE_TRACE))
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "its driver has no flight recorder");
+				 "the driver has no flight recorder");
 	if (info.trace_rec_max > sizeof(trace->data))
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "record size %u not supported",

@@ -53,7 +53,7 @@ static int find_node(struct eadm_ctx *ctx, const char *device,
 	if (dir)
 		closedir(dir);
 	if (ret)
-		eadm_fail(ctx, ret, "the companion module provides no device node for it");
+		eadm_fail(ctx, ret, "the companion module provides no node for this device");
 	return ret;
 }
 
@@ -72,7 +72,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	fd = eadm_root_open(ctx, O_RDONLY | O_NONBLOCK, "%s", path);
 	if (fd < 0)
 		return eadm_fail(ctx, -errno, errno == EACCES ?
-				 "%s: %s (eadm(4) describes the rights to open it)" :
+				 "%s: %s (eadm(4) describes the required rights)" :
 				 "%s: %s", path, strerror(errno));
 	*info = (struct eadm_ioc_info){ .size = sizeof(*info) };
 	if (ioctl(fd, EADM_IOC_INFO, info))

@@ -117,7 +117,7 @@ static int section(struct pcapng *p, const unsigned char *b)
 	st->section = true;
 	st->n_ifs = 0;
 	if (get16(b + 12, st->swap) != 1)
-		return bad(p, "unsupported major version of the format");
+		return bad(p, "unsupported major version");
 	return 0;
 }
 

@@ -312,7 +312,7 @@ static void put_limits(struct eadm_answer *answer, const char *number)
 }
 
 /*
- * Puts true if the limit of locked memory does not apply to registrations by this
+ * Puts true if the limit on locked memory does not apply to registrations by this
  * process.
  */
 void eadm_local_put_ipc_lock(struct eadm_answer *answer, uint16_t attr)

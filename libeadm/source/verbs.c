@@ -28,7 +28,7 @@
 
 #define LIBIBVERBS	"libibverbs.so.1"
 EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
-		  "limits of devices and state of providers");
+		  "device limits and provider state");
 #define LIBRDMACM	"librdmacm.so.1"
 EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 		  "list of librdmacm's devices if a device cannot be opened");

@@ -164,8 +164,8 @@ unready() { # FILE COUNTER=GROWTH...
 	[ "$(unready "$one" rx-rnr-naks=40)" = "notice receiver-not-ready requests found no receive posted 40 times at the peer within 1.0 s" ]
 	# What is dropped is answered.
 	[ "$(unready "$one" tx-rnr-naks=40 no-receive-buffer=38)" = "notice receiver-not-ready requests found no receive posted 40 times here within 1.0 s" ]
-	[ "$(unready "$one" rx-rnr-naks=40 tx-rnr-naks=1 rnr-retries-exceeded=1)" = "warning receiver-not-ready requests found no receive posted 40 times at the peer and 1 time here within 1.0 s; 1 request was given up" ]
-	[ "$(unready "$one" rnr-retries-exceeded=12)" = "warning receiver-not-ready requests found no receive posted 12 times at the peer within 1.0 s; 12 requests were given up" ]
+	[ "$(unready "$one" rx-rnr-naks=40 tx-rnr-naks=1 rnr-retries-exceeded=1)" = "warning receiver-not-ready requests found no receive posted 40 times at the peer and 1 time here within 1.0 s; 1 request has failed" ]
+	[ "$(unready "$one" rnr-retries-exceeded=12)" = "warning receiver-not-ready requests found no receive posted 12 times at the peer within 1.0 s; 12 requests have failed" ]
 	# Each end may be late now and then.
 	! unready "$one" rx-rnr-naks=9 tx-rnr-naks=9
 }
@@ -433,7 +433,7 @@ of_uverbs() {
 	EOF
 	[ "$(of_check "$here.active" netdev)" = "note none of its network interfaces is in this network namespace" ]
 	[ "$(of_check "$here.down" netdev)" = "fail no network interface belongs to it" ]
-	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*", of an interface in another network namespace" ]]
+	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*" (interface in another network namespace)" ]]
 	run --separate-stderr eadm --from "$here" check
 	[ "$status" = 0 ]
 	run --separate-stderr eadm --from "$here" check --strict
@@ -583,10 +583,10 @@ again() {
 	again "$here" 2
 	run --separate-stderr eadm --from "$here" check
 	[ "$status" = 6 ]
-	[ "${stderr_lines[0]}" = "eadm: check: setup of devices: Input/output error" ]
+	[ "${stderr_lines[0]}" = "eadm: check: device setup: Input/output error" ]
 	[[ $output == *"ok driver cloud_0: "* ]]
 	run --separate-stderr eadm --from "$here" check --json
-	[ "$(jq -c '.notes[0]' <<<"$output")" = '{"what":"setup of devices","why":"Input/output error"}' ]
+	[ "$(jq -c '.notes[0]' <<<"$output")" = '{"what":"device setup","why":"Input/output error"}' ]
 	[ "$(valid --from "$here" check --json)" = 1 ]
 }
 
@@ -694,7 +694,7 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C
 	run eadm --from "$BATS_TEST_TMPDIR/builds" ver
 	[[ $output == *"companion of cloud_1"*"different build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
 	[[ $output != *"companion of cloud_0"* ]]
-	fails 5 "eadm: dump: event queues: its driver and eadm.ko come from different builds" \
+	fails 5 "eadm: dump: event queues: the driver and eadm.ko come from different builds" \
 		--from "$BATS_TEST_TMPDIR/builds" dump eq -d cloud_1
 }
 
@@ -715,7 +715,7 @@ note cloud_1 the loaded driver $FAMILY is not eadm's (in-tree, srcversion 1A2B3C
 	[ "$(jq -r .severity <<<"$rows" | sort -u)" = notice ]
 	[[ $rows == *"QP 400 of ib_write_bw (PID 4801) failed 42 s ago: retries exceeded, peer 10.77.1.1; its process has ended"* ]]
 	[[ $rows == *"QP 1 of ib_write_bw (PID 4711) failed 103 s ago: recv access; its process still exists"* ]]
-	[[ $rows == *"a connection of [nvme_rdma] with 10.77.1.1 failed 22 s ago: timeout"* ]]
+	[[ $rows == *"a connection between [nvme_rdma] and 10.77.1.1 failed 22 s ago: timeout"* ]]
 	# What was lost with the adapter is listed there.
 	[ "$(jq -c 'select(.rule == "past-device-failure") | .affects | map(.id)' <<<"$rows")" = "[2]" ]
 	# Of the same there are past failures that explain nothing.

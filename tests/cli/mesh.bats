@@ -64,7 +64,7 @@ host both adapter" ]
 	wait
 	[ "$(faults)" = "host both absent
 host both adapter" ]
-	[ "$stderr" = "eadm: test: 127.0.0.1: refused: it has another secret" ]
+	[ "$stderr" = "eadm: test: 127.0.0.1: refused: it has a different secret" ]
 	grep -q "rank 0 closed the connection: its secret differs, or it ended" "$BATS_TEST_TMPDIR/1"
 }
 
@@ -94,7 +94,7 @@ host both adapter" ]
 
 @test "too few file descriptors are an error" {
 	ulimit -n 200
-	fails 1 "eadm: test: mesh: the limit of open files is 200, the number needed 484: raise it (ulimit -Hn)" \
+	fails 1 "eadm: test: mesh: the limit on open files is 200, but 484 are required: raise it (ulimit -Hn)" \
 		test mesh --rank 0 --ranks 100 -p "$(port)"
 }
 
@@ -113,20 +113,20 @@ host both adapter" ]
 	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
 	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
 	printf 'a\nb\n' >"$BATS_TEST_TMPDIR/hosts"
-	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: the number of hosts is 2, that of ranks 3" \
+	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: the number of hosts is 2, but the number of ranks is 3" \
 		test mesh --hosts "$BATS_TEST_TMPDIR/hosts" --rank 1 --ranks 3
 }
 
 @test "wrong use of a mesh" {
 	fails 2 "eadm: test: mesh: the rank is unknown: use a launcher, or --rank" test mesh
 	fails 2 "eadm: test: mesh: the number of ranks is unknown: add --ranks" test mesh --rank 1
-	fails 2 "eadm: test: mesh: rank 2: below the number of ranks, 2" test mesh --rank 2 --ranks 2
-	fails 2 "eadm: test: --size: from 64 to 1048576 in a mesh" test mesh --rank 1 --ranks 2 -s 63
+	fails 2 "eadm: test: mesh: rank 2: must be below the number of ranks, 2" test mesh --rank 2 --ranks 2
+	fails 2 "eadm: test: --size: must be from 64 to 1048576 in a mesh" test mesh --rank 1 --ranks 2 -s 63
 	printf 'a\nb c\n' >"$BATS_TEST_TMPDIR/hosts"
 	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts:2: more than one word" test mesh --hosts "$BATS_TEST_TMPDIR/hosts"
 	printf 0123456789abcdef >"$BATS_TEST_TMPDIR/key"
 	chmod 644 "$BATS_TEST_TMPDIR/key"
-	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/key: mode 0644: only its owner may read it (chmod 600)" \
+	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/key: mode 0644: must be accessible to its owner only (chmod 600)" \
 		test mesh --rank 1 --ranks 2 --secret "$BATS_TEST_TMPDIR/key"
 	unset EADM_MESH_SECRET
 	fails 2 "eadm: test: mesh: no secret: set EADM_MESH_SECRET, or use --secret" test mesh --rank 1 --ranks 2

@@ -63,10 +63,10 @@ qpns() {
 	    cap.dump("qp", rows)
 	    cap.write(path)
 	EOF
-	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of its queue pairs are unknown (RDMA netlink shows only those of rdma_cm)" \
+	blind 5 "dump: rxe0: --peer: cannot be applied: the peers of the queue pairs are unknown (RDMA netlink shows only those of rdma_cm)" \
 		--from "$job" dump qp --peer 10.9.0.1
 	for option in netns cgroup-id; do
-		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: its queue pairs have no $option" \
+		blind 5 "dump: rxe0: --${option%-id}: cannot be applied: the queue pairs have no $option" \
 			--from "$job" dump qp "--${option%-id}" 1
 	done
 	blind 5 "dump: rxe0: --state: cannot be applied: the device has no state" \
@@ -78,7 +78,7 @@ qpns() {
 	run --separate-stderr eadm --from "$job" dump qp 17 --hw
 	[ "$status" = 5 ]
 	[[ $output == *"rxe0    17 rc   rts "* ]]
-	[ "$stderr" = "eadm: dump: rxe0: --hw: its queue pairs have no adapter context" ]
+	[ "$stderr" = "eadm: dump: rxe0: --hw: queue pairs have no adapter context" ]
 	run --separate-stderr eadm --from "$RXE" stat cq --hw
 	[ "$status" = 5 ]
 	# What no row shows for lack of a right.

@@ -114,7 +114,7 @@ static void check_self(void)
 	   "unless the rank is known");
 	place = (struct place){ .has_ranks = true, .ranks = 3 };
 	ok(!strcmp(hosts_of("node1\nnode2\n", "node2", &place),
-		   ": the number of hosts is 2, that of ranks 3"),
+		   ": the number of hosts is 2, but the number of ranks is 3"),
 	   "a file with another number of hosts than --ranks is refused");
 }
 
@@ -156,7 +156,7 @@ static bool owner_is_checked(void)
 	size_t len;
 	bool good = geteuid() || (!chown(path, 65534, -1) &&
 		    secret_read(path, get, secret, &len, why) &&
-		    strstr(why, "another user owns it"));
+		    strstr(why, "owned by another user"));
 
 	unlink(path);
 	return good;

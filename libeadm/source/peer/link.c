@@ -76,7 +76,7 @@ static int open_socket(struct eadm_link *link)
 				 "%s: not the control socket of an adapter",
 				 link->path);
 	return eadm_fail(link->ctx, -err, err == ECONNREFUSED ?
-			 "%s: no program listens on this socket" : "%s: %s",
+			 "%s: no program is listening on this socket" : "%s: %s",
 			 link->path, strerror(err));
 }
 

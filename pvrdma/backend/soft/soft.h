@@ -298,8 +298,8 @@ struct soft_qp *soft_responder(struct soft_port *port, uint32_t qpn, uint32_t re
 /* Called when a request has arrived. */
 void soft_establish(struct soft_qp *peer);
 /*
- * Returns 0 if the request may begin, and a receive was taken if it needs one. Otherwise,
- * returns the error, whose effects on the responder have been applied.
+ * Returns 0 if the request may begin, and a receive was taken if it needs one. Otherwise
+ * applies the error's effects to the responder and returns the error.
  */
 int soft_respond_begin(struct soft_qp *peer, const struct soft_request *request);
 /* Checks the memory of the request, without taking a receive. */

@@ -44,7 +44,7 @@
 #define VERBS_LARGE 1024
 /* Timeout of the destruction of a region or a QP: both are disabled long before that. */
 #define VERBS_END_NS 2000000u
-/* Maximum unused address handles cached by a port, and for how long. */
+/* Limits of a port's cache of unused address handles: number and age. */
 #define VERBS_AHS 256
 #define VERBS_AH_NS (30ull * 1000000000u)
 

@@ -142,7 +142,7 @@ rootless() { # KIB COMMAND...
 }
 rootless_pod() {
 	ends 0 rootless 64 eadm check --json &&
-		has_row memlock "note locked memory of this process: 64 KiB; each process has its own limit" &&
+		has_row memlock "note RLIMIT_MEMLOCK of this process: 64 KiB; each process has its own limit" &&
 		! rootless 64 timeout 20 ibv_rc_pingpong -d "$dev" -g 1 -s 1000000 >"$work/said" 2>&1 &&
 		said "Couldn't register MR"
 }

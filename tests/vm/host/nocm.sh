@@ -73,9 +73,9 @@ check "and then there is room again" until_true 30 ask_tcp 0 --no-cm "$addr" -t 
 end_tcp "they are no failures either" 0
 serve_tcp --no-cm
 check "a GID of the other RoCE version is refused" turns_away v1 "refused: 4" \
-	"refused: the GIDs of both ends differ in RoCE version"
+	"refused: the GIDs of the two ends have different RoCE versions"
 check "another type of queue pairs" turns_away type "refused: 3" \
-	"refused: the server's adapter uses a different type of queue pairs"
+	"refused: the server's adapter uses a different queue pair type"
 check "a GID to which no route leads" turns_away gid "refused: 7" \
 	"route failed: from $dev, GID $index .*, to GID ::ffff:10.9.0.77: "
 check "data after the request" turns_away more "welcome, then closed" \

@@ -83,13 +83,13 @@ sample before
 gives_up() {
 	goes_on "status 12" && sample after && between >/dev/null
 	found peer-unresponsive | tee "$work/found"
-	grep -qE "^critical the peer of QP [0-9]+ of lonely \($job\), QP 7, whose address is not visible, does not respond: within .*, [67] packets were sent and none received, and requests were sent again 6 times; 1 was given up \(completion status 12\)" "$work/found" &&
+	grep -qE "^critical the peer of QP [0-9]+ of lonely \($job\), QP 7, whose address is not visible, does not respond: within .*, [67] packets were sent and none received, and requests were sent again 6 times; 1 request has failed \(completion status 12\)" "$work/found" &&
 		same "" "$(found retries-exceeded)"
 }
 check "12: diagnose names QP, process, peer and retries" gives_up
 later() {
 	ends 0 "${as_user[@]}" eadm diagnose --json && found qp-in-error | tee "$work/found"
-	grep -qE "^notice in error for at least .*; its peer is QP 7, whose address is not visible; the port has given up [0-9]+ requests? after all retries so far" "$work/found" &&
+	grep -qE "^notice in error for at least .*; its peer is QP 7, whose address is not visible; [0-9]+ requests? failed after all retries on this port so far" "$work/found" &&
 		same "" "$(found retries-exceeded)$(found peer-unresponsive)"
 }
 check "12: later, its QP is a notice with what is known" later
@@ -104,7 +104,7 @@ sample before
 beside() {
 	goes_on "status 12" && moves && sample after && between >/dev/null
 	same "" "$(found peer-unresponsive)" && found retries-exceeded | tee "$work/found"
-	grep -qE "^warning 1 request was given up after all retries \(completion status 12\) within .*; QP [0-9]+ of lonely \($job\) is in the state ERR, its peer is QP 7," "$work/found"
+	grep -qE "^warning 1 request failed after all retries \(completion status 12\) within .*; QP [0-9]+ of lonely \($job\) is in the state ERR, and its peer is QP 7," "$work/found"
 }
 check "12: only the one that failed is named" beside
 end

@@ -21,7 +21,7 @@ sums() { # CLIENTS SERVERS: those on TCP; none is on RDMA
 }
 
 absent() {
-	ends 0 eadm dump smc && same "eadm: dump: no connections of SMC" "$(<"$work/said")" &&
+	ends 0 eadm dump smc && same "eadm: dump: no SMC connections" "$(<"$work/said")" &&
 		ends 0 eadm dump smc-fallback && ! grep -q '^smc ' /proc/modules
 }
 check "without the module there is nothing to show, and it is not loaded" absent

@@ -43,7 +43,7 @@ blocked() {
 if until_true 30 blocked; then
 	held() {
 		ends 0 "${as_user[@]}" eadm diagnose && said "^notice owner-stopped $dev" &&
-			said "its process scenes \(PID $scene\) is in uninterruptible sleep"
+			said "process scenes \(PID $scene\) is in uninterruptible sleep"
 	}
 	# The page of the call may be preceded by pages of the program's own.
 	check "unprobed: a process that a call holds is named" until_true 60 held

@@ -81,7 +81,7 @@ check "  it is not accused" no_verdict qp-forced-error
 end teardown
 stays "a process moves its QP to the error state, and keeps it" forced $src/scenes $dev rc forced "$index"
 pause 1.5
-check "  qp-forced-error names process and QP" eval 'verdict qp-forced-error "scenes \(PID ${kept[forced]}\) moved QP [0-9]+ to the error state itself"'
+check "  qp-forced-error names process and QP" eval 'verdict qp-forced-error "scenes \(PID ${kept[forced]}\) moved QP [0-9]+ to the error state"'
 end forced
 
 ip address add 10.79.0.50/24 dev probe0
@@ -109,7 +109,7 @@ stays "a process registers what it may lock" locks $src/scenes $dev memlock 1048
 check "  it is not accused" no_verdict memlock-refused
 end locks
 stays "a process may not lock so much" memlock $src/scenes $dev memlock 65536 1048576
-check "  memlock-refused names process, limit and size" eval 'verdict memlock-refused "scenes \(PID ${kept[memlock]}\) may lock 65536 bytes .* register 1048576 more"'
+check "  memlock-refused names process, limit and size" eval 'verdict memlock-refused "scenes \(PID ${kept[memlock]}\) has a locked-memory limit of 65536 bytes, .* register 1048576 more"'
 end memlock
 
 # ---- registrations

@@ -20,9 +20,9 @@ load ../../../cli/common
 }
 
 @test "values of a setting get a hint" {
-	fails 2 "eadm: conf: cubix: not a valid value of cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
+	fails 2 "eadm: conf: cubix: invalid value for cc (did you mean 'cubic'?)" --from "$TWO" conf set cc cubix
 	run --separate-stderr eadm --from "$TWO" conf set cc xyzzy
-	[[ $stderr == "eadm: conf: xyzzy: not a valid value of cc ("*cubic*")" ]]
+	[[ $stderr == "eadm: conf: xyzzy: invalid value for cc ("*cubic*")" ]]
 }
 
 @test "eadm(1) names the page" {
