@@ -20,13 +20,17 @@ DRIVER = f"/sys/bus/pci/drivers/{FAMILY}"
 DEVICES = [f"{FAMILY}_0", f"{FAMILY}_1"]
 VERBS = "/sys/class/infiniband"
 LIMIT = 60 * int(os.environ.get("EADM_PATIENCE", 1))
-CONTROLS = ("ib_send_bw", "fi_pingpong")
+CONTROLS = ("ib_send", "fi_pingpong")
 # Name: port, command, devices of server and client.
 RUNS = {"efa": {
     "ibv_ud_pingpong -e": (18515, "ibv_ud_pingpong -e -g 0 -n 1000 -d {}", "efa_0", "efa_1"),
-    "ib_send_bw": (18515, "ib_send_bw -c SRD -s 4096 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
-    "fi_pingpong": (47592, "fi_pingpong -p efa -e rdm -I 100 -d {}", "efa_0-rdm", "efa_1-rdm"),
-}, "erdma": {}}
+    "ib_send_lat -c SRD": (18515, "ib_send_lat -c SRD -s 64 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
+    "ib_send_lat -c UD": (18515, "ib_send_lat -c UD -s 64 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
+    "ib_send_bw -c SRD": (18515, "ib_send_bw -c SRD -s 4096 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
+    "ib_send_bw -c UD": (18515, "ib_send_bw -c UD -Q 1 -s 2048 -n 1000 -x 0 -F -d {}", "efa_0", "efa_1"),
+} | {f"fi_pingpong -S {size}": (47592, f"fi_pingpong -p efa -e rdm -I 200 -S {size} -d {{}}",
+                              "efa_0-rdm", "efa_1-rdm") for size in (64, 4096, 65536)},
+    "erdma": {}}
 
 
 def wait_until(what, condition):
@@ -133,7 +137,7 @@ def main():
         median = [statistics.median(side) for side in sides]
         quartiles = [spread(side) for side in sides]
         ratio = median[0] / median[1]
-        if name in CONTROLS:
+        if name.startswith(CONTROLS):
             word = "apart" if abs(ratio - 1) > 0.03 else ""
         else:
             word = "over" if ratio > 1 and quartiles[0][0] > quartiles[1][1] else ""

@@ -4,6 +4,7 @@
 collector, beside each other on the devices of this machine, or of a capture.
 Usage: scrape.py [--replay CAPTURE] [SCRAPES]"""
 
+import contextlib
 import glob
 import gzip
 import http.client
@@ -135,7 +136,9 @@ def listening(port):
         return sock.connect_ex(("127.0.0.1", port)) == 0
 
 
-def beside_node_exporter(folder, replay, count):
+@contextlib.contextmanager
+def node_exporter(folder, replay):
+    """Its process and port; it ends with the block."""
     port = free_port()
     tree = infiniband_tree(f"{folder}/sys", device_names(replay))
     with open(f"{folder}/node.log", "wb") as log:
@@ -146,23 +149,28 @@ def beside_node_exporter(folder, replay, count):
             stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:
         wait_for("node_exporter", lambda: listening(port), 60)
-        with Exporter(folder, replay, "--device-timeout", "4s") as ours, \
-                Exporter(folder, replay, "--device-timeout", "4s",
-                         "--collectors", "counters") as same:
-            targets = [Target("eadm, the counters", same.process.pid, same.port),
-                       Target("eadm, all it has", ours.process.pid, ours.port),
-                       Target("node_exporter", node.pid, port)]
-            for encoding in ENCODINGS:
-                print(f"Accept-Encoding: {encoding}")
-                cpu = measure(targets, count, encoding)
-                # The least is what other load on the machine disturbs least.
-                for which, same, ours, theirs in zip(("median", "least"), *cpu):
-                    print(f"CPU of a scrape by node_exporter's, {which}: "
-                          f"{same / theirs:.3f} for the ports' counters "
-                          f"(wanted: at most 0.2), {ours / theirs:.3f} for all")
+        yield node.pid, port
     finally:
         node.terminate()
         node.wait()
+
+
+def beside_node_exporter(folder, replay, count):
+    with node_exporter(folder, replay) as node, \
+            Exporter(folder, replay, "--device-timeout", "4s") as ours, \
+            Exporter(folder, replay, "--device-timeout", "4s",
+                     "--collectors", "counters") as same:
+        targets = [Target("eadm, the counters", same.process.pid, same.port),
+                   Target("eadm, all it has", ours.process.pid, ours.port),
+                   Target("node_exporter", *node)]
+        for encoding in ENCODINGS:
+            print(f"Accept-Encoding: {encoding}")
+            cpu = measure(targets, count, encoding)
+            # The least is what other load on the machine disturbs least.
+            for which, same, ours, theirs in zip(("median", "least"), *cpu):
+                print(f"CPU of a scrape by node_exporter's, {which}: "
+                      f"{same / theirs:.3f} for the ports' counters "
+                      f"(wanted: at most 0.2), {ours / theirs:.3f} for all")
 
 
 def main():

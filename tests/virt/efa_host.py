@@ -5,6 +5,7 @@
 Usage: efa_host.py FOLDER, that of the adapter in configfs"""
 
 import os
+import re
 import struct
 import sys
 
@@ -17,10 +18,11 @@ def read(name):
         return file.read().strip()
 
 
-def number_of(release):
-    """As in LINUX_VERSION_CODE."""
-    parts = [int(part) for part in release.split("-")[0].split("+")[0].split(".")[:3]]
-    major, minor, patch = (parts + [0, 0])[:3]
+def number_of(host):
+    """As in LINUX_VERSION_CODE. Debian's release has the patch level only on some kernels, its version always."""
+    found = re.search(r"Debian (\d+)\.(\d+)\.(\d+)", host.version) or \
+        re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", host.release)
+    major, minor, patch = (int(part or 0) for part in found.groups())
     return major << 16 | min(minor, 255) << 8 | min(patch, 255)
 
 
@@ -43,7 +45,7 @@ def main():
     assert system == 0, f"operating system {system}"
     # Cut off.
     assert text(version)[:31] == host.version[:31], version
-    assert number == number_of(host.release), hex(number)
+    assert number == number_of(host), hex(number)
     assert bdf == bdf_of(read("address")), hex(bdf)
     assert spec == SPEC_VERSION, hex(spec)
 
