@@ -136,7 +136,7 @@ completions() { # DEVICE N: that many were written
 		'top -b -n 1'; do
 		run -0 --separate-stderr peer $command
 		[ -n "$output" ] || [[ $stderr == *"no problems found"* || $stderr == *"no failures"* || \
-			$stderr == *"no event queue entries"* || $stderr == *"no totals"* ]] || \
+			$stderr == *"no event queue entries"* || $stderr == *"no failure totals"* ]] || \
 			{ echo "$command: nothing; $stderr"; false; }
 		peer $command --json 2>/dev/null | "$REPO/tests/cli/validate" || { echo "$command --json"; false; }
 	done
