@@ -40,17 +40,21 @@ static const struct {
 	{ "route failed", CAUSE_ROUTE },
 	{ "no port has a GID", CAUSE_GID },
 	{ "no GID belongs", CAUSE_GID },
+	{ "has no IP address", CAUSE_GID },
 	{ "GID index", CAUSE_GID },
 	{ "cannot be opened", CAUSE_ADAPTER },
-	{ "require rdma_cm", CAUSE_ADAPTER },
 	{ "completion queue:", CAUSE_ADAPTER },
 	{ "completion channel:", CAUSE_ADAPTER },
 	{ "protection domain:", CAUSE_ADAPTER },
-	{ "queue pair:", CAUSE_ADAPTER },
+	{ "the queue pair failed", CAUSE_ADAPTER },
+	{ "queue pair to ", CAUSE_ADAPTER },
+	{ "of memory failed", CAUSE_ADAPTER },
 	{ "though TCP works", CAUSE_LOST },
 	{ "retry counter exceeded", CAUSE_LOST },
 	{ "timed out waiting", CAUSE_LOST },
 	{ "no message arrived", CAUSE_LOST },
+	{ "does not respond", CAUSE_LOST },
+	{ "the connection ended", CAUSE_LOST },
 };
 
 const char *cause_name(enum mesh_cause cause)

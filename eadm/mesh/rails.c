@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "rails.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "managed.h"
 
 static int by_name(const void *a, const void *b)
 {
@@ -42,6 +46,71 @@ static void list_devices(struct test *test, struct rails *rails)
 	if (!rails->n)
 		snprintf(rails->why, sizeof(rails->why), "no RDMA device found");
 }
+
+/* ---- adapters that need rdma_cm ------------------------------------------------------ */
+
+/* An IPv4 address if there is one, and no address that is valid on the link only. */
+static bool take_address(const struct sockaddr *addr, union ibv_gid *address)
+{
+	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
+	const struct sockaddr_in *in = (const struct sockaddr_in *)addr;
+
+	if (addr->sa_family == AF_INET) {
+		memset(address, 0, sizeof(*address));
+		memset(&address->raw[10], 0xff, 2);
+		memcpy(&address->raw[12], &in->sin_addr, 4);
+		return true;
+	}
+	if (addr->sa_family == AF_INET6 && !IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr) &&
+	    !address->global.interface_id)
+		memcpy(address, &in6->sin6_addr, sizeof(*address));
+	return false;
+}
+
+static void find_address(const char *netdev, union ibv_gid *address)
+{
+	struct ifaddrs *all, *i;
+
+	if (getifaddrs(&all))
+		return;
+	for (i = all; i; i = i->ifa_next) {
+		if (i->ifa_addr && !strcmp(i->ifa_name, netdev) &&
+		    take_address(i->ifa_addr, address))
+			break;
+	}
+	freeifaddrs(all);
+}
+
+static void use_cm(struct test *test, struct rail *rail)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	const struct eadm_field *field = eadm_object_find_field(object, "netdev");
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = rail->adapter.device,
+	};
+	const struct eadm_record *record;
+	const char *missing = managed_open(), *netdev = NULL;
+	struct eadm_dump *dump;
+
+	rail->why[0] = '\0';
+	if (missing) {
+		snprintf(rail->why, sizeof(rail->why),
+			 "%s: not installed (package librdmacm1)", missing);
+		return;
+	}
+	if (eadm_dump_open(test->cli->ctx, object, &opts, &dump))
+		return;
+	if (eadm_dump_next(dump, &record) > 0)
+		netdev = eadm_record_string(record, field);
+	if (netdev)
+		find_address(netdev, &rail->address);
+	if (!rail->address.global.interface_id)
+		snprintf(rail->why, sizeof(rail->why), "%s has no IP address",
+			 netdev ? netdev : rail->adapter.device);
+	eadm_dump_close(dump);
+}
+
+/* ---- all adapters -------------------------------------------------------------------- */
 
 /* A port that is down may have lost its GIDs, which is only a consequence. */
 static void check_port(struct test *test, struct rail *rail)
@@ -92,6 +161,8 @@ void rails_find(struct test *test, struct rails *rails)
 		if (!adapter_choose_of(test, device, &any, &rail->adapter,
 				       rail->why))
 			rail->why[0] = '\0';
+		else if (rail->adapter.needs_cm)
+			use_cm(test, rail);
 		strcpy(rail->adapter.device, device);
 		if (rail->why[0])
 			check_port(test, rail);

@@ -8,6 +8,7 @@
 
 struct rail {
 	struct adapter adapter;
+	union ibv_gid address;	/* IP address, as a GID, of one that needs rdma_cm */
 	char why[MAX_WHY];	/* it cannot be used; "": it can */
 	uint32_t losses;	/* mesh_losses() of peers */
 };

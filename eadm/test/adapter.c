@@ -191,7 +191,8 @@ int adapter_choose_of(const struct test *test, const char *device,
 	*adapter = s.best;
 	if (s.rank) {
 		find_driver_qp(test, adapter);
-		if (!needs_cm(adapter))
+		adapter->needs_cm = needs_cm(adapter);
+		if (!adapter->needs_cm)
 			return STATUS_OK;
 		snprintf(why, MAX_WHY, "connections over %s require rdma_cm",
 			 adapter->device);

@@ -12,6 +12,7 @@ struct adapter {
 	uint8_t port, roce;
 	uint32_t gid_index;
 	union ibv_gid gid;
+	bool needs_cm;		/* it cannot be used without rdma_cm */
 };
 
 /*

@@ -12,8 +12,8 @@
 	f(rdma_connect) f(rdma_create_event_channel) f(rdma_create_id)	\
 	f(rdma_create_qp) f(rdma_destroy_event_channel)			\
 	f(rdma_destroy_id) f(rdma_destroy_qp) f(rdma_disconnect)	\
-	f(rdma_event_str) f(rdma_get_cm_event) f(rdma_listen)		\
-	f(rdma_reject) f(rdma_resolve_addr) f(rdma_resolve_route)
+	f(rdma_event_str) f(rdma_get_cm_event) f(rdma_get_src_port)	\
+	f(rdma_listen) f(rdma_reject) f(rdma_resolve_addr) f(rdma_resolve_route)
 
 LATE_LIBRARY(cm, CM_FUNCTIONS);
 

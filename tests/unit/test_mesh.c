@@ -200,8 +200,15 @@ static void check_garbage(void)
 static void check_causes(void)
 {
 	ok(cause_of("port 1 of rxe0 is not active") == CAUSE_PORT &&
-	   cause_of("520 KiB of memory: Cannot allocate memory (see ulimit -l)") ==
+	   cause_of("registering 520 KiB of memory failed: Cannot allocate memory (see ulimit -l)") ==
 	   CAUSE_LIMIT &&
+	   cause_of("registering 520 KiB of memory failed: Input/output error") ==
+	   CAUSE_ADAPTER &&
+	   cause_of("creating the queue pair failed: Input/output error") ==
+	   CAUSE_ADAPTER &&
+	   cause_of("connection failed: the peer does not respond") == CAUSE_LOST &&
+	   cause_of("address resolution failed: no neighbour has this address") ==
+	   CAUSE_NEIGHBOUR &&
 	   cause_of("route failed: from rxe0, GID 1 (::1), to GID ::2: Connection timed out (no neighbour has this address)") ==
 	   CAUSE_NEIGHBOUR &&
 	   cause_of("route failed: from rxe0, GID 1 (::1), to GID ::2: Network is unreachable") ==

@@ -2,6 +2,7 @@
 /* A test of two adapters, with completions and views of the peer as a script has them. */
 #include <string.h>
 
+#include "managed.h"
 #include "pair.h"
 #include "signals.h"
 #include "tap.h"
@@ -17,6 +18,8 @@ static struct {
 	bool gave_up;			/* its view is early */
 } script;
 static uint8_t step;			/* views so far */
+static bool managed, second;		/* the adapter needs rdma_cm; the peer is first */
+static unsigned int posted;		/* in the step of small messages */
 
 struct verbs verbs;
 
@@ -94,6 +97,35 @@ void endpoint_release(struct link *link)
 	(void)link;
 }
 
+static void describe(const struct link *link, struct exchange *message)
+{
+	endpoint_describe(link, message);
+	message->roce = 0;
+	strcpy(message->type, "RCCM");
+}
+
+int managed_make(struct managed *m, const struct rail *rail)
+{
+	(void)rail;
+	return endpoint_make(m->link, m->size, m->size, m->depth, NULL);
+}
+
+void managed_describe(const struct managed *m, struct exchange *message)
+{
+	describe(m->link, message);
+}
+
+int managed_connect(struct managed *m, const struct exchange *peer, uint64_t until)
+{
+	(void)until;
+	return strcmp(peer->type, "RCCM") ? link_fail(m->link, "no RCCM") : 0;
+}
+
+void managed_release(struct managed *m)
+{
+	(void)m;
+}
+
 int link_post_recv(struct link *link, uint32_t slot)
 {
 	(void)link;
@@ -107,6 +139,7 @@ int link_post_send(struct link *link, const void *data, uint32_t len, uint32_t s
 	(void)data;
 	(void)len;
 	(void)slot;
+	posted += step == 2;
 	return 0;
 }
 
@@ -158,15 +191,16 @@ static double run(void)
 {
 	static const struct start start = { .count = 1, .size = 4096 };
 	static struct test test;
-	static const struct rail rail;
+	const struct rail rail = { .adapter.needs_cm = managed };
 	const struct pair pair = {
 		.test = &test, .start = &start, .there = 1, .adapter = &rail,
-		.first = true, .timeout = 10000, .swap = swap, .failed = gave_up,
+		.first = !second, .timeout = 10000, .swap = swap, .failed = gave_up,
 	};
 	struct edge results[2];
 	uint64_t begun = monotonic_ns();
 
 	step = 0;
+	posted = 0;
 	pair_run(&pair, results);
 	out = results[0];
 	in = results[1];
@@ -218,5 +252,28 @@ int main(void)
 	script.gave_up = true;
 	ok(run() < 3 && failed(&out) && failed(&in),
 	   "a step ends soon after the peer has given up");
+	ok(posted == 1, "and sends its message even if none has arrived");
+
+	managed = second = true;
+	run();
+	ok(!posted && failed(&out) && failed(&in),
+	   "with rdma_cm, the end that accepts sends nothing before a message has arrived");
+
+	script.sent = script.received = GOOD;
+	script.theirs_ok = script.theirs_received = true;
+	script.gave_up = false;
+	run();
+	ok(posted == 1 && works(&out, false) && works(&in, false),
+	   "and sends after it");
+
+	second = false;
+	run();
+	ok(posted == 1 && works(&out, false) && works(&in, false),
+	   "the end that connects sends at once");
+
+	script.theirs_ok = script.theirs_received = false;
+	run();
+	ok(failed(&out) && failed(&in),
+	   "and without an answer, both directions have failed");
 	return done();
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A connection of two adapters by rdma_cm, for adapters that require it. */
+#ifndef MESH_MANAGED_H
+#define MESH_MANAGED_H
+
+#include "../test/exchange.h"
+#include "rails.h"
+
+struct rdma_cm_id;
+struct rdma_event_channel;
+
+struct managed {
+	struct link *link;
+	struct rdma_event_channel *events;
+	struct rdma_cm_id *id;		/* bound to the adapter's address; it may listen */
+	bool first;			/* it connects, the peer accepts */
+	bool connected;
+	uint8_t mtu;
+	uint16_t port;
+	uint32_t token;			/* of the end that accepts: only its peer has it */
+	uint32_t size, depth;
+	union ibv_gid address;		/* as in a GID */
+	uint64_t until;			/* ns, for connecting */
+	/* Whether the peer has given up. */
+	bool (*failed)(void *context);
+	void *context;
+};
+
+/* NULL, or the name of a missing library. */
+const char *managed_open(void);
+/*
+ * The caller has set link, first, size, depth, failed and context, and calls
+ * managed_release() in any case. The reason of a failure is in the link.
+ */
+int managed_make(struct managed *m, const struct rail *rail);
+void managed_describe(const struct managed *m, struct exchange *message);
+int managed_connect(struct managed *m, const struct exchange *peer, uint64_t until);
+void managed_release(struct managed *m);
+
+#endif /* MESH_MANAGED_H */

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+# "eadm test mesh" of several processes of one guest, each with an adapter: a part sets $hosts, and
+# defines device_of.
+work=$(mktemp -d)
+export EADM_MESH_SECRET=0123456789abcdef EADM_MESH_RENDEZVOUS=127.0.0.1
+
+# rank I COMMAND...: as a host with a separate name and one adapter
+rank() {
+	local i=$1 device
+	shift
+
+	device=$(device_of "$i")
+	# shellcheck disable=SC2016 # for the inner shell
+	exec unshare --uts sh -c 'hostname "node$1"; i=$1 device=$2; shift 2; exec "$@" --rank "$i" --device "$device"' \
+		sh "$i" "$device" "$@"
+}
+
+# tests_run PID: it has an adapter open
+tests_run() {
+	find "/proc/$1/fd" -lname '/dev/infiniband/uverbs*' 2>/dev/null | grep -q .
+}
+
+# run_mesh STATUS ARGUMENTS...: results in $work/said, notes in $work/notes. RANKS is another number
+# than that of the hosts that join; END is a signal that rank 5 gets when it tests.
+run_mesh() {
+	local want=$1 i status pids=() all
+	shift
+
+	all=(eadm test mesh --ranks "${RANKS-$hosts}" --timeout "${TIMEOUT-20s}" -n "${COUNT-20}" --wait "${WAIT-120s}")
+	for ((i = 1; i < hosts; i++)); do
+		rank "$i" "${all[@]}" >"$work/rank.$i" 2>&1 </dev/null &
+		pids+=($!)
+	done
+	[ -z "${END-}" ] || { until_true 120 tests_run "${pids[4]}" && kill -"$END" "${pids[4]}"; } &
+	(rank 0 "${all[@]}" "$@") >"$work/said" 2>"$work/notes" </dev/null
+	status=$?
+	[ -z "${END-}" ] || kill -KILL "${pids[4]}"
+	wait "${pids[@]}"
+	cat "$work/said" "$work/notes" "$work"/rank.*
+	echo "status $status"
+	[ "$status" = "$want" ]
+}
+
+# faults: "host node3 both lost", one in each line
+faults() {
+	jq -r '.rows[] | select(.fault) | [.fault, .hosts, .peers, .way, .cause] | map(select(. != null)) | join(" ")' \
+		"$work/said"
+}
+
+# finds STATUS FAULTS: these and nothing else
+finds() {
+	run_mesh "$1" --json && same "$2" "$(faults)"
+}
+
+# all_rows CONDITION: of each direction
+all_rows() {
+	jq -e --argjson n $((hosts * (hosts - 1))) "[.rows[] | select(.result == \"ok\" and .p50 > 0 and .min <= .p50 and
+		.p50 <= .p99 and $1)] | length == \$n" "$work/said"
+}
+
+by_schema() {
+	eadm --schema >"$work/schema" && run_mesh 0 --json && python3 - "$work/schema" "$work/said" <<-'PY'
+	import json, sys, jsonschema
+	schema, said = (json.load(open(path)) for path in sys.argv[1:])
+	jsonschema.validate(said, schema)
+	PY
+}
