@@ -45,12 +45,12 @@ def face():
 
 
 class Spec:
-    """Numbers and types of attributes by name."""
+    """Numbers and types of attributes by name. @more: descriptions of further families."""
 
-    def __init__(self):
+    def __init__(self, more=()):
         raw = read_yaml(f"{REPO}/spec/eadm.yaml")
         self.families = {}
-        for path in glob.glob(f"{REPO}/spec/families/*.yaml"):
+        for path in [*glob.glob(f"{REPO}/spec/families/*.yaml"), *more]:
             family = read_yaml(path)
             if "number" in family:
                 self.families[family["name"]] = family
@@ -83,9 +83,9 @@ class Spec:
 class Netlink:
     """Messages in one byte order."""
 
-    def __init__(self, order="<"):
+    def __init__(self, order="<", more=()):
         self.order = order
-        self.spec = Spec()
+        self.spec = Spec(more)
         self.lacks = face()[1].LACKS
 
     def pack(self, fmt, *values):
@@ -153,8 +153,8 @@ class Netlink:
 class Capture(Netlink):
     """A pcapng file."""
 
-    def __init__(self, order="<", time=1700000000000000000):
-        super().__init__(order)
+    def __init__(self, order="<", time=1700000000000000000, more=()):
+        super().__init__(order, more)
         self.time, self.seq = time, 0
         self.data = b""
         self.block(0x0A0D0D0A, self.pack("IHHq", 0x1A2B3C4D, 1, 0, -1))
