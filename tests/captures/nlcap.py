@@ -4,7 +4,6 @@
 pcapng around them, in either byte order."""
 
 import glob
-import importlib.util
 import os
 import struct
 import sys
@@ -29,19 +28,6 @@ LOCAL_KEYS = {"cgroup": ["dev-index"], "dev": ["dev-index", "netdev"],
               "module": ["name"],
               "port-counter": ["dev-index", "port"], "process": ["pid"],
               "qp-counter": ["dev-index"], "setup": ["dev-index", "netdev"]}
-
-
-def face():
-    """The first family in tests/family that is described and has a face.py: its name,
-    and that as a module."""
-    for path in sorted(glob.glob(f"{REPO}/tests/family/*/face.py")):
-        name = os.path.basename(os.path.dirname(path))
-        if os.path.exists(f"{REPO}/spec/families/{name}.yaml"):
-            spec = importlib.util.spec_from_file_location("face", path)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return name, module
-    raise FileNotFoundError("no family in tests/family is described and has a face.py")
 
 
 class Spec:
@@ -86,7 +72,6 @@ class Netlink:
     def __init__(self, order="<", more=()):
         self.order = order
         self.spec = Spec(more)
-        self.lacks = face()[1].LACKS
 
     def pack(self, fmt, *values):
         return struct.pack(self.order + fmt, *values)
@@ -119,8 +104,6 @@ class Netlink:
         out, nests = b"", {}
         for name, value in values.items():
             name = name.replace("_", "-")
-            if name in self.lacks.get(obj, ()):
-                continue
             if name in self.spec.sets[obj]:
                 nest, (number, field) = None, self.spec.sets[obj][name]
             else:
