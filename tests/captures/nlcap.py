@@ -4,7 +4,6 @@
 pcapng around them, in either byte order."""
 
 import glob
-import importlib.util
 import os
 import struct
 import sys
@@ -31,26 +30,13 @@ LOCAL_KEYS = {"cgroup": ["dev-index"], "dev": ["dev-index", "netdev"],
               "qp-counter": ["dev-index"], "setup": ["dev-index", "netdev"]}
 
 
-def face():
-    """The first family in tests/family that is described and has a face.py: its name,
-    and that as a module."""
-    for path in sorted(glob.glob(f"{REPO}/tests/family/*/face.py")):
-        name = os.path.basename(os.path.dirname(path))
-        if os.path.exists(f"{REPO}/spec/families/{name}.yaml"):
-            spec = importlib.util.spec_from_file_location("face", path)
-            module = importlib.util.module_from_spec(spec)
-            spec.loader.exec_module(module)
-            return name, module
-    raise FileNotFoundError("no family in tests/family is described and has a face.py")
-
-
 class Spec:
-    """Numbers and types of attributes by name."""
+    """Numbers and types of attributes by name. @more: descriptions of further families."""
 
-    def __init__(self):
+    def __init__(self, more=()):
         raw = read_yaml(f"{REPO}/spec/eadm.yaml")
         self.families = {}
-        for path in glob.glob(f"{REPO}/spec/families/*.yaml"):
+        for path in [*glob.glob(f"{REPO}/spec/families/*.yaml"), *more]:
             family = read_yaml(path)
             if "number" in family:
                 self.families[family["name"]] = family
@@ -83,10 +69,9 @@ class Spec:
 class Netlink:
     """Messages in one byte order."""
 
-    def __init__(self, order="<"):
+    def __init__(self, order="<", more=()):
         self.order = order
-        self.spec = Spec()
-        self.lacks = face()[1].LACKS
+        self.spec = Spec(more)
 
     def pack(self, fmt, *values):
         return struct.pack(self.order + fmt, *values)
@@ -119,8 +104,6 @@ class Netlink:
         out, nests = b"", {}
         for name, value in values.items():
             name = name.replace("_", "-")
-            if name in self.lacks.get(obj, ()):
-                continue
             if name in self.spec.sets[obj]:
                 nest, (number, field) = None, self.spec.sets[obj][name]
             else:
@@ -153,8 +136,8 @@ class Netlink:
 class Capture(Netlink):
     """A pcapng file."""
 
-    def __init__(self, order="<", time=1700000000000000000):
-        super().__init__(order)
+    def __init__(self, order="<", time=1700000000000000000, more=()):
+        super().__init__(order, more)
         self.time, self.seq = time, 0
         self.data = b""
         self.block(0x0A0D0D0A, self.pack("IHHq", 0x1A2B3C4D, 1, 0, -1))

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes captures that no machine at hand would give: synth.py FOLDER.
 
-Their devices are of the first family in tests/family that is described and has a
-face.py, which says what only its devices show.
+Their devices are ERDMA adapters; tests/family/erdma/face.py has what only these show.
 
   two.pcapng     two devices with a few objects of each kind
   two-be.pcapng  the same from a machine of the other byte order
@@ -22,10 +21,13 @@ face.py, which says what only its devices show.
 import ipaddress
 import sys
 
-from nlcap import Capture, FAMILY, GENERIC, face
+from nlcap import Capture, FAMILY, GENERIC, REPO
 from nldev import cm_id, rdma_qp, rdma_srq
 
-FAMILY_NAME, FACE = face()
+sys.path.insert(0, f"{REPO}/tests/family/erdma")
+import face as FACE  # pylint: disable=wrong-import-position
+
+FAMILY_NAME = "erdma"
 DEVS = [(0, "cloud_0", 1), (3, "cloud_1", 1)]
 SEC = 1000000000
 WRAP = 1 << FACE.INDEX_BITS     # where indices of queues begin again

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # For all bats files: a fixed surrounding, captures, goldens.
-# What the family of the captures shows otherwise than any other is in its folder, HOUSE.
-# EADM is the binary; EADM_GOLDEN=update writes the expected outputs again, "house" to the
-# folder of the family where they differ.
+# EADM is the binary; EADM_GOLDEN=update writes the expected outputs again. GOLDENS is their
+# folder, if it is another one.
 bats_require_minimum_version 1.5.0
 REPO=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
 . "$REPO/tests/wait.sh"
-. "$REPO/tests/family/which.bash"
-. "$HOUSE/expect.bash"
 
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8
@@ -30,33 +27,28 @@ setup() {
 	WELL=$SYNTH/well.pcapng
 	# Recorded in guests.
 	RXE=$REPO/tests/captures/live/rxe.pcapng
-	LIVE=$HOUSE/captures/live.pcapng
-	LIVES=("$RXE")
-	[ ! -e "$LIVE" ] || LIVES+=("$LIVE")
+	LIVE=$REPO/tests/family/erdma/captures/live.pcapng
+	LIVES=("$RXE" "$LIVE")
 }
 
 eadm() {
 	"$EADM" "$@"
 }
 
-# golden NAME ARGUMENTS...: output, errors and status are as before. What a family
-# shows otherwise is in its folder.
+# golden NAME ARGUMENTS...: output, errors and status are as before.
 golden() {
-	local file=$HOUSE/golden/$1 out=$BATS_TEST_TMPDIR/out
+	local file=${GOLDENS-$REPO/tests/golden}/$1 out=$BATS_TEST_TMPDIR/out
 	local err=$BATS_TEST_TMPDIR/err status=0
-	[ -e "$file" ] || file=$REPO/tests/golden/$1
 	shift
 
 	eadm "$@" >"$out" 2>"$err" || status=$?
 	{
-		sed "s/\"family\":\"$FAMILY\"/\"family\":\"FAMILY\"/g" "$out"
+		cat "$out"
 		sed 's/^/stderr: /' "$err"
 		echo "status: $status"
 	} >"$BATS_TEST_TMPDIR/got"
 	if [ "${EADM_GOLDEN-}" = update ]; then
 		cp "$BATS_TEST_TMPDIR/got" "$file"
-	elif [ "${EADM_GOLDEN-}" = house ]; then
-		cmp -s "$file" "$BATS_TEST_TMPDIR/got" || cp "$BATS_TEST_TMPDIR/got" "$HOUSE/golden/${file##*/}"
 	else
 		diff -u "$file" "$BATS_TEST_TMPDIR/got"
 	fi

@@ -86,7 +86,7 @@ load common
 	run --separate-stderr eadm --from "$TWO" ver
 	[ "$status" = 0 ]
 	[[ $output == *"recorded by eadm 0.1.0"*"kernel           6.1.0-test"* ]]
-	[[ $output == *"module $(printf %-9s "$FAMILY") 0.1.0"*"module eadm      loaded"* ]]
+	[[ $output == *"module erdma     0.1.0"*"module eadm      loaded"* ]]
 	[[ $output == *"firmware cloud_1 0.2.0"* ]]
 }
 

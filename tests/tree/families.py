@@ -5,9 +5,13 @@ import functools
 import glob
 import os
 import re
+import shutil
+import sys
+import tempfile
 
 import yaml
 
+OTHER = "other"
 NEUTRAL = ("kmod/compat", "kmod/core", "kmod/eadm", "kmod/include", "kmod/virt/core", "libeadm", "eadm")
 
 # (file, word in lower case), each with its reason.
@@ -21,6 +25,8 @@ EXCUSES = {
 NOBODYS = {"eadm_virt"}
 # Of ERDMA's connections, and of EFA's QPs.
 PROTOCOLS = {"iwarp", "srd"}
+# Documentation of a state says to which protocol it belongs.
+EXPLAINED = {"iwarp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"](.*/)?family/[^/\n]+/', re.M)
 
 
@@ -44,7 +50,15 @@ def words():
                   raw["title"].split(" (")[0].lower()}
         found |= {f"0x{n:04x}" for n in (raw["pci"]["vendor"],
                                          *(device["id"] for device in raw["pci"]["devices"]))}
+        # Values that only its fields have.
+        found |= {f"eadm_{item['name'].replace('-', '_')}" for item in raw.get("definitions") or []}
     return sorted(found - NOBODYS)
+
+
+def pattern(chosen):
+    """Not a part of another word: that of "default" is nobody's. "_" and digits end a word."""
+    return re.compile("|".join(rf"(?<![a-z]){re.escape(word)}(?![a-z])" for word in
+                               sorted(chosen, key=len, reverse=True)) or "$^", re.I)
 
 
 def files(folder):
@@ -57,10 +71,7 @@ def files(folder):
 
 
 def errors(folders=NEUTRAL):
-    # Not a part of another word: that of "default" is nobody's. "_" and digits end a word.
-    word = re.compile("|".join(
-        rf"(?<![a-z]){re.escape(word)}(?![a-z])" for word in
-        sorted(words(), key=len, reverse=True)) or "$^", re.I)
+    word = pattern(words())
     needed = {excuse: False for excuse in EXCUSES if excuse[1] in words()}
     for folder in folders:
         for path in files(folder):
@@ -79,3 +90,25 @@ def errors(folders=NEUTRAL):
         for excuse, used in needed.items():
             if not used:
                 yield f"nothing needs the excuse {excuse}"
+
+
+def generated():
+    """The text of each file that is generated or derived where no family is described, by name."""
+    sys.path.insert(0, "spec")
+    import gen  # pylint: disable=import-outside-toplevel
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copy(f"spec/families/{OTHER}.yaml", folder)
+        spec = gen.Spec("spec/eadm.yaml", folder)
+        none = gen.Families(spec, folder)
+        explain = gen.read_explain("spec/explain", spec.families)
+        yield from gen.tree_files(spec, none, explain).items()
+        for part, derive in gen.parts_of(spec, none, explain).items():
+            yield from ((f"{part}/{name}", text) for name, text in derive().items())
+
+
+def generated_errors():
+    word = pattern(set(words()) - EXPLAINED)
+    for name, text in generated():
+        for found in word.finditer(text):
+            line = text.count("\n", 0, found.start()) + 1
+            yield f"{name}:{line}: knows {found[0]} where no family is described"

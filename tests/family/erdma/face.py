@@ -12,8 +12,6 @@ OWN = {
     "mr": {"mtt-level": 2},
     "ctx": {"db-type": "page", "sq-db-offset": 0x12000},
 }
-# Fields that scenes give to rows, but this family has not.
-LACKS = {}
 INDEX_BITS, CQ_INDEX_BITS = 16, 24
 CQE_SIZE = 32
 OPS = {"write": 0, "send": 2, "none": 29}

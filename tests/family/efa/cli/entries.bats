@@ -2,29 +2,29 @@
 # Entries of queues from the worked values of the hardware document, and objects that only these
 # adapters have.
 load ../../../cli/common
-load house
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 
 RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 
 @test "entries of a receive queue" {
-	shown entries-rqe --from "$RINGS" dump rqe 258 --hw
+	golden entries-rqe --from "$RINGS" dump rqe 258 --hw
 }
 
 @test "entries of completion queues, of 16 and of 32 bytes" {
-	shown entries-cqe --from "$RINGS" dump cqe 9 -o +syndrome,ahn,peer-qpn
-	shown entries-cqe-wide --from "$RINGS" dump cqe 10 -o +imm,ahn,peer-qpn
+	golden entries-cqe --from "$RINGS" dump cqe 9 -o +syndrome,ahn,peer-qpn
+	golden entries-cqe-wide --from "$RINGS" dump cqe 10 -o +imm,ahn,peer-qpn
 }
 
 @test "commands and their completions, which are no CQ" {
-	shown entries-cmde --from "$RINGS" dump cmde
-	shown entries-cqe-cmd --from "$RINGS" dump cqe -o +syndrome
+	golden entries-cmde --from "$RINGS" dump cmde
+	golden entries-cqe-cmd --from "$RINGS" dump cqe -o +syndrome
 	run eadm --from "$RINGS" dump cqe 0
 	[ "$status" != 0 ]
 }
 
 @test "asynchronous events and events of completions" {
-	shown entries-aenq --from "$RINGS" dump eqe 0 -o +async-raw,sub-type
-	shown entries-eqe --from "$RINGS" dump eqe 1
+	golden entries-aenq --from "$RINGS" dump eqe 0 -o +async-raw,sub-type
+	golden entries-eqe --from "$RINGS" dump eqe 1
 }
 
 @test "a send queue lies behind a BAR, which is never read" {
@@ -38,9 +38,9 @@ RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 }
 
 @test "address handles, doorbell pages, and what only these QPs have" {
-	shown objects-ah --from "$RINGS" dump ah
-	shown objects-uar --from "$RINGS" dump uar
-	shown objects-qp --from "$RINGS" dump qp -o +handle,psn,rnr-retry
+	golden objects-ah --from "$RINGS" dump ah
+	golden objects-uar --from "$RINGS" dump uar
+	golden objects-qp --from "$RINGS" dump qp -o +handle,psn,rnr-retry
 	[ "$(eadm --from "$RINGS" dump qp -o qkey --json | jq -r '.rows[0].qkey')" = 0x11111111 ]
 	[ "$(eadm --from "$RINGS" info --json | jq -c '.rows[0] | [.ahs, .max_ah, .message_mtu]')" = "[3,1024,8928]" ]
 }

@@ -2,7 +2,7 @@
 # What is found by a driver's counters alone, at moments of two adapters: the second one, which
 # only sends, is well.
 load ../../../cli/common
-load house
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 
 NETWORK=$BATS_TEST_DIRNAME/../captures/network.pcapng
 
@@ -13,7 +13,7 @@ found() { # AT
 
 @test "nothing is heard of any peer" {
 	[ "$(found '#2')" = '["rdmap0s6","critical","peer-unresponsive"]' ]
-	shown network-cut-off --from "$NETWORK" --at '#2' diagnose
+	golden network-cut-off --from "$NETWORK" --at '#2' diagnose
 }
 
 @test "a silent peer and a bad path among others" {
@@ -31,7 +31,7 @@ found() { # AT
 }
 
 @test "counters of port and device have common names" {
-	shown network-stat --from "$NETWORK" --at '#1' stat
+	golden network-stat --from "$NETWORK" --at '#1' stat
 	eadm --from "$NETWORK" stat --original --json | grep -q keep_alive_rcvd
 }
 
@@ -48,7 +48,7 @@ COMPLETIONS=$BATS_TEST_DIRNAME/../captures/completions.pcapng
 ["warning","failed-requests",11]
 ["warning","failed-requests",17]
 ["notice","cq-too-small",17]' ]
-	shown completions --from "$COMPLETIONS" diagnose
+	golden completions --from "$COMPLETIONS" diagnose
 	[ "$(eadm --from "$COMPLETIONS" --at '#1' diagnose --json 2>/dev/null | jq -c '[.rows[].rule]')" = '["cq-too-small"]' ]
 }
 

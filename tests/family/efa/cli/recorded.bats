@@ -2,13 +2,12 @@
 # A capture of a real guest with two EFA adapters of the kernel's own driver
 # (tests/captures/record).
 load ../../../cli/recordings
-load house
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 
 UPSTREAM=$BATS_TEST_DIRNAME/../captures/upstream.pcapng
 
 @test "two EFA adapters without the companion" {
-	[ -e "$HOME_OF_EFA/golden/upstream" ] || [ "${EADM_GOLDEN-}" != update ] || touch "$HOME_OF_EFA/golden/upstream"
-	recorded "$UPSTREAM" "$HOME_OF_EFA/golden/upstream"
+	recorded "$UPSTREAM" "$GOLDENS/upstream"
 }
 
 @test "what applies to them is checked, and nothing is wrong" {

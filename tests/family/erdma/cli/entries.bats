@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Entries of queues, contexts and registers from a capture.
 load ../../../cli/common
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 
 RINGS=$BATS_TEST_DIRNAME/../captures/rings.pcapng
 

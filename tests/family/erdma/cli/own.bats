@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Verdicts from counters of QPs, values of settings, a page.
 load ../../../cli/common
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 
 @test "an index that lags as it may accuses nobody, and what follows is listed" {
 	local verdicts

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A capture of a real guest with two devices (tests/captures/record).
 load ../../../cli/recordings
+GOLDENS=$BATS_TEST_DIRNAME/../golden
 load ../../../cli/traced
 
 @test "two erdma devices with the companion" {
-	recorded "$LIVE" "$HOUSE/golden/live"
+	recorded "$LIVE" "$GOLDENS/live"
 }
 
 @test "their trace is sound, its histograms add up, its percentiles were measured" {

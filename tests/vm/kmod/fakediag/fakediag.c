@@ -31,7 +31,7 @@
 
 #include "eadm_diag.h"
 #include "eadm_failures.h"
-#include "family.h"	/* FAKE_FAMILY, fake_qp_own(): tests/family/NAME/fakediag.h */
+#include "family.h"	/* FAKE_FAMILY, fake_qp_own() */
 
 #define MAX_CMDS	4096
 
