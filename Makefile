@@ -50,7 +50,7 @@ clean:
 
 # What tests have downloaded and built, for all checkouts of this machine.
 clean-cache:
-	rm -rf "$$(tests/cache)"
+	rm -rf "$$(tests/lib/cache)"
 
 # Packages, in build/deb.
 deb: deb-deps

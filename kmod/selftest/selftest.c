@@ -9,7 +9,7 @@
  * their handlers received. "begin_pair" connects two QPs and leaves requests outstanding, for
  * "lost" after a reset; "begin_shared" does so with two QPs that share a CQ, for "shared_lost", and
  * "shared_again" if the CQ is served again then. "overrun" makes a CQ created by "begin" receive
- * more completions than it has room for. tests/vm/conformance/README.md lists the clauses.
+ * more completions than it has room for. tests/guest/conformance/README.md lists the clauses.
  */
 #include <linux/delay.h>
 #include <linux/module.h>

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # In the guest: see tests/bench/probe. ROUNDS BPFTRACE_ROOT
 # shellcheck disable=SC2016 # of ftrace and bpftrace
-. tests/tap.sh
-# shellcheck source=tests/vm/probe/lib.sh
-. tests/vm/probe/lib.sh
+. tests/lib/tap.sh
+# shellcheck source=tests/guest/probe/lib.sh
+. tests/guest/probe/lib.sh
 # shellcheck disable=SC2154 # of lib.sh
 trap 'rm -rf "$temp"' EXIT
 rounds=$1

@@ -5,7 +5,7 @@
 our_addr=10.77.0.1	# of the first adapter
 rxe_addr=10.78.0.1
 # See there: for clients that may come before their server.
-listener=$(readlink -f build/tests/vm/src/listener.so)
+listener=$(readlink -f build/tests/lib/src/listener.so)
 
 rxe_device() {
 	modprobe rdma_rxe

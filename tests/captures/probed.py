@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Makes captures of what the probe records of stock drivers: probed.py FOLDER.
 
-Each row is as tests/vm/probe/failures.sh makes it in a guest.
+Each row is as tests/guest/probe/failures.sh makes it in a guest.
 
   failing.pcapng  every rule by what the probe recorded applies
   well.pcapng     what looks like each of them, and is as it should be

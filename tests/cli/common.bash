@@ -4,7 +4,7 @@
 # folder, if it is another one.
 bats_require_minimum_version 1.5.0
 REPO=$(cd "${BASH_SOURCE[0]%/*}/../.." && pwd)
-. "$REPO/tests/wait.sh"
+. "$REPO/tests/lib/wait.sh"
 
 setup() {
 	export TZ=UTC LC_ALL=C.UTF-8

@@ -6,7 +6,7 @@ rules_of() {
 	eadm --from "$1" diagnose --json "${@:2}" 2>/dev/null | jq -r '.rows[].rule' | sort -u
 }
 
-# Those by what the probe recorded find theirs in a guest, too: tests/vm/probe/failures.sh.
+# Those by what the probe recorded find theirs in a guest, too: tests/guest/probe/failures.sh.
 PROBED=$REPO/tests/captures/probed
 
 @test "every rule finds its fault, with object, evidence, cause and next step" {

@@ -11,7 +11,7 @@ outputs() {
 		# shellcheck disable=SC2086
 		eadm --from "$1" $command 2>&1 | grep -vE '^(eadm|libeadm) +[0-9]'
 		echo "status ${PIPESTATUS[0]}"
-	done <"$REPO/tests/vm/cli-offline"
+	done <"$REPO/tests/guest/tool/cli-offline"
 }
 
 # recorded CAPTURE GOLDEN: it shows what it did.

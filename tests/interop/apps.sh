@@ -11,7 +11,7 @@ here=$(dirname "$(readlink -f "$0")")
 . "$here/lib.sh"
 a=$1 b=$2 part=${3-}
 # See there: for clients that may come before their server.
-listener=$(readlink -f "$here/../../build/tests/vm/src/listener.so")
+listener=$(readlink -f "$here/../../build/tests/lib/src/listener.so")
 
 rping_pairs() {
 	pair "rping on one adapter" 7174 \

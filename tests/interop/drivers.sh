@@ -74,7 +74,7 @@ drive() { # NAME MODULE
 	check "$1: unload again" unload
 }
 
-listener=$(readlink -f "$here/../../build/tests/vm/src/listener.so")
+listener=$(readlink -f "$here/../../build/tests/lib/src/listener.so")
 modprobe -a ib_uverbs rdma_ucm iw_cm
 ! lsmod | grep -q '^erdma ' || rmmod erdma
 for driver; do

@@ -3,7 +3,7 @@
 # For scripts that run foreign clients inside a guest: TAP, server/client
 # pairs and the question whether anything was left over.
 
-. "${BASH_SOURCE%/*}/../wait.sh"
+. "${BASH_SOURCE%/*}/../lib/wait.sh"
 LIMIT=${LIMIT:-60}	# seconds for one client
 patient_limit=$((LIMIT * ${EADM_PATIENCE:-1}))
 work=$(mktemp -d)

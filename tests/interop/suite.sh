@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# For suites that run a script of this folder in a guest, after tests/tap.sh.
+# For suites that run a script of this folder in a guest, after tests/lib/tap.sh.
 
 # interop KERNEL SCRIPT [ARGUMENT...]: passes on the results of a guest, which has
 # no companion module unless $interop_kmods names it, and $interop_cpus CPUs.

@@ -11,7 +11,7 @@ module=/lib/modules/$release/kernel/drivers/infiniband/hw/erdma
 versioned=${release//[+.]/\\&}
 in_kernel="^/lib/modules/$versioned/kernel/drivers/infiniband/hw/erdma/erdma.ko"
 in_dkms="/lib/modules/$versioned/updates/dkms/erdma.ko"
-host=$(mktemp -d -p "$(tests/cache)/packages") # guests see this folder, unlike that for temporary files
+host=$(mktemp -d -p "$(tests/lib/cache)/packages") # guests see this folder, unlike that for temporary files
 trap 'leave; rm -rf "$host"' EXIT
 
 # The driver, built from the kernel's source, lies where the kernel's own one does and says
@@ -39,7 +39,7 @@ boot_host() { # COMMAND
 
 	virt=$(kmod/build --kernel $kernel)/virt/eadm_virt.ko || return
 	tests/vm/run --kernel $kernel --no-modules --timeout 400 -- bash -c "
-		. tests/wait.sh
+		. tests/lib/wait.sh
 		for dir in proc sys dev; do mount --rbind /\$dir $host/\$dir || exit; done
 		within() { chroot $host \"\$@\"; }
 		within modprobe -a ib_uverbs rdma_ucm crc16 && insmod $virt || exit

@@ -30,7 +30,7 @@ as_daemonset() { # sets the rights that packaging/kubernetes asks for
 
 container_serves() {
 	as_daemonset && unshare --net bash -euc '
-		. tests/wait.sh
+		. tests/lib/wait.sh
 		cd "$1"
 		ip link set lo up
 		runc run --bundle bundle --pid-file pid "eadm-test-$$" &

@@ -3,7 +3,7 @@
 # player (player.c) is VMM and driver of two guests; and each fault knob, by its verdict.
 bats_require_minimum_version 1.5.0
 REPO=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-. "$REPO/tests/wait.sh"
+. "$REPO/tests/lib/wait.sh"
 
 setup() {
 	PROGRAM=${EADM_PVRDMA:-$REPO/build/pvrdma/eadm-pvrdma}

@@ -2,7 +2,7 @@
 # eadm-pvrdma as who starts it sees it.
 bats_require_minimum_version 1.5.0
 REPO=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-. "$REPO/tests/wait.sh"
+. "$REPO/tests/lib/wait.sh"
 
 setup() {
 	PROGRAM=${EADM_PVRDMA:-$REPO/build/pvrdma/eadm-pvrdma}

@@ -14,11 +14,11 @@ from suite import TESTS
 
 REPO = os.path.dirname(TESTS)
 # Of every suite.
-ALWAYS = ["tests/tap.sh", "tests/wait.sh"]
+ALWAYS = ["tests/lib/tap.sh", "tests/lib/wait.sh"]
 # Of those with a tag.
 BY_TAG = {
     "vm": ["tests/vm/run", "tests/vm/guest", "tests/vm/init", "tests/vm/fetch", "tests/vm/versions",
-           "tests/vm/debian", "tests/vm/kernel_log.py", "tests/vm/src", "kmod/build", "kmod/Kbuild"],
+           "tests/vm/debian", "tests/vm/kernel_log.py", "tests/lib/src", "kmod/build", "kmod/Kbuild"],
 }
 # Names for what many suites depend on, for "# of:".
 GROUPS = {

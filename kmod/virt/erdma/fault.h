@@ -6,7 +6,7 @@
 #include "../core/fault.h"
 
 /*
- * Knobs in addition to those of all adapters; in the order of tests/vm/faults/README.md, which
+ * Knobs in addition to those of all adapters; in the order of tests/guest/faults/README.md, which
  * explains them.
  */
 enum ev_fault_id {

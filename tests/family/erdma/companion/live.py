@@ -18,7 +18,7 @@ from node import LIBC, Node, ioctl
 from rawnl import CMDS, VALUES, Client, encode
 from rights import NOBODY, capable
 
-HOLD = os.path.realpath(f"{HERE}/../../../build/tests/vm/src/hold")
+HOLD = os.path.realpath(f"{HERE}/../../../build/tests/lib/src/hold")
 REGS = 0xEA04
 INSIDE = ("unshare", "-pf", "--mount-proc")
 

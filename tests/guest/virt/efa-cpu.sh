@@ -1,0 +1,19 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# In a guest with one CPU, which the kernel's own driver keeps busy while it waits
+# for a virtual EFA adapter: prints TAP lines. Usage: efa-cpu.sh MODULE
+cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
+. tests/lib/tap.sh
+
+active() { # N: so many ports are
+	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
+}
+
+check "one CPU" same 1 "$(nproc)"
+for turn in 1 2 3; do
+	check "probe, $turn" insmod "$1"
+	check "both ports are active, $turn" until_true 30 active 2
+	check "data, $turn" srd -n 50 efa_0 efa_1
+	check "removal, $turn" rmmod efa
+done
+tap_end
