@@ -41,7 +41,7 @@ def raw(cap, kind, ident, size, entries, depth=DEPTH, sub=0, **more):
 
 
 def cqe(qpn, place, phase, op, queue, cause=0):
-    return struct.pack(">QII16x", 0, qpn, place) + struct.pack("<QI", 4096, 0) + \
+    return struct.pack(">QII16x", 0, qpn, place) + struct.pack("<QI", 0xABCDEF << 40 | 4096 << 8 | 0xFF, 0) + \
         struct.pack(">I", cause << 16 | op << 8 | queue << 1 | phase)
 
 

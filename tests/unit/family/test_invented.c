@@ -30,7 +30,8 @@ typedef uint32_t u32;
 
 static const struct eadm_device device = { .name = "cloud_0" };
 static union {
-	unsigned char bytes[DEPTH * sizeof(struct invented_cqe)];
+	unsigned char bytes[DEPTH * sizeof(struct invented_sqe)];
+	struct invented_sqe sqe[DEPTH];
 	struct invented_rqe rqe[DEPTH];
 	struct invented_cqe cqe[DEPTH];
 	struct invented_eqe eqe[DEPTH];
@@ -77,7 +78,8 @@ static void complete(uint32_t place, uint32_t phase, uint32_t op, uint32_t cause
 {
 	data.cqe[place] = (struct invented_cqe){
 		.qpn = htobe32(0xa0b0c0d0), .wqe = htobe32(PART + place),
-		.bytes = htole64(4096),
+		.bytes = htole64(~INVENTED_CQE_BYTES_LENGTH |
+				 PUT(INVENTED_CQE_BYTES_LENGTH, 4096ull)),
 		.hdr = htobe32(PUT(INVENTED_CQE_PHASE, phase) |
 			       PUT(INVENTED_CQE_OP, op) |
 			       PUT(INVENTED_CQE_CAUSE, cause) |
@@ -182,6 +184,19 @@ static void ranges(void)
 }
 
 /* ---- other queues ------------------------------------------------------------------ */
+
+static void sends(void)
+{
+	struct eadm_ring ring = ring_of(EADM_RAW_KIND_SQ,
+					sizeof(struct invented_sqe));
+
+	data.sqe[299].op = htole64(0xab00000000000000 |
+				   PUT(INVENTED_SQE_OP_PEER, 0x7f0123456789) |
+				   PUT(INVENTED_SQE_OP_OP, 0xcdull));
+	ok(decode(&ring, 299, "sqe") && is(EADM_A_SQE_OP_RAW, 0xcd) &&
+	   is(EADM_A_SQE_REMOTE_ADDR, 0x7f0123456789),
+	   "48 bits in the middle of a word");
+}
 
 static void receives(void)
 {
@@ -318,6 +333,7 @@ int main(void)
 	completions();
 	phases();
 	ranges();
+	sends();
 	receives();
 	events_and_commands();
 	context();
