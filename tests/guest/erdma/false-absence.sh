@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Registers that read as ones do not mean that nobody writes to memory.
 # shellcheck source=tests/guest/erdma/peer-writes.sh
-. "$here/landing.sh"
+. "$here/peer-writes.sh"
 tracing=/sys/kernel/tracing
 
 # What happens in which order: writes of the command register, and the driver's word.

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # A driver finds an adapter as kexec leaves it: with its queues and memory regions.
 # shellcheck source=tests/guest/erdma/peer-writes.sh
-. "$here/landing.sh"
+. "$here/peer-writes.sh"
 
 left_behind() {
 	echo 1 >"$v0/stale"

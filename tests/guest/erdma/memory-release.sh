@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Memory goes back only when the adapter has confirmed that it let go of it.
 # shellcheck source=tests/guest/erdma/peer-writes.sh
-. "$here/landing.sh"
+. "$here/peer-writes.sh"
 
 # The firmware answers nothing, not even a reset, and yet data moves.
 firmware_dies() {
