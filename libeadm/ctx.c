@@ -9,7 +9,6 @@
 #include "family/family.h"
 #include "read/entry.h"
 #include "source/file.h"
-#include "source/gid_extent.h"
 #include "source/keep.h"
 #include "source/live.h"
 #include "source/peer/peer.h"
@@ -41,7 +40,6 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 		ctx->src->ops->close(ctx->src);
 	eadm_keep_forget(ctx);
 	eadm_archive_free(ctx->archive);
-	eadm_gid_extents_free(ctx->gid_extents);
 	free(ctx->devices.dev);
 	free(ctx->root);
 	free(ctx->verbs.said);

@@ -10,7 +10,6 @@
 
 struct eadm_archive;
 struct eadm_device;
-struct eadm_gid_extents;
 struct eadm_kept;
 struct eadm_source;
 
@@ -48,7 +47,6 @@ struct eadm_ctx {
 	struct eadm_source *src;
 	struct eadm_archive *archive;	/* libraries for bundles, NULL until needed */
 	struct eadm_kept *kept;		/* see eadm_keep_answers() */
-	struct eadm_gid_extents *gid_extents;	/* NULL until needed */
 	bool keeps;
 	struct eadm_devices devices;
 	struct eadm_comms comms;

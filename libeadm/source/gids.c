@@ -9,7 +9,6 @@
 #include "base/root.h"
 #include "devlist.h"
 #include "eadm_nl.h"
-#include "gid_extent.h"
 #include "gids.h"
 #include "grow.h"
 #include "local.h"
@@ -99,32 +98,22 @@ int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		      struct eadm_gids *gids)
 {
-	uint32_t i, end = 0, stop = UINT32_MAX;
-	bool whole, exhausted = false;
 	struct eadm_gid gid;
 	char text[GID_TEXT];
+	uint32_t i;
 
 	*gids = (struct eadm_gids){ .roce = eadm_local_is_roce(ctx, device, port) };
-	if (gids->roce)
-		stop = eadm_gid_extent(ctx, device, port);
-	whole = stop == UINT32_MAX;
-	for (i = 0; i < MAX_GID_INDEX && i < stop &&
+	for (i = 0; i < MAX_GID_INDEX &&
 		    eadm_root_line(ctx, text, sizeof(text),
 				   "/sys/class/infiniband/%.64s/ports/%u/gids/%u",
 				   device, port, i); i++) {
 		gid = (struct eadm_gid){ .index = i };
 		if (!read_entry(ctx, device, port, text, &gid))
 			continue;
-		exhausted = !grow(gids->gid, gids->n, gids->max);
-		if (exhausted)
+		if (!grow(gids->gid, gids->n, gids->max))
 			break;
 		gids->gid[gids->n++] = gid;
-		end = i + 1;
-		if (!whole && stop < end + EADM_GID_MARGIN)
-			stop = end + EADM_GID_MARGIN;
 	}
-	if (gids->roce && i && !exhausted)
-		eadm_gid_extent_learn(ctx, device, port, end, whole);
 	judge(ctx, gids);
 	return i;
 }

@@ -433,42 +433,6 @@ static void containers(struct eadm_ctx *ctx)
 	ok(process(ctx, 21) && is("frozen", "1"), "a paused container of a pod");
 }
 
-#define GIDS "/sys/class/infiniband/a.b/ports/1/gids/"
-#define GID "0000:0000:0000:0000:0000:ffff:0a4d:0002\n"
-
-static bool gids(struct eadm_ctx *ctx, const char *want)
-{
-	return device(ctx, EADM_SPEC_OBJ_DEV, EADM_A_DEV_LINK_SPEED) && is("gids", want);
-}
-
-/* A table of 64 entries, of which 3 and 4 have GIDs, and the context has read it. */
-static void gid_tables(struct eadm_ctx *ctx)
-{
-	static const char both[] = "3=fe80::5054:ff:feed:a000 4=::ffff:10.77.0.1";
-	struct eadm_ctx *other = eadm_new();
-	char path[64], want[128];
-	int i;
-
-	for (i = 5; i < 64; i++) {
-		snprintf(path, sizeof(path), GIDS "%d", i);
-		put(path, "0000:0000:0000:0000:0000:0000:0000:0000\n");
-	}
-	put(GIDS "63", GID);
-	ok(gids(ctx, both), "entries far behind the last GID are not read again");
-	put(GIDS "20", GID);
-	snprintf(want, sizeof(want), "%s 20=::ffff:10.77.0.2", both);
-	ok(gids(ctx, want), "a new GID near it is found");
-	put(GIDS "36", GID);
-	put(GIDS "20", "0000:0000:0000:0000:0000:0000:0000:0000\n");
-	snprintf(want, sizeof(want), "%s 36=::ffff:10.77.0.2", both);
-	ok(gids(ctx, want), "also if those in front of it are gone");
-	snprintf(want, sizeof(want), "%s 36=::ffff:10.77.0.2 63=::ffff:10.77.0.2", both);
-	ok(other && !eadm_root_set(other, root) && !eadm_open_live(other) &&
-		   eadm_device_add(other, 5, "a.b") && gids(other, want),
-	   "a new context reads all entries");
-	eadm_free(other);
-}
-
 int main(void)
 {
 	struct eadm_ctx *ctx = eadm_new();
@@ -483,7 +447,6 @@ int main(void)
 	rows(ctx);
 	containers(ctx);
 	arrays();
-	gid_tables(ctx);
 	eadm_free(ctx);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	return system(command) ? 1 : done();
