@@ -48,7 +48,7 @@ check "the folder may not be read" broken "chmod 700 config" \
 check "a library is missing" broken "rm libraries/$library" "$cannot $library is missing"
 check "a library of another ABI" \
 	broken "mv libraries/$library libraries/librxe-rdmav25.so" \
-	"$cannot $library is missing; librxe-rdmav25.so has a different ABI version"
+	"$cannot $library is missing, librxe-rdmav25.so has a different ABI version"
 check "an empty library" broken ": >libraries/$library" "$cannot $provider: file too short"
 check "a library that may not be read" broken "chmod 600 libraries/$library" \
 	"$cannot $provider: cannot open shared object file: Permission denied" "${as_user[@]}"

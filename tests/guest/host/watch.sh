@@ -8,9 +8,9 @@ cannot() { # OPTION WHY ARGUMENTS...
 	ends 5 eadm "${@:3}" && said "$dev: $1: .*$2" && ! said "no queue pairs"
 }
 check "--peer is not applied to peers that are not known" \
-	cannot --peer "the peers of its queue pairs are unknown" dump qp --peer "$addr"
+	cannot --peer "the peers of the queue pairs are unknown" dump qp --peer "$addr"
 check "--netns is not applied, and no right is missing" \
-	cannot --netns "its queue pairs have no netns" dump qp --netns /proc/self/ns/net
+	cannot --netns "the queue pairs have no netns" dump qp --netns /proc/self/ns/net
 check "--hw: rows, and that the driver shows no context" \
 	cannot --hw "have no adapter context" dump qp --hw
 nothing() {
