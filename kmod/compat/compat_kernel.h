@@ -16,6 +16,7 @@
 #include <linux/preempt.h>
 #include <linux/random.h>
 #include <linux/smp.h>
+#include <linux/version.h>
 
 /* mac_pton() */
 #ifdef COMPAT_HAVE_HEX_H
@@ -98,5 +99,8 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 	timer->function = function;
 }
 #endif
+
+/* The version of the kernel for which the module was built, as reported to adapters. */
+#define COMPAT_KERNEL_NUMBER	LINUX_VERSION_CODE
 
 #endif /* COMPAT_KERNEL_H */

@@ -169,21 +169,11 @@ int efa_enable_events(struct efa_dev *dev)
 	return efa_aq_exec(dev, &cmd);
 }
 
-/* Each component after the first has one byte, as in LINUX_VERSION_CODE. */
-static u32 kernel_version(void)
-{
-	u32 major = 0, minor = 0, patch = 0;
-
-	if (sscanf(init_utsname()->release, "%u.%u.%u", &major, &minor, &patch) < 2)
-		return 0;
-	return major << 16 | min(minor, 255u) << 8 | min(patch, 255u);
-}
-
 static void fill_host_info(struct efa_dev *dev, struct efa_host_info *info)
 {
 	strscpy(info->os_dist, init_utsname()->release, sizeof(info->os_dist));
 	strscpy(info->kernel_text, init_utsname()->version, sizeof(info->kernel_text));
-	info->kernel_version = cpu_to_le32(kernel_version());
+	info->kernel_version = cpu_to_le32(COMPAT_KERNEL_NUMBER);
 	info->bdf = cpu_to_le16(pci_dev_id(dev->pdev));
 	info->spec_version = cpu_to_le16(SPEC_VERSION);
 }

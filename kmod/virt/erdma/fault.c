@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The family's own knobs: one row per knob in this file, and one call of ev_fault_hit() where the
- * fault is injected. tests/guest/faults/README.md describes their effects; a test compares the names.
+ * fault is injected. tests/guest/faults/README.md describes their effects; a test compares the
+ * names.
  */
 #include "ev.h"
 
