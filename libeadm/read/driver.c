@@ -136,13 +136,14 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		return;
 	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
 	/*
-	 * If the module has only this device and serves only one function, they
-	 * belong together.
+	 * If the module serves only one function and has only this device, they
+	 * belong together. Software devices, of which there may be many, have no function:
+	 * the others are not read for them.
 	 */
-	if (is_only_one(ctx, dev, driver, id) &&
-	    eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
-				   functions, sizeof(functions)) &&
-	    *functions && !strchr(functions, ' '))
+	if (eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
+				     functions, sizeof(functions)) &&
+	    *functions && !strchr(functions, ' ') &&
+	    is_only_one(ctx, dev, driver, id))
 		eadm_record_put_string(rec, EADM_A_DEV_BUS_ADDR, functions);
 }
 

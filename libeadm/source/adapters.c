@@ -114,25 +114,54 @@ void eadm_local_counters(struct eadm_answer *answer,
 
 /* ---- setup ----------------------------------------------------------------------- */
 
-/* An open file prevents the driver from being unloaded, so open it only if requested. */
-static void put_uverbs(struct eadm_answer *answer, const char *device,
-		       bool open)
+static bool is_node_of(const struct eadm_ctx *ctx, const char *node,
+		       const char *device)
 {
-	DIR *dir = eadm_root_dir(answer->ctx, "/sys/class/infiniband_verbs");
-	const struct dirent *entry;
-	char name[64], node[64] = "";
+	char name[64];
 
-	while (dir && !*node && (entry = readdir(dir))) {
+	return *node &&
+	       eadm_root_line(ctx, name, sizeof(name),
+			      "/sys/class/infiniband_verbs/%.63s/ibdev", node) &&
+	       !strcmp(name, device);
+}
+
+/* Only the nodes refer to devices, so read all nodes once for all devices. */
+static void find_nodes(struct eadm_ctx *ctx)
+{
+	DIR *dir = eadm_root_dir(ctx, "/sys/class/infiniband_verbs");
+	const struct dirent *entry;
+	struct eadm_device *dev;
+	char name[64];
+
+	while (dir && (entry = readdir(dir))) {
 		/* The folder also contains other files, such as the ABI version. */
-		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
-		    eadm_root_line(answer->ctx, name, sizeof(name),
-				   "/sys/class/infiniband_verbs/%.63s/ibdev",
-				   entry->d_name) &&
-		    !strcmp(name, device))
-			snprintf(node, sizeof(node), "%.63s", entry->d_name);
+		if (strncmp(entry->d_name, "uverbs", strlen("uverbs")) != 0 ||
+		    !eadm_root_line(ctx, name, sizeof(name),
+				    "/sys/class/infiniband_verbs/%.63s/ibdev",
+				    entry->d_name))
+			continue;
+		for (dev = ctx->devices.dev;
+		     dev < ctx->devices.dev + ctx->devices.n; dev++) {
+			if (!strcmp(dev->name, name))
+				snprintf(dev->node, sizeof(dev->node), "%.31s",
+					 entry->d_name);
+		}
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* An open file prevents the driver from being unloaded, so open it only if requested. */
+static void put_uverbs(struct eadm_answer *answer, const struct eadm_device *dev,
+		       bool open)
+{
+	const char *node = dev->node;
+
+	if (!is_node_of(answer->ctx, node, dev->name)) {
+		find_nodes(answer->ctx);
+		if (!is_node_of(answer->ctx, node, dev->name))
+			node = "";
+	}
 	eadm_local_put(answer, EADM_A_SETUP_UVERBS, node);
 	if (*node && open)
 		eadm_local_put_access(answer, EADM_A_SETUP_UVERBS_ERROR, node,
@@ -293,7 +322,7 @@ void eadm_local_setup(struct eadm_answer *answer,
 		return;
 	at = eadm_answer_row(answer, dev);
 	if (eadm_local_wants(query, EADM_A_SETUP_UVERBS))
-		put_uverbs(answer, dev->name,
+		put_uverbs(answer, dev,
 			   eadm_local_wants(query, EADM_A_SETUP_UVERBS_ERROR));
 	if (eadm_local_wants(query, EADM_A_SETUP_GID))
 		eadm_local_chosen_gid(answer, dev);

@@ -14,6 +14,7 @@ struct eadm_device {
 	bool rdma;		/* shown by RDMA netlink */
 	char name[EADM_DEV_NAME_MAX];
 	char fw[32];
+	char node[32];		/* "uverbs0", as last found: check before use; "": none */
 	uint64_t node_guid;
 	bool has_guid;
 	const struct eadm_family *family;	/* NULL: its driver is unknown */

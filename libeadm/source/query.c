@@ -224,11 +224,26 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 	}
 }
 
+/* A reader of one row does not look behind it, where the response may end. */
+static void read_packet_to_end(struct eadm_reply *reply)
+{
+	const struct nlmsghdr *nlh;
+	struct eadm_errmsg before;
+
+	eadm_errmsg_push(reply->ctx, &before);
+	while (!reply->done && reply->pos < reply->chunk.len &&
+	       eadm_reply_next(reply, &nlh) > 0)
+		;
+	eadm_errmsg_pop(reply->ctx, &before);
+}
+
 void eadm_reply_close(struct eadm_reply *reply)
 {
-	if (reply->kept)
+	if (reply->kept) {
+		read_packet_to_end(reply);
 		eadm_keep_end(reply->ctx, reply->kept,
 			      reply->whole && !reply->inconsistent);
+	}
 	reply->kept = NULL;
 	if (reply->stream)
 		reply->stream->ops->end(reply->stream);

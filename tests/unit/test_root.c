@@ -151,6 +151,14 @@ static void rows(struct eadm_ctx *ctx)
 	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_UVERBS) &&
 		   is("uverbs", "uverbs3") && is("uverbs-error", NULL),
 	   "the name of a file, which is not opened");
+	put("/sys/class/infiniband_verbs/uverbs3/ibdev", "other\n");
+	put("/sys/class/infiniband_verbs/uverbs2/ibdev", "a.b\n");
+	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_UVERBS) &&
+		   is("uverbs", "uverbs2"), "files whose devices were exchanged");
+	put("/sys/class/infiniband_verbs/uverbs2/ibdev", "other\n");
+	ok(device(ctx, EADM_SPEC_OBJ_SETUP, EADM_A_SETUP_UVERBS) &&
+		   is("uverbs", ""), "a device that has lost its file");
+	put("/sys/class/infiniband_verbs/uverbs3/ibdev", "a.b\n");
 	ask(EADM_SPEC_OBJ_SETUP);
 	eadm_query_arg(&query, EADM_A_SETUP_DEV_INDEX, EADM_ARG_U32, 5, NULL,
 		       false);
