@@ -248,6 +248,7 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 			   uint32_t labels, const struct histogram *histogram);
 void samples_sort(struct samples *samples);
 void samples_clear(struct samples *samples);
+bool samples_copy(struct samples *to, const struct samples *from);
 void samples_release(struct samples *samples);
 
 /* ---- rows: row.c -------------------------------------------------------------- */

@@ -153,7 +153,8 @@ static bool count_time(struct recorder *recorder, const struct operation *op,
 	       !is_same(&recorder->timings[i].op, op))
 		i++;
 	if (i == recorder->n_timings) {
-		if (!grow(recorder->timings, recorder->n_timings, recorder->max_timings))
+		/* A histogram takes 2.6 KB, so there is no room for unused ones. */
+		if (!grow_to(recorder->timings, i + 1, recorder->max_timings))
 			return false;
 		recorder->timings[recorder->n_timings++] = (struct timing){ .op = *op };
 	}

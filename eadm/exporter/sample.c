@@ -215,6 +215,34 @@ void samples_clear(struct samples *samples)
 	samples->failed = false;
 }
 
+static void *copy_of(const void *data, size_t n, size_t size, bool *failed)
+{
+	void *copy = n ? reallocarray(NULL, n, size) : NULL;
+
+	if (n && !copy)
+		*failed = true;
+	return copy ? memcpy(copy, data, n * size) : NULL;
+}
+
+/* The copy has no room for more. Returns false if out of memory. */
+bool samples_copy(struct samples *to, const struct samples *from)
+{
+	bool failed = false;
+
+	*to = (struct samples){
+		.n = from->n, .max = from->n,
+		.text = { .len = from->text.len, .size = from->text.len },
+		.n_histograms = from->n_histograms, .max_histograms = from->n_histograms,
+	};
+	to->all = copy_of(from->all, from->n, sizeof(*from->all), &failed);
+	to->text.data = copy_of(from->text.data, from->text.len, 1, &failed);
+	to->histograms = copy_of(from->histograms, from->n_histograms,
+				 sizeof(*from->histograms), &failed);
+	if (failed)
+		samples_release(to);
+	return !failed;
+}
+
 void samples_release(struct samples *samples)
 {
 	free(samples->all);

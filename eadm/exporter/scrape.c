@@ -49,7 +49,6 @@ struct target {
 	unsigned int fresh[MAX_COLLECTORS];	/* scrape of each section */
 	/* Owned by the reading thread: */
 	struct eadm_ctx *ctx;
-	struct section work;
 	struct memory memory;
 	unsigned int snapshot;
 	unsigned int list;		/* scrape of the list in use */
@@ -184,20 +183,27 @@ static void list_devices(struct target *t)
 	free(names.name);
 }
 
+/*
+ * Clients receive a copy without spare room: with many devices, the room that reading
+ * requires would be most of the memory.
+ */
 static void publish(struct target *t, unsigned int collector,
-		    unsigned int scrape)
+		    unsigned int scrape, const struct section *work)
 {
-	struct section spare;
+	struct section copy = *work, old;
 
+	if (!samples_copy(&copy.samples, &work->samples))
+		copy.error = -ENOMEM;
 	pthread_mutex_lock(&t->scraper->lock);
-	spare = t->sections[collector];
-	t->sections[collector] = t->work;
-	t->work = spare;
+	old = t->sections[collector];
+	t->sections[collector] = copy;
 	t->fresh[collector] = scrape;
 	pthread_mutex_unlock(&t->scraper->lock);
+	samples_release(&old.samples);
 }
 
-static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
+static void do_scrape(struct target *t, unsigned int scrape, unsigned int list,
+		      struct section *work)
 {
 	const struct model *model = t->scraper->model;
 	unsigned int i;
@@ -215,8 +221,8 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list)
 	eadm_keep_answers(t->ctx, true);
 	for (i = 0; i < model->n_collectors; i++) {
 		collect(t->ctx, model, i, t->device, &t->scraper->opts.budget,
-			&t->memory, &t->work);
-		publish(t, i, scrape);
+			&t->memory, work);
+		publish(t, i, scrape, work);
 	}
 	eadm_keep_answers(t->ctx, false);
 }
@@ -255,7 +261,6 @@ static void target_free(struct target *t)
 
 	for (i = 0; i < MAX_COLLECTORS; i++)
 		samples_release(&t->sections[i].samples);
-	samples_release(&t->work.samples);
 	memory_reset(&t->memory);
 	row_release(&t->memory.row);
 	eadm_free(t->ctx);
@@ -636,7 +641,8 @@ static bool can_end(const struct scraper *s)
 	return s->running && (all_done(s) || !s->batch);
 }
 
-static void read_target(struct scraper *s, struct target *t)
+static void read_target(struct scraper *s, struct target *t,
+			struct section *work)
 {
 	unsigned int scrape = t->asked, list = s->listed;
 
@@ -644,7 +650,7 @@ static void read_target(struct scraper *s, struct target *t)
 	t->since = monotonic_ns();
 	s->taken = t->since;
 	pthread_mutex_unlock(&s->lock);
-	do_scrape(t, scrape, list);
+	do_scrape(t, scrape, list, work);
 	pthread_mutex_lock(&s->lock);
 	t->running = false;
 	t->done = scrape;
@@ -653,6 +659,7 @@ static void read_target(struct scraper *s, struct target *t)
 static void *reader_main(void *data)
 {
 	struct scraper *s = data;
+	struct section work = { 0 };
 	struct target *t;
 
 	pthread_mutex_lock(&s->lock);
@@ -662,7 +669,7 @@ static void *reader_main(void *data)
 		} else if (can_end(s)) {
 			end_scrape(s);
 		} else if ((t = next_target(s))) {
-			read_target(s, t);
+			read_target(s, t, &work);
 		} else {
 			s->n_idle++;
 			pthread_cond_wait(&s->work, &s->lock);

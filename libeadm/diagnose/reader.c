@@ -11,7 +11,9 @@
 
 /* ---- memory ----------------------------------------------------------------- */
 
-#define BLOCK_SIZE 65536
+/* Blocks grow: diagnoses of many devices without objects take little memory. */
+#define FIRST_BLOCK	2048
+#define LARGEST_BLOCK	65536
 
 struct diag_block {
 	struct diag_block *next;
@@ -27,7 +29,11 @@ void *eadm_diag_alloc(struct diag_pool *pool, size_t size)
 
 	size = (size + 7) & ~(size_t)7;
 	if (!block || block->size - pool->used < size) {
-		room = size > BLOCK_SIZE ? size : BLOCK_SIZE;
+		room = block ? 2 * block->size : FIRST_BLOCK;
+		if (room > LARGEST_BLOCK)
+			room = LARGEST_BLOCK;
+		if (room < size)
+			room = size;
 		block = malloc(sizeof(*block) + room);
 		if (!block)
 			return NULL;

@@ -4,6 +4,7 @@
 #include <libmnl/libmnl.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,6 @@ struct eadm_nl {
 	struct mnl_socket *idle_genl;
 	struct mnl_socket *idle_rdma;
 	unsigned int timeout_ms;	/* timeout set on the idle sockets */
-	void *spare[SPARE_PACKETS];	/* memory for packets, or NULL */
 	uint32_t seq;
 };
 
@@ -171,34 +171,45 @@ static void scan(struct nl_stream *s, const void *data, size_t len)
 }
 
 /*
- * Packets are reused: malloc() would return memory of this size to the kernel each
- * time.
+ * Memory of packets, or NULL. malloc() would return memory of this size to the kernel
+ * each time. All contexts share it: programs that have a context for each device read one
+ * after the other.
  */
-static void *packet_new(struct eadm_nl *nl)
+static _Atomic(void *) spare[SPARE_PACKETS];
+
+static void *packet_new(void)
 {
 	unsigned int i;
 	void *data;
 
 	for (i = 0; i < SPARE_PACKETS; i++) {
-		data = nl->spare[i];
-		nl->spare[i] = NULL;
+		data = atomic_exchange(&spare[i], NULL);
 		if (data)
 			return data;
 	}
 	return malloc(PACKET_SIZE);
 }
 
-static void packet_free(struct eadm_nl *nl, void *data)
+static void packet_free(void *data)
+{
+	unsigned int i;
+	void *none;
+
+	for (i = 0; data && i < SPARE_PACKETS; i++) {
+		none = NULL;
+		if (atomic_compare_exchange_strong(&spare[i], &none, data))
+			return;
+	}
+	free(data);
+}
+
+/* When the library is unloaded. */
+__attribute__((destructor)) static void free_spare(void)
 {
 	unsigned int i;
 
-	for (i = 0; data && i < SPARE_PACKETS; i++) {
-		if (nl->spare[i])
-			continue;
-		nl->spare[i] = data;
-		return;
-	}
-	free(data);
+	for (i = 0; i < SPARE_PACKETS; i++)
+		free(atomic_exchange(&spare[i], NULL));
 }
 
 static int receive(struct nl_stream *s, struct packet *packet)
@@ -209,7 +220,7 @@ static int receive(struct nl_stream *s, struct packet *packet)
 	ssize_t len;
 
 	if (!packet->data) {
-		packet->data = packet_new(s->nl);
+		packet->data = packet_new();
 		if (!packet->data)
 			return eadm_oom(ctx);
 	}
@@ -309,7 +320,7 @@ static void nl_end(struct eadm_stream *stream)
 	else
 		mnl_socket_close(s->sock);
 	for (i = 0; i < HELD_PACKETS; i++)
-		packet_free(s->nl, s->held[i].data);
+		packet_free(s->held[i].data);
 	free(s);
 }
 
@@ -443,10 +454,6 @@ struct eadm_nl *eadm_nl_new(struct eadm_ctx *ctx)
 
 void eadm_nl_free(struct eadm_nl *nl)
 {
-	unsigned int i;
-
 	close_idle(nl);
-	for (i = 0; i < SPARE_PACKETS; i++)
-		free(nl->spare[i]);
 	free(nl);
 }
