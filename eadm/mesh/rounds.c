@@ -14,6 +14,8 @@
 #define PUMP_MS 200
 /* A step waits for a completion, for an address and for the other end. */
 #define PATIENCE 6
+/* Calls of a partner, which closes a connection whose hello comes too late. */
+#define CALLS 3
 
 /* With one partner. */
 struct meeting {
@@ -21,6 +23,7 @@ struct meeting {
 	uint32_t partner;
 	bool first;		/* this host connects and reports */
 	bool began;		/* the partner sent something */
+	unsigned int calls;
 	struct channel ch;
 	struct view theirs;	/* that has come already, if ... */
 	int early;		/* 1: it has, negative: an errno */
@@ -140,9 +143,8 @@ static bool failed(void *context)
 	return meeting->early < 0 || (meeting->early && !meeting->theirs.ok);
 }
 
-static int swap(void *context, const struct view *mine, struct view *theirs)
+static int swap_once(struct meeting *meeting, const struct view *mine)
 {
-	struct meeting *meeting = context;
 	struct member *m = meeting->m;
 	uint8_t out[FRAME_MAX];
 	/* It may be busy with its last partner for long. */
@@ -157,10 +159,33 @@ static int swap(void *context, const struct view *mine, struct view *theirs)
 	while (!ret && !(ret = take_view(meeting))) {
 		if (is_over(meeting) ||
 		    member_pump(m, &meeting->ch, POLLIN, PUMP_MS))
-			return -1;
+			return -ECANCELED;
 		ret = monotonic_ns() > until ? -ETIMEDOUT : 0;
 	}
+	return ret;
+}
+
+/* On a busy host, seconds may pass between the challenge and the hello. */
+static bool may_call(struct meeting *meeting, int error)
+{
+	return meeting->first && !meeting->began && ++meeting->calls < CALLS &&
+	       (error == -EPIPE || error == -ECONNRESET);
+}
+
+static int swap(void *context, const struct view *mine, struct view *theirs)
+{
+	struct meeting *meeting = context;
+	int ret = swap_once(meeting, mine);
+
+	while (may_call(meeting, ret)) {
+		channel_close(&meeting->ch);
+		if (dial(meeting))
+			return -1;
+		ret = swap_once(meeting, mine);
+	}
 	*theirs = meeting->theirs;
+	if (ret == -ECANCELED)
+		return -1;
 	return ret > 0 ? 0 : break_off(meeting, "TCP connection lost", ret);
 }
 

@@ -249,11 +249,13 @@ static bool is_challenged(struct channel *ch)
 	return true;
 }
 
+static uint16_t own_port = 9;	/* by which partners reach this process */
+
 static bool introduce(struct channel *ch, const struct scene *scene, uint32_t rank,
 		      uint32_t to)
 {
 	struct hello hello = { .rank = rank, .ranks = scene->n, .to = to,
-			       .rails = 1, .port = 9, .name = "test" };
+			       .rails = 1, .port = own_port, .name = "test" };
 
 	inet_pton(AF_INET6, "::ffff:127.0.0.1", &hello.addr);
 	return channel_greet(ch, &secret, &hello) == 1;
@@ -352,6 +354,42 @@ static void check_late_hello(void)
 	   "a hello that came in time is accepted by a member that was busy");
 	channel_close(&peer);
 	channel_close(&hub);
+	end(&scene);
+}
+
+static bool take_call(struct channel *ch, int listener)
+{
+	struct pollfd pfd = { listener, POLLIN, 0 };
+	struct hello hello;
+	int ret = 0;
+
+	if (poll(&pfd, 1, 5000) <= 0 || channel_accept(ch, listener, 5000))
+		return false;
+	while (!ret && wait_for(ch, POLLIN, 2000) && !channel_fill(ch))
+		ret = channel_admit(ch, &secret, &hello);
+	return ret > 0;
+}
+
+static void check_second_call(void)
+{
+	struct scene scene = begin(2, NULL);
+	struct channel hub = { .fd = -1 }, peer = { .fd = -1 };
+	uint16_t port = 0, ports[2];
+	int listener = channel_listen(&port);
+	struct frame frame;
+	bool good;
+
+	start_member(&scene, 0);
+	own_port = port;
+	good = join(&hub, &scene, 1) && learn_ports(&hub, &scene, ports) &&
+	       take_call(&peer, listener);
+	own_port = 9;
+	channel_close(&peer);
+	ok(good && take_call(&peer, listener) && next(&peer, &frame, 4000) == MESSAGE_VIEW,
+	   "a partner that closes the connection before its first view is called again");
+	channel_close(&peer);
+	channel_close(&hub);
+	close(listener);
 	end(&scene);
 }
 
@@ -551,6 +589,7 @@ int main(void)
 	check_mesh();
 	check_lost_partner();
 	check_late_hello();
+	check_second_call();
 	check_zombie();
 	check_lingering();
 	check_strangers();
