@@ -56,7 +56,7 @@ def words():
 
 
 def pattern(chosen):
-    """Not a part of another word: that of "default" is nobody's. "_" and digits end a word."""
+    """Only whole words: "fa" in "default" does not count. "_" and digits end a word."""
     return re.compile("|".join(rf"(?<![a-z]){re.escape(word)}(?![a-z])" for word in
                                sorted(chosen, key=len, reverse=True)) or "$^", re.I)
 
