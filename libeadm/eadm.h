@@ -640,7 +640,8 @@ int eadm_record_text(const struct eadm_record *record,
  * @record: the row
  *
  * Return: nanoseconds since 1970, or 0 if a capture does not contain the time.
- * Within one context, changes of the machine's clock do not affect differences.
+ * Within one context, changes to the machine's clock do not affect the differences
+ * between these times.
  * Since: 0.1
  */
 uint64_t eadm_record_time(const struct eadm_record *record);

@@ -13,7 +13,7 @@ enum mesh_cause {
 	CAUSE_NEIGHBOUR,	/* the kernel does not resolve the address */
 	CAUSE_ROUTE,
 	CAUSE_GID,		/* no usable GID */
-	CAUSE_ROCE,		/* both ends have different versions of RoCE */
+	CAUSE_ROCE,		/* the GIDs of the two ends have different RoCE versions */
 	CAUSE_TYPE,		/* the two ends use different queue pair types */
 	CAUSE_PORT,		/* the port is not active */
 	CAUSE_ADAPTER,		/* the adapter is missing or cannot be used */

@@ -135,8 +135,8 @@ struct erdma_swr {
 struct erdma_sq {
 	spinlock_t lock;	/* posting: pi, doorbell */
 	struct erdma_swr *wrs;
-	u16 pi;			/* released after the entry, acquired by the poller */
-	u16 ci;			/* under the send CQ's lock, released after the entry */
+	u16 pi;			/* store-release after writing the entry; the poller acquires it */
+	u16 ci;			/* under the send CQ's lock; store-release after reading the entry */
 };
 
 struct erdma_rq {

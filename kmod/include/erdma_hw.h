@@ -549,7 +549,7 @@ enum erdma_mr_type {
 	ERDMA_MR_DMA			= 2,
 };
 
-/* An stag consists of an MPT index and a key byte (hw 5.4). */
+/* An STag consists of an MPT index and a key byte (hw 5.4). */
 #define ERDMA_STAG_INDEX		GENMASK(31, 8)
 #define ERDMA_STAG_KEY			GENMASK(7, 0)
 

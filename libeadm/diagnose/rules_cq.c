@@ -263,6 +263,19 @@ static void look_extra_cqe(struct judge *j, const struct diag_row *now,
 	}
 }
 
+/* @newer: number of completions after the one that has the wrong owner bit */
+static void accuse_unseen(struct judge *j, const struct diag_row *cq,
+			  uint64_t index, uint64_t newer)
+{
+	char more[64] = "";
+
+	if (newer)
+		snprintf(more, sizeof(more), ", nor the %" PRIu64 " newer %s",
+			 newer, newer == 1 ? "one" : "ones");
+	eadm_accuse(j, cq, "the completion at index %" PRIu64 " has the owner bit of a different lap: the consumer does not see it%s",
+		    index, more);
+}
+
 /*
  * An entry that the adapter has written, but whose owner bit indicates the opposite to a
  * consumer. No entry was written between the snapshots, so all entries in the first
@@ -284,8 +297,7 @@ static void look_behind(struct judge *j, const struct diag_row *now,
 		if (age >= pi || !diag_has(cqe, CQE_PHASE) ||
 		    is_valid(cqe, now))
 			continue;
-		eadm_accuse(j, now, "the completion at index %" PRIu64 " has the owner bit of a different lap: the consumer misses it and the %" PRIu64 " behind it",
-			    cqe->id, age);
+		accuse_unseen(j, now, cqe->id, age);
 		eadm_cite(j, DIAG_CQE, cqe, CQE_PHASE);
 		eadm_cite_all(j, DIAG_CQE, cqe, cqe_facts);
 		eadm_cite_all(j, DIAG_CQ, now, cq_facts);

@@ -426,7 +426,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 	}, {
 		.name = "unknown-event", .kind = DIAG_EQ,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
-		.help = "The adapter reported an error of an object that does not exist.",
+		.help = "The adapter reported an error for an object that does not exist.",
 		.cause = "The object was destroyed in the meantime, or the firmware is at fault.",
 		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
 		.alike = "An event for an object that was destroyed in the meantime no longer counts after half a minute. Completion events of destroyed CQs do not count.",

@@ -882,7 +882,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "More than one packet in a hundred of a QP is retransmitted.",
 		.cause = "Packets to this peer are lost in the network.",
 		.next = "eadm stat qp --hw --live -d {dev}",
-		.alike = "Congestion causes occasional losses: fewer than ten, or at most one packet in a hundred, do not count.",
+		.alike = "Occasional losses caused by congestion are excluded: fewer than ten, or at most one packet in a hundred, do not count.",
 		.look = look_storm,
 	}, {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,

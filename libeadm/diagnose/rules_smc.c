@@ -89,7 +89,7 @@ const struct eadm_rule eadm_rules_smc[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Connections of SMC sockets, which should use RDMA, fell back to TCP.",
 		.cause = "The reason is unknown to this version of eadm.",
-		.next = "eadm dump smc; smcss -a; the reason in net/smc/smc_clc.h of this kernel",
+		.next = "eadm dump smc; smcss -a; look up the reason in net/smc/smc_clc.h in the source of this kernel",
 		.alike = "A peer that does not support SMC is not a fault; its connections, which also use TCP, are only counted in a note. Connections that use RDMA or shared memory do not count. The kernel has counted since SMC was loaded, so the connections may already be closed.",
 		.look = look_fallback,
 	},

@@ -293,7 +293,7 @@ static bool is_set(const struct eadm_bits *at, const unsigned char *p,
 
 /*
  * Keep the bytes of an entry that have a meaning. Writers leave the other bytes
- * unchanged, possibly with payload of an older entry.
+ * unchanged, so these may still contain payload of an older entry.
  */
 static void keep_entry(const struct eadm_format *format, const unsigned char *p,
 		       size_t len, bool *keep)

@@ -45,7 +45,7 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 			break;
 	}
 	if (i == EADM_ARRAY_SIZE(readers))
-		return eadm_fail(ctx, -EOPNOTSUPP, "no such rows");
+		return eadm_fail(ctx, -EOPNOTSUPP, "no such kind of object");
 	readers[i].read(&answer, query);
 	return eadm_answer_stream(&answer, stream);
 }

@@ -366,7 +366,7 @@ void eadm_local_verbs(struct eadm_answer *answer,
 	put_providers(answer, installed, said, ended);
 	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm",
 			      "misc");
-	/* An incomplete list would lead to reports about devices that it lacks. */
+	/* An incomplete list would cause false reports about the devices missing from it. */
 	complete = said && has_line(said, EADM_CHILD_END);
 	if (complete && has_line(said, "+listed"))
 		put_names(answer, EADM_A_VERBS_DEVICES, said, "+device ");

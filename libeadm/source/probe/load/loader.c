@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Loads the probe's programs and leaves them attached, all pinned below EADM_PROBE_DIR.
- * It is a separate program, because only this part needs libbpf and privileges: "eadm
- * probe start" runs it.
+ * This is a separate program, run by "eadm probe start", because only this part needs
+ * libbpf and privileges.
  *
  *	eadm-probe start|run LEVEL BYTES [BTF]
  *	eadm-probe stop
