@@ -61,8 +61,8 @@ static int read_range(struct reader *r, const struct diag_part *part,
 	int ret = eadm_diag_read_dump(r, DIAG_CQE, &opts);
 
 	for (; i < cqes->n; i++) {
-		cqes->row[i].value[CQE_SUB].u = part->sub;
 		cqes->row[i].has |= 1ULL << CQE_SUB;
+		diag_at(&cqes->row[i], CQE_SUB)->u = part->sub;
 	}
 	return ret;
 }

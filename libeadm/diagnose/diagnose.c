@@ -68,6 +68,12 @@ static int note_idle(struct eadm_diagnosis *d)
 	return 0;
 }
 
+static void free_then(struct eadm_diagnosis *d)
+{
+	eadm_diag_snapshot_free(&d->then);
+	d->have_then = false;
+}
+
 EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 				   struct eadm_ctx *ctx,
 				   const struct eadm_sample_opts *opts)
@@ -85,6 +91,9 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		all.groups = EADM_GROUP_STATE;
 	d->groups = all.groups;
 	forget_verdicts(d);
+	/* At most two snapshots are in memory unless the period is extended. */
+	if (d->have_now && !all.extend)
+		free_then(d);
 	eadm_source_mark(ctx);
 	eadm_devices_freeze(ctx, &held);
 	ret = eadm_diag_snapshot_read(&now, ctx, &all);
@@ -98,7 +107,7 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 		return ret == -ENOMEM ? eadm_oom(ctx) : ret;
 	now.clock_step = eadm_clock_step(ctx);
 	if (!d->have_now || !all.extend || !d->have_then) {
-		eadm_diag_snapshot_free(&d->then);
+		free_then(d);
 		d->then = d->now;
 		d->have_then = d->have_now;
 		d->n_idle = 0;

@@ -392,10 +392,10 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 		return;
 	e->name = eadm_field_key(field);
 	if (is_text(field)) {
-		e->text = eadm_judge_keep(j, row->value[at].s);
+		e->text = eadm_judge_keep(j, diag_at(row, at)->s);
 		return;
 	}
-	e->number = row->value[at].u;
+	e->number = diag_at(row, at)->u;
 	/*
 	 * Values are as in JSON: states by name, negative and hexadecimal numbers as
 	 * text.

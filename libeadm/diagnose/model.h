@@ -336,7 +336,8 @@ struct diag_row {
 	uint64_t id;		/* value of its key field */
 	uint64_t time;		/* time of reading, ns since 1970 */
 	uint64_t has;		/* one bit for each field */
-	union diag_value *value;
+	union diag_value *value;	/* of the fields that it has, in their order */
+	const unsigned char *place;	/* index of each field's value */
 	const unsigned char *bits;	/* counter width of each field: see diag_bits() */
 	const char *device;	/* device name */
 };
@@ -521,23 +522,30 @@ static inline bool diag_has(const struct diag_row *row, unsigned int field)
 	return row && row->has >> field & 1;
 }
 
+/* The value of a field that the row has. */
+static inline union diag_value *diag_at(const struct diag_row *row,
+					unsigned int field)
+{
+	return &row->value[row->place[field]];
+}
+
 /* Returns 0 if the value is unknown; diag_has() makes the distinction. */
 static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
 {
-	return diag_has(row, field) ? row->value[field].u : 0;
+	return diag_has(row, field) ? diag_at(row, field)->u : 0;
 }
 
 static inline const char *diag_text(const struct diag_row *row,
 				    unsigned int field)
 {
-	return diag_has(row, field) ? row->value[field].s : "";
+	return diag_has(row, field) ? diag_at(row, field)->s : "";
 }
 
 static inline bool diag_same(const struct diag_row *a, const struct diag_row *b,
 			     unsigned int field)
 {
 	return diag_has(a, field) && diag_has(b, field) &&
-	       a->value[field].u == b->value[field].u;
+	       diag_at(a, field)->u == diag_at(b, field)->u;
 }
 
 /* Width in bits of a counter, or of an index in the device's family; 64 if unknown. */
@@ -569,7 +577,7 @@ static inline uint64_t diag_growth(const struct diag_row *now,
 {
 	if (!diag_has(now, field) || !diag_has(then, field))
 		return 0;
-	return diag_distance(now->value[field].u, then->value[field].u,
+	return diag_distance(diag_at(now, field)->u, diag_at(then, field)->u,
 			     diag_bits(now, field));
 }
 
@@ -579,7 +587,7 @@ static inline uint32_t diag_apart(const struct diag_row *row, unsigned int to,
 {
 	if (!diag_has(row, to) || !diag_has(row, from))
 		return 0;
-	return diag_distance(row->value[to].u, row->value[from].u,
+	return diag_distance(diag_at(row, to)->u, diag_at(row, from)->u,
 			     diag_bits(row, to));
 }
 

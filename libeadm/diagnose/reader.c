@@ -132,17 +132,54 @@ static const char *device_name(struct diag_pool *pool,
 	return name ? eadm_diag_strdup(pool, name) : "";
 }
 
+/* The index of the value of each of the fields in @has. */
+static const unsigned char *places_of(struct reader *r, enum diag_kind kind,
+				      uint64_t has)
+{
+	unsigned char *place = r->last[kind].place;
+	unsigned int n = 0;
+
+	if (place && r->last[kind].has == has)
+		return place;
+	place = eadm_diag_alloc(&r->snapshot->pool, 64);
+	r->last[kind].place = place;
+	r->last[kind].has = has;
+	for (; place && has; has &= has - 1)
+		place[__builtin_ctzll(has)] = n++;
+	return place;
+}
+
+/*
+ * Most rows have less than half of the fields, and there may be many rows: memory is only
+ * used for the values that they have. A CQE's part is added later.
+ */
+static bool pack(struct reader *r, enum diag_kind kind, struct diag_row *row,
+		 const union diag_value *found)
+{
+	uint64_t has = row->has | (kind == DIAG_CQE ? 1ULL << CQE_SUB : 0);
+	union diag_value *to;
+
+	_Static_assert(CQE_SUB == DIAG_CQE_N - 1, "the part is the last field of a CQE");
+	row->place = places_of(r, kind, has);
+	to = eadm_diag_alloc(&r->snapshot->pool,
+			     __builtin_popcountll(has) * sizeof(*to));
+	row->value = to;
+	for (has = row->has; to && has; has &= has - 1)
+		*to++ = found[__builtin_ctzll(has)];
+	return row->value && row->place;
+}
+
 static int take_row(struct reader *r, enum diag_kind kind,
 		    const struct diag_fields *f,
 		    const struct eadm_record *record)
 {
 	struct diag_row *row = add_row(&r->snapshot->rows[kind]);
 	struct diag_pool *pool = &r->snapshot->pool;
+	union diag_value found[64];
 	unsigned int i, n, slot;
 
 	if (!row)
 		return -ENOMEM;
-	row->value = eadm_diag_alloc(pool, f->n * sizeof(*row->value));
 	/* The device's own row stores the name that all its rows use. */
 	row->device = r->device;
 	if (kind == DIAG_DEV || kind >= DIAG_CALL)
@@ -150,7 +187,7 @@ static int take_row(struct reader *r, enum diag_kind kind,
 	if (!r->bits[kind])
 		r->bits[kind] = eadm_diag_alloc(pool, f->n);
 	row->bits = r->bits[kind];
-	if (!row->value || !row->device || !row->bits)
+	if (!row->device || !row->bits)
 		return -ENOMEM;
 	eadm_record_u64(record, f->dev_index, &row->dev);
 	eadm_record_u64(record, eadm_object_key(f->object), &row->id);
@@ -160,13 +197,15 @@ static int take_row(struct reader *r, enum diag_kind kind,
 	n = eadm_record_some(record, f->wanted, r->values, f->n_all);
 	for (i = 0; i < n; i++) {
 		slot = f->slot[r->values[i].index];
-		if (!take_value(r, record, &r->values[i], &row->value[slot]))
+		if (!take_value(r, record, &r->values[i], &found[slot]))
 			return -ENOMEM;
 		row->has |= 1ULL << slot;
 		if (!row->bits[slot])
 			r->bits[kind][slot] = width_of(r->family,
 						       r->values[i].field);
 	}
+	if (!pack(r, kind, row, found))
+		return -ENOMEM;
 	r->snapshot->rows[kind].n++;
 	return 0;
 }

@@ -13,6 +13,10 @@ struct reader {
 	const char *device;	/* the device being read; NULL: all, or the machine */
 	const struct eadm_family *family;	/* family of the device, or NULL */
 	unsigned char *bits[DIAG_KINDS];	/* counter widths of the fields in its rows */
+	struct {
+		uint64_t has;
+		unsigned char *place;
+	} last[DIAG_KINDS];	/* of the row read last: most rows have the same fields */
 	bool brief;		/* only data that rules compare with the other snapshot */
 	struct diag_inputs *inputs;	/* inputs of the device */
 	struct tally *tally;	/* totals while the probe's records are read */

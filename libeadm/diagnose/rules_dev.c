@@ -324,7 +324,7 @@ static void look_restart(struct judge *j, const struct diag_row *now,
 
 	for (f = counters; *f >= 0; f++) {
 		if (diag_has(now, *f) && diag_has(then, *f) &&
-		    (now->value[*f].u - then->value[*f].u) >> 63)
+		    (diag_u64(now, *f) - diag_u64(then, *f)) >> 63)
 			break;
 	}
 	if (*f < 0)

@@ -104,12 +104,13 @@ static void counters(void)
 static void widths(void)
 {
 	static const unsigned char bits[] = { 16, 24, 0 };
+	static const unsigned char place[] = { 0, 1, 2 };
 	union diag_value now_values[] = { { 2 }, { 1 }, { 5 } };
 	union diag_value then_values[] = { { 65534 }, { 0xffffff }, { 9 } };
 	const struct diag_row now = { .has = 7, .bits = bits,
-				      .value = now_values };
+				      .place = place, .value = now_values };
 	const struct diag_row then = { .has = 3, .bits = bits,
-				       .value = then_values };
+				       .place = place, .value = then_values };
 	const struct eadm_family *family = NULL;
 	const struct eadm_object *object;
 	bool known = true;
