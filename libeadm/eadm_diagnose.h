@@ -203,6 +203,7 @@ struct eadm_sample_opts {
  * @opts: options, or NULL for all devices with @hw
  *
  * The diagnosis keeps two snapshots: this one and the one it is compared with.
+ * After an error of the source, only the previous one is left, and there are no verdicts.
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.

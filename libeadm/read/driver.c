@@ -137,8 +137,8 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
 	/*
 	 * If the module serves only one function and has only this device, they
-	 * belong together. Software devices, of which there may be many, have no function:
-	 * the others are not read for them.
+	 * belong together. Other devices are read last: the modules of software devices, of
+	 * which there may be many, have no functions.
 	 */
 	if (eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
 				     functions, sizeof(functions)) &&

@@ -370,6 +370,9 @@ static void redacted(void)
 /* eadm_diagnosis_interval(), eadm_diagnosis_evaluate(), eadm_diagnosis_verdict(). */
 static void judged(void)
 {
+	const struct eadm_sample_opts unknown = {
+		.size = sizeof(unknown), .device = "none",
+	};
 	struct eadm_diagnosis *diagnosis = eadm_diagnosis_new();
 	struct eadm_verdict verdict = { .size = sizeof(verdict) };
 	enum eadm_severity worst = EADM_SEVERITY_CRITICAL;
@@ -389,6 +392,10 @@ static void judged(void)
 		worst = verdict.severity;
 	ok(n > 1 && i == n, "verdicts are sorted, the worst first");
 	ok(eadm_diagnosis_evaluate(diagnosis) == n, "another evaluation replaces the verdicts");
+	ok(eadm_diagnosis_sample(diagnosis, ctx, &unknown) == -ENODEV &&
+		   !eadm_diagnosis_interval(diagnosis) &&
+		   !eadm_diagnosis_verdict(diagnosis, 0, &verdict),
+	   "after an error, one snapshot is left, and no verdict");
 	eadm_diagnosis_free(diagnosis);
 	eadm_free(ctx);
 }
