@@ -244,6 +244,20 @@ bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
 
 /**
+ * eadm_diagnosis_trim() - free memory between two samples
+ * @diagnosis: the diagnosis; verdicts are discarded
+ *
+ * Keeps the latest snapshot, with which eadm_diagnosis_sample() compares the next one, and
+ * what eadm_diagnosis_gap() and eadm_diagnosis_note() report. For programs that
+ * diagnose many devices for a long time: the earlier snapshot and the lookup tables of an
+ * evaluation are most of the memory. eadm_diagnosis_evaluate() is not called again before
+ * the next sample: it would find one snapshot only.
+ *
+ * Since: 0.1
+ */
+void eadm_diagnosis_trim(struct eadm_diagnosis *diagnosis);
+
+/**
  * struct eadm_evidence - a value on which a verdict is based
  * @size: sizeof(struct eadm_evidence), set by the caller
  * @object: name of the kind of object that has the value, such as "qp"

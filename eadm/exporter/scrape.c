@@ -14,6 +14,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,7 @@ struct scraper {
 	uint64_t listed_names;		/* hash of the names in sysfs at that time */
 	DIR *folder;			/* folder of devices in sysfs, or NULL */
 	bool failed;			/* some part of the last scrape failed */
+	bool diagnosed;			/* devices were diagnosed since free memory was returned */
 	struct target *lister, *targets;
 	unsigned int n_targets;
 	unsigned int n_threads, n_idle;	/* reading threads */
@@ -645,6 +647,7 @@ static void read_target(struct scraper *s, struct target *t,
 			struct section *work)
 {
 	unsigned int scrape = t->asked, list = s->listed;
+	uint64_t diagnosed = t->memory.verdicts.when;
 
 	t->running = true;
 	t->since = monotonic_ns();
@@ -652,8 +655,21 @@ static void read_target(struct scraper *s, struct target *t,
 	pthread_mutex_unlock(&s->lock);
 	do_scrape(t, scrape, list, work);
 	pthread_mutex_lock(&s->lock);
+	s->diagnosed |= t->memory.verdicts.when != diagnosed;
 	t->running = false;
 	t->done = scrape;
+}
+
+/*
+ * A diagnosis of many objects needs several times the memory of a scrape, which would be
+ * free but resident until the next one. Called with the lock held.
+ */
+static void return_memory(struct scraper *s)
+{
+	s->diagnosed = false;
+	pthread_mutex_unlock(&s->lock);
+	malloc_trim(0);
+	pthread_mutex_lock(&s->lock);
 }
 
 static void *reader_main(void *data)
@@ -670,6 +686,8 @@ static void *reader_main(void *data)
 			end_scrape(s);
 		} else if ((t = next_target(s))) {
 			read_target(s, t, &work);
+		} else if (s->diagnosed && !s->running) {
+			return_memory(s);
 		} else {
 			s->n_idle++;
 			pthread_cond_wait(&s->work, &s->lock);

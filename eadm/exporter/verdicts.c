@@ -67,6 +67,7 @@ static int diagnose(struct eadm_ctx *ctx, const char *device,
 	if (ret < 0)
 		return ret;
 	count(verdicts);
+	eadm_diagnosis_trim(verdicts->diagnosis);
 	verdicts->when = monotonic_ns();
 	return 0;
 }

@@ -122,6 +122,18 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	return ret ? eadm_oom(ctx) : 0;
 }
 
+/* Verdicts refer to rows of both snapshots, gaps only to those of the latest one. */
+EADM_API void eadm_diagnosis_trim(struct eadm_diagnosis *d)
+{
+	d->n = 0;
+	free_then(d);
+	free(d->idle);
+	d->idle = NULL;
+	d->n_idle = d->max_idle = 0;
+	if (d->have_now)
+		eadm_diag_indexes_clear(d->now.indexes);
+}
+
 static void apply(struct judge *j, const struct diag_row *now,
 		  const struct diag_row *then)
 {

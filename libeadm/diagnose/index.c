@@ -365,17 +365,22 @@ struct diag_indexes *eadm_diag_indexes_new(void)
 	return calloc(1, sizeof(struct diag_indexes));
 }
 
-void eadm_diag_indexes_free(struct diag_indexes *indexes)
+void eadm_diag_indexes_clear(struct diag_indexes *indexes)
 {
 	unsigned int i;
 
-	if (!indexes)
-		return;
 	for (i = 0; i < DIAG_KEYS; i++) {
 		free(indexes->index[i].head);
 		free(indexes->index[i].entry);
 	}
 	free(indexes->peer);
+	memset(indexes, 0, sizeof(*indexes));
+}
+
+void eadm_diag_indexes_free(struct diag_indexes *indexes)
+{
+	if (indexes)
+		eadm_diag_indexes_clear(indexes);
 	free(indexes);
 }
 

@@ -82,6 +82,8 @@ const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
 /* For snapshot.c. */
 struct diag_indexes *eadm_diag_indexes_new(void);
 void eadm_diag_indexes_free(struct diag_indexes *indexes);
+/* Those that are needed later are made again. */
+void eadm_diag_indexes_clear(struct diag_indexes *indexes);
 
 bool eadm_diag_indexes_failed(const struct diag_snapshot *snapshot);
 

@@ -392,6 +392,13 @@ static void judged(void)
 		worst = verdict.severity;
 	ok(n > 1 && i == n, "verdicts are sorted, the worst first");
 	ok(eadm_diagnosis_evaluate(diagnosis) == n, "another evaluation replaces the verdicts");
+	eadm_diagnosis_trim(diagnosis);
+	ok(!eadm_diagnosis_interval(diagnosis) &&
+		   !eadm_diagnosis_verdict(diagnosis, 0, &verdict),
+	   "one snapshot and no verdict are left after a trim");
+	ok(eadm_snapshot_next(ctx) <= 0 && !eadm_diagnosis_sample(diagnosis, ctx, NULL) &&
+		   eadm_diagnosis_evaluate(diagnosis) > 0,
+	   "the snapshot that is left is compared with the next one");
 	ok(eadm_diagnosis_sample(diagnosis, ctx, &unknown) == -ENODEV &&
 		   !eadm_diagnosis_interval(diagnosis) &&
 		   !eadm_diagnosis_verdict(diagnosis, 0, &verdict),
