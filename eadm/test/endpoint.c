@@ -269,7 +269,7 @@ int endpoint_connect(struct link *link, const struct exchange *peer)
 	link->can_read = link->can_read && peer->can_read;
 	link->can_write = link->can_write && peer->can_write;
 	link->lost = driver ? driver->lost : peer->roce == 2 ?
-		"a firewall must allow RoCE v2, UDP port 4791, in both directions" :
+		"firewalls must allow UDP port 4791 (RoCE v2) in both directions" :
 		"RDMA packets are lost in the network";
 	return driver ? connect_driver(link, peer) : connect_rc(link, peer);
 }
