@@ -67,8 +67,8 @@ int hub_take(struct hub *hub, uint32_t rank, const struct frame *frame,
 void hub_lose(struct hub *hub, uint32_t rank, enum mesh_cause cause);
 
 /*
- * Begin when all have joined or the time for it is over, and give up members that
- * send nothing. Returns the time of the next such step; 0 or a negative errno of
+ * Begin when all have joined or the time limit has passed, and drop members that send
+ * nothing. Returns the time of the next such step; 0 or a negative errno of
  * table_init() is in *@ret.
  */
 uint64_t hub_tick(struct hub *hub, uint64_t now, int *ret);

@@ -44,7 +44,7 @@ enum mesh_refusal {
 	REFUSED_RANK,		/* not below the number of ranks */
 	REFUSED_RANKS,		/* another number of ranks than rank 0 */
 	REFUSED_TWICE,		/* another process has the rank */
-	REFUSED_LATE,		/* the tests have begun, or the host was given up */
+	REFUSED_LATE,		/* the tests have begun, or the host was dropped */
 	REFUSED_HUNG,		/* no keep-alive in time */
 	REFUSED_ENDED,		/* rank 0 ends before the tests do */
 };
