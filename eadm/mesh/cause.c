@@ -27,7 +27,7 @@ static const struct {
 	[CAUSE_OTHER] = { "other", "another failure", false },
 };
 
-/* Phrases of eadm/test; the first one that a text contains counts. */
+/* Phrases of eadm/test messages; the first match determines the cause. */
 static const struct {
 	const char *phrase;
 	enum mesh_cause cause;
