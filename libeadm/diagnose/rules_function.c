@@ -101,7 +101,7 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, n ? EADM_SEVERITY_NOTICE :
 					   EADM_SEVERITY_WARNING);
 		eadm_judge_cause(j, "Network namespaces do not share devices (see rdma system show); each device belongs to one namespace.");
-		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; run there, rdma dev set DEV netns NAME moves it");
+		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; rdma dev set DEV netns NAME, run in that namespace, moves the device");
 	} else if (n) {
 		eadm_pass(j, now, "%zu RDMA %s", n,
 			  eadm_plural(n, "device", "devices"));

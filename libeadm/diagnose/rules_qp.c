@@ -299,7 +299,7 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"its adapter knows of %u %s but has used none for %s, while %s QP %" PRIu64
+		"its adapter sees %u posted %s but has used none for %s, while %s QP %" PRIu64
 		" has a message for it",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,

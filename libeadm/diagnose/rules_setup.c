@@ -745,7 +745,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "gpu-memory", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Reports the methods to register GPU memory; never a fault.",
-		.cause = "The set of loaded modules determines this.",
+		.cause = "The available methods depend on the loaded modules.",
 		.next = "modprobe the module for peer memory that comes with the GPU's driver",
 		.alike = "Applications that register by dma-buf need no module, so this is never a fault.",
 		.look = look_gpu,
