@@ -272,7 +272,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 
-/* Gives up a command that has timed out or whose adapter is gone. Returns true if so. */
+/* Abandons a command that has timed out or whose adapter is gone. Returns true if so. */
 static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long deadline)
 {
 	if (eadm_queue_is_hopeless(ad))
