@@ -195,7 +195,7 @@ const struct eadm_rule eadm_rules_function[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "There is no RDMA device.",
 		.cause = "No adapter is attached, or no driver is bound to it.",
-		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
+		.next = "attach an RDMA adapter and load its driver; dmesg shows why a probe failed",
 		.alike = "Adapters in another network namespace are reported as a notice if this namespace has an RDMA device, otherwise as a warning.",
 		.look = look_devices,
 	}, {

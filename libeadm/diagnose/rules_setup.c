@@ -722,7 +722,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "No huge page is free for a library that keeps buffers in huge pages.",
 		.cause = "All huge pages are in use, by the library's buffers or by other users.",
-		.next = "sysctl vm.nr_hugepages, or disable the use of huge pages in the library's provider (man fi_provider)",
+		.next = "increase vm.nr_hugepages (sysctl), or disable the use of huge pages in the library's provider (man fi_provider)",
 		.alike = "A machine without huge pages is excluded, because regular pages are used. Adapters whose applications use verbs are skipped.",
 		.look = look_huge_pages,
 	}, {
@@ -746,7 +746,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Reports the methods to register GPU memory; never a fault.",
 		.cause = "The available methods depend on the loaded modules.",
-		.next = "modprobe the module for peer memory that comes with the GPU's driver",
+		.next = "load the module for peer memory that comes with the GPU's driver (modprobe)",
 		.alike = "Applications that register by dma-buf need no module, so this is never a fault.",
 		.look = look_gpu,
 	},
