@@ -48,7 +48,7 @@ static int run(struct cli *cli)
 		if (cli->args.n > verbs[i].args)
 			return fail(cli, STATUS_USAGE,
 				    cli->args.arg[verbs[i].args],
-				    "one argument too many ('eadm help bundle')");
+				    "one argument too many (see 'eadm help bundle')");
 		for (def = options; i && def->name; def++) {
 			snprintf(name, sizeof(name), "--%s", def->name);
 			if (cli->args.opt[def->id])
@@ -58,7 +58,7 @@ static int run(struct cli *cli)
 		return verbs[i].run(cli);
 	}
 	return fail(cli, STATUS_USAGE, verb,
-		    "create, show or verify ('eadm help bundle')");
+		    "create, show or verify (see 'eadm help bundle')");
 }
 
 const struct command cmd_bundle = {

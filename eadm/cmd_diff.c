@@ -525,7 +525,7 @@ static int run(struct cli *cli)
 	if (!n || n > 2)
 		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
 			    n ? "unknown object ('eadm help dump' lists them)" :
-				"missing mark or capture ('eadm help diff')");
+				"missing mark or capture (see 'eadm help diff')");
 	if (cli->args.opt[OPT_SETUP] && cli->args.opt[OPT_HW])
 		return fail(cli, STATUS_USAGE, "--hw",
 			    "cannot be used with --setup: the configuration has no queue contexts");

@@ -141,7 +141,7 @@ static int fill_options(struct cli *cli, struct view *view)
 
 	if (cli->args.n > 2 && id == 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[2],
-			    "one argument too many ('eadm help dump')");
+			    "one argument too many (see 'eadm help dump')");
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
 			    "missing queue type ('eadm dump hwctx qp|cq|eq N')");

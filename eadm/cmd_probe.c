@@ -214,11 +214,11 @@ const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "start|stop|status|run",
 	.help = "record verbs, connections and events of any driver with BPF",
-	.more = "start loads BPF programs into the kernel. They record until stop removes\n"
-		"them; no process needs to run. run records until it is interrupted.\n"
-		"trace, events, diagnose, record and the exporter read the records. start\n"
-		"and run require root or CAP_SYS_ADMIN; root and members of the group\n"
-		"eadm can read the records.",
+	.more = "'start' loads BPF programs into the kernel. They record until 'stop'\n"
+		"removes them; no process has to keep running. 'run' records until it is\n"
+		"interrupted. The commands 'trace', 'events', 'diagnose' and 'record' and\n"
+		"the exporter read the records. 'start' and 'run' require root or\n"
+		"CAP_SYS_ADMIN; root and members of the group eadm can read the records.",
 	.examples = "  eadm probe start\n"
 		    "  eadm probe status\n"
 		    "  eadm trace --sort latency:desc\n"

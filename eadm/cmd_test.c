@@ -21,7 +21,7 @@ static const struct option_def options[] = {
 	{ OPT_NO_CM, 0, "no-cm", NULL, WORDS_NONE,
 	  "do not use the connection manager: exchange addresses over TCP" },
 	{ OPT_GID_INDEX, 'g', "gid-index", "N", WORDS_ANY,
-	  "without connection manager: index of the local GID ('eadm dump gid')" },
+	  "without connection manager: index of the local GID (see 'eadm dump gid')" },
 	{ OPT_ONCE, 0, "once", NULL, WORDS_NONE,
 	  "server: exit after the first client" },
 	{ OPT_HOSTS, 0, "hosts", "FILE", WORDS_FILE,
@@ -118,13 +118,13 @@ static int run(struct cli *cli)
 	if (!client && !mesh &&
 	    (!cli->args.n || strcmp(verb, "server") != 0))
 		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
-			    "missing: server, client or mesh ('eadm help test')");
+			    "missing: server, client or mesh (see 'eadm help test')");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
 			    "missing HOST of the server");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many ('eadm help test')");
+			    "one argument too many (see 'eadm help test')");
 	status = take_options(&test);
 	if (status)
 		return status;

@@ -202,7 +202,7 @@ static int check(struct cli *cli, const char *verb)
 		return unknown_verb(cli, verb);
 	if (hist && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many ('eadm help trace')");
+			    "one argument too many (see 'eadm help trace')");
 	if (verb && cli->args.opt[OPT_FOLLOW])
 		return fail(cli, STATUS_USAGE, "--follow", "cannot be used with %s",
 			    verb);
@@ -303,9 +303,9 @@ const struct command cmd_trace = {
 	.usage = "[hist|export [FILE]]",
 	.help = "show the flight recorder: the last commands of each adapter",
 	.more = "The recorder is always on. It can be read while the command queue is\n"
-		"dead, and it keeps the record of the first timeout. hist prints a\n"
-		"latency histogram for each kind of command; export writes a trace for a\n"
-		"viewer, to standard output unless FILE is given.",
+		"dead, and it keeps the record of the first timeout. 'hist' prints a\n"
+		"latency histogram for each kind of command; 'export' writes a trace for\n"
+		"a viewer, to standard output unless FILE is given.",
 	.examples = "  eadm trace\n"
 		    "  eadm trace --slower-than 5ms\n"
 		    "  eadm trace --state timeout,aborted\n"

@@ -520,7 +520,7 @@ int diff_setup(struct cli *cli, struct eadm_ctx *a, struct eadm_ctx *b,
 
 	if (only && !has_setup(only))
 		return fail(cli, STATUS_USAGE, eadm_object_name(only),
-			    "is not part of a host's configuration");
+			    "not part of a host's configuration");
 	status = table_of(cli, &table, columns, N_COLS);
 	if (!status) {
 		cli->writer->ops->begin(cli->writer, &table);

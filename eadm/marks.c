@@ -56,7 +56,7 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 		name = path;
 	else if (!strchr(name, '/') && access(name, F_OK))
 		return fail(cli, STATUS_NOT_FOUND, name,
-			    "no such mark or file ('eadm mark --list')");
+			    "no such mark or file (see 'eadm mark --list')");
 	if (eadm_open_file(ctx, name))
 		return fail(cli, STATUS_FAILED, name, "%s", eadm_errmsg(ctx));
 	return 0;

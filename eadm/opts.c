@@ -245,7 +245,7 @@ static int positional(struct cli *cli, const char *word)
 	}
 	if (cli->args.n == cli->cmd->max_args)
 		return fail(cli, STATUS_USAGE, word,
-			    "one argument too many ('eadm help %s')",
+			    "one argument too many (see 'eadm help %s')",
 			    cli->verb);
 	cli->args.arg[cli->args.n++] = word;
 	return 0;

@@ -66,7 +66,7 @@ int view_check(struct cli *cli)
 }
 
 /*
- * Sleep until @more ns after @when, a time of monotonic_ns(), which is advanced. Returns
+ * Sleep until @more ns after @when, in terms of monotonic_ns(), and advance @when. Returns
  * false if interrupted.
  */
 bool wait_until(uint64_t *when, uint64_t more)

@@ -12,7 +12,7 @@
 #include "out/text.h"
 #include "out/writer.h"
 
-/* How a command displays one kind of object. */
+/* Display of one kind of object by a command. */
 struct view {
 	const struct eadm_object *object;
 	struct eadm_dump_opts opts;

@@ -84,7 +84,7 @@ static int collect_capture(struct bundle *b, const void *arg)
 }
 
 /*
- * This runs in the calling process, which learns the names in the capture. The library
+ * This runs in the calling process, which collects the names in the capture. The library
  * writes to standard output; the container has a separate descriptor.
  */
 static int redact_capture(struct bundle *b, struct part *part, int raw)

@@ -418,7 +418,7 @@ void verdicts_reset(struct verdicts *verdicts);
 /* A client waiting for metrics; receives exactly one response. */
 struct request {
 	enum format format;
-	uint64_t deadline;		/* time of monotonic_ns() */
+	uint64_t deadline;		/* in terms of monotonic_ns() */
 	void (*done)(struct request *request, const struct buffer *text,
 		     bool complete);
 	struct request *next;

@@ -19,9 +19,9 @@ static bool is_recorded(const struct eadm_object *object)
 }
 
 /*
- * Returns true if an object is exported by default. These are the flight recorder, and
- * objects that require no privilege and of which a device has one or a few. Labels
- * distinguish the rows.
+ * Returns true if an object is exported by default: the flight recorder, or an object that
+ * requires no privilege and of which each device has one or a few. Labels distinguish the
+ * rows.
  */
 static bool is_usual(const struct eadm_object *object)
 {
@@ -420,7 +420,7 @@ static int add_own(struct model *model)
 			"Requests without valid credentials.",
 			METRIC_COUNTER },
 		[OWN_RELOAD] = { "eadm_exporter_reload_success",
-			"0 if the last SIGHUP failed to load the web configuration within 5 seconds, else 1." },
+			"0 if the last reload of the web configuration failed or exceeded 5 seconds, otherwise 1." },
 		[OWN_CPU] = { "process_cpu",
 			"Total user and system CPU time spent in seconds.",
 			METRIC_COUNTER, METRIC_NS },

@@ -24,7 +24,7 @@ static int no_room(struct cli *cli, const char *what)
 		    MAX_LISTENERS);
 }
 
-/* Sockets opened by systemd: LISTEN_FDS of them from 3 on, for LISTEN_PID. */
+/* Takes the sockets passed by systemd: LISTEN_FDS descriptors from 3 on, for LISTEN_PID. */
 static int take_systemd(struct cli *cli, struct listeners *listeners)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");

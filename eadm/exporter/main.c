@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 	status = parse_args(&cli, argc, argv);
 	if (!status && (cli.args.opt[OPT_HELP] || cli.args.opt[OPT_VERSION])) {
-		printf("eadm-exporter %s, the program run by 'eadm exporter' ('eadm help exporter')\n",
+		printf("eadm-exporter %s, the program run by 'eadm exporter' (see 'eadm help exporter')\n",
 		       EADM_VERSION);
 		return fflush(stdout) ? STATUS_FAILED : STATUS_OK;
 	}

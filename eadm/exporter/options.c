@@ -26,7 +26,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_DEVICE_TIMEOUT, 0, "device-timeout", "TIME", WORDS_ANY,
 	  "time limit for each device (default: 1s; with --once: 10s)" },
 	{ OPT_DIAGNOSE_INTERVAL, 0, "diagnose-interval", "TIME", WORDS_ANY,
-	  "diagnose each device at most this often (default: 1m; 0: never)" },
+	  "diagnose each device at most once per TIME (default: 1m; 0: never)" },
 	{ OPT_NO_SECCOMP, 0, "no-seccomp", NULL, WORDS_NONE,
 	  "do not restrict system calls" },
 	{ 0 },

@@ -193,7 +193,7 @@ bool recorder_take(struct recorder *recorder,
 			return add_pending(recorder, seq);
 	}
 	op = operation_of(fields, row);
-	/* Only a completed command has a latency; other commands were given up. */
+	/* Only a completed command has a latency; other commands were abandoned. */
 	if (row_u64(row, &fields->latency, &latency) &&
 	    !count_time(recorder, &op, latency))
 		return false;

@@ -21,7 +21,7 @@
 #include "exporter.h"
 
 #define MAX_FILE (1024 * 1024)
-/* A bcrypt hash consists of $2b$10$, 22 digits of salt and 31 digits of the hash. */
+/* A bcrypt hash has a prefix such as $2b$10$, 22 characters of salt and 31 of checksum. */
 #define HASH_SALT 7
 #define HASH_SUM 29
 #define HASH_END 60

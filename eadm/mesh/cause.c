@@ -27,7 +27,7 @@ static const struct {
 	[CAUSE_OTHER] = { "other", "another failure", false },
 };
 
-/* Phrases of eadm/test; the first one that a text contains counts. */
+/* Phrases of eadm/test messages; the first match determines the cause. */
 static const struct {
 	const char *phrase;
 	enum mesh_cause cause;
@@ -43,9 +43,9 @@ static const struct {
 	{ "has no IP address", CAUSE_GID },
 	{ "GID index", CAUSE_GID },
 	{ "cannot be opened", CAUSE_ADAPTER },
-	{ "completion queue:", CAUSE_ADAPTER },
-	{ "completion channel:", CAUSE_ADAPTER },
-	{ "protection domain:", CAUSE_ADAPTER },
+	{ "completion queue failed", CAUSE_ADAPTER },
+	{ "completion channel failed", CAUSE_ADAPTER },
+	{ "protection domain failed", CAUSE_ADAPTER },
 	{ "the queue pair failed", CAUSE_ADAPTER },
 	{ "queue pair to ", CAUSE_ADAPTER },
 	{ "of memory failed", CAUSE_ADAPTER },

@@ -18,7 +18,7 @@ enum mesh_cause {
 	CAUSE_PORT,		/* the port is not active */
 	CAUSE_ADAPTER,		/* the adapter is missing or cannot be used */
 	CAUSE_PROVIDER,		/* a library is missing */
-	CAUSE_LIMIT,		/* of locked memory */
+	CAUSE_LIMIT,		/* on locked memory */
 	CAUSE_CONTROL,		/* no TCP connection between the two hosts */
 	CAUSE_ABSENT,		/* the host did not join */
 	CAUSE_DIED,		/* its process ended */
@@ -27,11 +27,11 @@ enum mesh_cause {
 	CAUSE_END
 };
 
-/* The name in JSON and metrics, and a sentence for people. */
+/* The name in JSON and metrics, and the text in tables. */
 const char *cause_name(enum mesh_cause cause);
 const char *cause_text(enum mesh_cause cause);
 
-/* True for a cause that lies in the end that reports it. */
+/* Returns true if the end that reports the cause is at fault. */
 bool cause_is_local(enum mesh_cause cause);
 
 /* The cause of a failure that "eadm test" describes in words. */

@@ -27,7 +27,7 @@ static void init(struct channel *ch, int fd, enum channel_state state,
 		return;
 	/* Both sides of a pair wait for each other's short messages. */
 	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	/* A host that lost its power closes nothing. */
+	/* A host that lost power does not close its connections. */
 	set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, patience);
 	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1 + patience / 2000);
@@ -62,7 +62,7 @@ int channel_accept(struct channel *ch, int listener, unsigned int patience)
 	if (getrandom(ch->nonce, sizeof(ch->nonce), 0) != sizeof(ch->nonce))
 		return -EAGAIN;
 	challenge_write(ch->nonce, challenge);
-	/* The buffer of a new socket has room for it. */
+	/* A new socket always has room for the challenge. */
 	if (send(fd, challenge, sizeof(challenge), MSG_NOSIGNAL) !=
 	    sizeof(challenge))
 		return -EPIPE;
@@ -115,7 +115,7 @@ int channel_listen(uint16_t *port)
 	int one = 1, zero = 0, error;
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	/* A host may be without IPv6. */
+	/* The host may not support IPv6. */
 	if (fd < 0) {
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		to = (struct sockaddr *)&plain;
@@ -131,7 +131,7 @@ int channel_listen(uint16_t *port)
 		close(fd);
 		return -error;
 	}
-	/* Both families have it at the same place. */
+	/* The port is at the same offset in both address families. */
 	*port = ntohs(((struct sockaddr_in *)to)->sin_port);
 	return fd;
 }

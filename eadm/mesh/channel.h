@@ -7,7 +7,7 @@
 
 #include "message.h"
 
-/* Connections without a hello: how many, and for how long. */
+/* Limits for connections without a hello: their number, and their time. */
 #define CHANNEL_STRANGERS	256
 #define CHANNEL_HELLO_NS	3000000000
 #define CHANNEL_FULL		"more than %u connections without a valid first message: the oldest ones are closed"
@@ -23,14 +23,14 @@ struct secret {
 
 enum channel_state {
 	CHANNEL_CHALLENGED,	/* accepted: the challenge was sent */
-	CHANNEL_CONNECTED,	/* no challenge came yet */
+	CHANNEL_CONNECTED,	/* waiting for the challenge */
 	CHANNEL_OPEN,
 };
 
-/* The socket does not block. Buffers exist only while they have something in them. */
+/* The socket is nonblocking. Buffers are allocated only while they contain data. */
 struct channel {
 	int fd;
-	struct in6_addr peer;	/* of one that was accepted */
+	struct in6_addr peer;	/* if the connection was accepted */
 	enum channel_state state;
 	struct lane lane;
 	uint8_t nonce[FRAME_NONCE];
@@ -50,17 +50,29 @@ void channel_close(struct channel *ch);
 
 /* The result of connecting, when the socket is writable. */
 int channel_connected(struct channel *ch);
-/* Read what came. -EPIPE: the other side closed it; what it sent before may be taken. */
+/*
+ * Read the available data. -EPIPE: closed by the peer; earlier messages can still be
+ * taken.
+ */
 int channel_fill(struct channel *ch);
-/* Connector: 1 when the challenge came and the hello was sent, 0: not yet. */
+/*
+ * Connector: returns 1 once the challenge has arrived and the hello was sent, before
+ * that 0.
+ */
 int channel_greet(struct channel *ch, const struct secret *secret,
 		  const struct hello *hello);
-/* Acceptor: 1 with a valid hello, 0: not yet, -EACCES: another secret. */
+/*
+ * Acceptor: returns 1 for a valid hello, 0 before it arrives, -EACCES for a different
+ * secret.
+ */
 int channel_admit(struct channel *ch, const struct secret *secret,
 		  struct hello *hello);
-/* The next message: 1, 0: none yet, -EPROTO, -EACCES. Valid until the next call. */
+/*
+ * Returns 1 with the next message, valid until the next call; 0 if there is none yet;
+ * -EPROTO; -EACCES.
+ */
 int channel_take(struct channel *ch, struct frame *frame);
-/* There must be nothing unsent. */
+/* All earlier data must have been sent. */
 int channel_send(struct channel *ch, uint8_t kind, const void *data, size_t len);
 int channel_flush(struct channel *ch);
 
@@ -69,7 +81,7 @@ static inline bool channel_is_full(const struct channel *ch)
 	return ch->n_out;
 }
 
-/* A socket that listens at @port of all addresses; 0: any port, set in *@port. */
+/* Listens at @port of all addresses; 0: any port, which is stored in *@port. */
 int channel_listen(uint16_t *port);
 /* Addresses as IPv6 addresses, which may be mapped IPv4 addresses. */
 int channel_local(const struct channel *ch, struct in6_addr *addr);

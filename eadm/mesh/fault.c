@@ -81,7 +81,7 @@ static bool has_sets(const struct fault *fault)
 	       fault->kind == FAULT_AMONG;
 }
 
-/* The same hosts; in both ways, their order does not count. */
+/* Compares the hosts; for a fault in both directions, their order does not matter. */
 static bool same_hosts(const struct fault *x, const struct fault *y)
 {
 	if (!has_sets(y) || x->kind != y->kind || x->way != y->way)
@@ -93,14 +93,14 @@ static bool same_hosts(const struct fault *x, const struct fault *y)
 	       same_list(x->b, x->n_b, y->a, y->n_a);
 }
 
-/* Between two rails, a set with itself stands for both of their pairs. */
+/* Between two rails, a set related to itself stands for both pairs of the rails. */
 static uint32_t weight(const struct fault *fault)
 {
 	return 1 + (fault->kind == FAULT_AMONG && fault->way == WAY_BOTH &&
 		    fault->from_rail != fault->to_rail);
 }
 
-/* Remove those equal to number @i that follow it. */
+/* Remove the later faults that are equal to number @i. */
 static void absorb(struct faults *faults, uint32_t i)
 {
 	struct fault *fault = &faults->list[i];
@@ -158,7 +158,7 @@ static int by_reason(const struct fault *x, const struct fault *y)
 	return by_text(x->a_why, y->a_why);
 }
 
-/* With the same reason, in the order of the list. */
+/* Orders faults by reason, then by their position in the list. */
 static int by_reason_and_place(const void *a, const void *b)
 {
 	const struct fault *x = *(struct fault *const *)a;
@@ -175,7 +175,7 @@ static int by_rank(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* The hosts of @n faults become those of the first one. */
+/* Move the hosts of @n faults to the first fault. */
 static int join(struct fault **same, uint32_t n)
 {
 	struct fault *first = same[0];
@@ -360,7 +360,10 @@ static void explain(struct fault *fault, const struct mesh_table *t,
 
 /* ---- MTU ----------------------------------------------------------------------------- */
 
-/* Of a rail. MTUs of adapters are powers of two, or few. */
+/*
+ * The MTU of most adapters of a rail. MTUs are powers of two, or there are few
+ * different ones.
+ */
 static uint32_t usual_mtu(const struct mesh_table *t, uint32_t rail)
 {
 	struct {

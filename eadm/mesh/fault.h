@@ -5,15 +5,15 @@
 
 #include "table.h"
 
-#define FAULTS_MAX 1000	/* of groups and pairs; hosts and adapters are listed all */
+#define FAULTS_MAX 1000	/* for groups and pairs; hosts and adapters are not limited */
 
 enum fault_kind {
-	FAULT_ALL,		/* no host reaches another one */
-	FAULT_RAIL,		/* no host reaches another one on a rail */
+	FAULT_ALL,		/* no host reaches any other host */
+	FAULT_RAIL,		/* no host reaches any other host on a rail */
 	FAULT_HOST,
 	FAULT_ADAPTER,
-	FAULT_GROUPS,		/* no host of one set and one of the other set */
-	FAULT_AMONG,		/* no two hosts of one set */
+	FAULT_GROUPS,		/* no host of one set reaches a host of the other set */
+	FAULT_AMONG,		/* no host of a set reaches another host of the set */
 	FAULT_PAIR,
 	FAULT_MTU,		/* an adapter has a smaller MTU than most of its rail */
 };
@@ -32,7 +32,7 @@ struct fault {
 	int from_rail, to_rail;	/* -1: all; the same: from rail to rail */
 	enum mesh_cause cause;
 	const char *a_why, *b_why;	/* what the ends report; NULL: nothing */
-	uint64_t directions;	/* that it explains */
+	uint64_t directions;	/* directions that the fault explains */
 	uint32_t mtu, usual_mtu;	/* FAULT_MTU */
 };
 
@@ -47,17 +47,20 @@ void faults_free(struct faults *faults);
 const char *fault_kind_name(enum fault_kind kind);
 const char *fault_way_name(enum fault_way way);
 
-/* Returns the place in the list, which owns the arrays; NULL: out of memory. */
+/* Returns the entry in the list, which takes over the arrays; NULL: out of memory. */
 struct fault *fault_add(struct faults *faults, const struct fault *fault);
 int fault_hosts(uint32_t **to, uint32_t *n_to, const uint32_t *hosts, uint32_t n);
 
-/* One fault for the same hosts on all @combos pairs of rails. */
+/* Merge faults of the same hosts on all @combos pairs of rails into one. */
 void faults_merge(struct faults *faults, uint32_t combos);
 
-/* One fault for hosts that have the same one, for the same reason. 0 or -ENOMEM. */
+/* Join equal faults of different hosts with the same reason. Returns 0 or -ENOMEM. */
 int faults_join(struct faults *faults);
 
-/* Causes from the counters and rows; adapters whose MTU is smaller than that of most. */
+/*
+ * Add causes from counters and rows, and adapters with an MTU below that of most
+ * adapters.
+ */
 int faults_explain(struct faults *faults, const struct mesh_table *t,
 		   const uint8_t *gone);
 

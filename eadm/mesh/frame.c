@@ -38,7 +38,7 @@ enum frame_result challenge_read(const uint8_t *buf, size_t len,
 
 	put32(head, MAGIC);
 	put32(head + 4, VERSION);
-	/* As early as possible. */
+	/* Reject invalid data as early as possible. */
 	if (memcmp(buf, head, len < sizeof(head) ? len : sizeof(head)) != 0)
 		return FRAME_ALIEN;
 	if (len < CHALLENGE_SIZE)
@@ -90,7 +90,7 @@ size_t frame_seal(struct lane *lane, uint8_t kind, const void *data, size_t len,
 	return FRAME_HEADER + len + FRAME_MAC;
 }
 
-/* In a time that does not depend on where they differ. */
+/* Compares in constant time. */
 static bool differ(const uint8_t *a, const uint8_t *b, size_t len)
 {
 	uint8_t bits = 0;

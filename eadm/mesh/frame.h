@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages on a TCP connection between processes of a mesh. The side that accepts
- * sends a challenge; the other one replies with its own random bytes. Both derive
- * the key of the connection from these and the shared secret. Each message then
- * has a digest over its direction, its number, its header and its contents, so that
- * no message can be forged, replayed, reordered or reflected.
+ * Messages on a TCP connection between processes of a mesh. The side that accepts sends
+ * a challenge; the other side replies with its own random bytes. Both derive the key of
+ * the connection from these bytes and the shared secret. Each message then has a digest
+ * over its direction, its number, its header and its contents, so that no message can
+ * be forged, replayed, reordered or reflected.
  */
 #ifndef MESH_FRAME_H
 #define MESH_FRAME_H
@@ -38,9 +38,9 @@ struct frame {
 
 enum frame_result {
 	FRAME_OK,
-	FRAME_MORE,		/* bytes are missing */
-	FRAME_ALIEN,		/* another protocol or version */
-	FRAME_FORGED,		/* wrong digest: another secret, or changed */
+	FRAME_MORE,		/* incomplete */
+	FRAME_ALIEN,		/* different protocol or version */
+	FRAME_FORGED,		/* wrong digest: different secret, or modified message */
 };
 
 void challenge_write(const uint8_t nonce[FRAME_NONCE],

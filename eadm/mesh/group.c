@@ -72,8 +72,8 @@ static bool ends_left(const struct work *w, uint32_t combo, uint32_t from,
 }
 
 /*
- * A pair stops at the first step that fails in one direction. If the other direction
- * was tested in part only, it goes with the one that failed.
+ * A test of a pair stops at the first step that fails in one direction. If the other
+ * direction was tested only in part, it is dropped together with the failed one.
  */
 static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
 		    uint32_t to)
@@ -97,7 +97,7 @@ static void drop_one(struct work *w, uint32_t combo, uint32_t from, uint32_t to)
 	in->failed -= failed;
 }
 
-/* Together with the other direction, if that goes with it. */
+/* Also drop the opposite direction if it was tested only in part. */
 static void drop_direction(struct work *w, uint32_t combo, uint32_t from,
 			   uint32_t to)
 {
@@ -129,7 +129,7 @@ static void drop_way(struct work *w, uint32_t host, unsigned int rail, bool out)
 	(out ? w->no_out : w->no_in)[host * t->rails + rail] = true;
 }
 
-/* @rail: -1 for all of the host. */
+/* @rail: -1 for all adapters of the host. */
 static void drop(struct work *w, uint32_t host, int rail, enum fault_way way)
 {
 	unsigned int i;
@@ -149,7 +149,7 @@ static void drop(struct work *w, uint32_t host, int rail, enum fault_way way)
 struct sum {
 	uint64_t tested, failed;
 	uint32_t most;		/* tested peers of a pair of rails */
-	uint64_t out, in;	/* of the tested ones */
+	uint64_t out, in;	/* failed directions among the tested ones */
 };
 
 static void sum_add(struct sum *sum, const struct counts *counts)
@@ -160,7 +160,7 @@ static void sum_add(struct sum *sum, const struct counts *counts)
 		sum->most = counts->tested;
 }
 
-/* Of a host, or of one of its adapters, in these ways. */
+/* Sum up the directions of a host, or of one of its adapters. */
 static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 			 enum fault_way way)
 {
@@ -185,13 +185,16 @@ static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 	return sum;
 }
 
-/* With one peer only, it is a pair. */
+/* With a single peer, the fault is that of a pair. */
 static bool all_failed(const struct sum *sum)
 {
 	return sum->tested == sum->failed && sum->most >= 2;
 }
 
-/* The only peer of an adapter counts by its adapters, if another one reaches it. */
+/*
+ * A single peer of an adapter counts by its adapters, if one of the host's other
+ * adapters reaches it.
+ */
 static bool is_end(const struct work *w, uint32_t host, int rail,
 		   enum fault_way way)
 {
@@ -243,7 +246,7 @@ static void find_gone(struct work *w)
 	}
 }
 
-/* The number of adapters that most hosts have; of two such numbers, the larger one. */
+/* The number of adapters that most hosts have; in a tie, the larger number. */
 static unsigned int usual_rails(const struct work *w)
 {
 	uint32_t counts[MESH_MAX_RAILS + 1] = { 0 }, host;
@@ -312,7 +315,7 @@ static void find_blamed_of(struct work *w, uint32_t host)
 	}
 }
 
-/* Adapters that report a cause as their own, with every peer. */
+/* Find adapters that report a local cause with every peer. */
 static void find_blamed(struct work *w)
 {
 	uint32_t host;
@@ -323,7 +326,7 @@ static void find_blamed(struct work *w)
 	}
 }
 
-/* Its members out and in are the numbers of hosts that send and receive. */
+/* The members out and in are the numbers of hosts that send and receive. */
 static struct sum sum_combo(const struct work *w, uint32_t combo)
 {
 	struct sum sum = { 0 };
@@ -337,7 +340,7 @@ static struct sum sum_combo(const struct work *w, uint32_t combo)
 	return sum;
 }
 
-/* The rails of a host or two: its adapters are to blame, not the rails. */
+/* With only one or two hosts, the adapters are at fault, not the rails. */
 static bool is_rail(const struct sum *sum)
 {
 	return all_failed(sum) && sum->out >= 2 && sum->in >= 2;
@@ -385,7 +388,7 @@ static void add_rails(struct work *w, const bool *bad, unsigned int from,
 		add(w, &fault);
 }
 
-/* Nothing works at all, or nothing on some rails or between two of them. */
+/* Find rails, or pairs of rails, on which nothing works; or all of them. */
 static void find_rails(struct work *w)
 {
 	const struct mesh_table *t = w->t;
@@ -423,8 +426,8 @@ static void find_rails(struct work *w)
 }
 
 /*
- * Whether all peers fail in the @other way, among themselves, too: then no host sends
- * to them, and not only this one.
+ * Returns true if all peers also fail among themselves, in the @other way: then the
+ * failure is not specific to this host.
  */
 static bool is_of_peers(const struct work *w, uint32_t host, int rail,
 			enum fault_way other)
@@ -440,7 +443,9 @@ static bool is_of_peers(const struct work *w, uint32_t host, int rail,
 	return true;
 }
 
-/* @clean: only if the other way works. The number of hosts and adapters. */
+/*
+ * @clean: only if the other way works. Returns the number of hosts and adapters found.
+ */
 static uint32_t find_ends(struct work *w, enum fault_way way, bool clean,
 			  bool adapters)
 {
@@ -477,7 +482,7 @@ static bool failed_and_left(const struct work *w, uint32_t combo, uint32_t from,
 	return table_failed(w->t, combo, from, to) && is_left(w, combo, from, to);
 }
 
-/* Directions of @combo that failed: in both ways, or in this way only. */
+/* Collect the failed directions of @combo: in both ways, or in this way only. */
 static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 			struct sets *sets)
 {
@@ -504,7 +509,7 @@ static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 	return n;
 }
 
-/* In both ways, the set with the lowest rank comes first. */
+/* For a fault in both ways, the set with the lowest rank is first. */
 static struct fault *in_order(struct fault *fault)
 {
 	struct fault swapped = *fault;
@@ -582,7 +587,7 @@ static void find_blocks(struct work *w, uint32_t combo, bool both,
 	struct block block;
 	int ret;
 
-	/* The reverse one has the same pairs. */
+	/* The reverse pair of rails has the same pairs of hosts. */
 	if (w->no_combo[combo] || (both && reverse(w->t, combo) < combo) ||
 	    !collect(w, combo, both, sets))
 		return;
@@ -644,7 +649,10 @@ static void find_all(struct work *w)
 	find_blamed(w);
 	find_rails(w);
 	find_hosts(w, WAY_BOTH, false);
-	/* What these explain may have hidden that another host fails in both ways. */
+	/*
+	 * The failures that these hosts explain may have concealed that a host fails in
+	 * both ways.
+	 */
 	if (find_hosts(w, WAY_OUT, true) + find_hosts(w, WAY_IN, true))
 		find_hosts(w, WAY_BOTH, false);
 	find_hosts(w, WAY_OUT, false);

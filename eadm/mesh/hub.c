@@ -10,7 +10,7 @@
 
 /* A step of a test may wait for a completion, for an address and for the peer. */
 #define SILENT_STEPS 3
-/* Members send something each second, however short a step is. */
+/* Members send a message every second, however short a step is. */
 #define SILENCE_NS 5000000000
 
 int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
@@ -98,7 +98,7 @@ void hub_lose(struct hub *hub, uint32_t rank, enum mesh_cause cause)
 	if (m->state == MEMBER_DONE || m->state == MEMBER_GONE)
 		return;
 	hub->n_here -= m->state == MEMBER_HERE;
-	/* Before the tests begin, it may come again. */
+	/* Before the tests begin, the host may join again. */
 	if (!hub->running && cause != CAUSE_ABSENT) {
 		free(m->name);
 		free(m->why);
@@ -121,7 +121,7 @@ static int take_results(struct hub *hub, uint32_t rank, const struct frame *fram
 
 	while (at < frame->len) {
 		n = result_read(frame->data + at, frame->len - at, &result);
-		/* A member reports only what it took part in. */
+		/* A member may report only its own tests. */
 		if (!n || (result.from != rank && result.to != rank))
 			return -EPROTO;
 		ret = table_add(&hub->table, &result);
@@ -209,7 +209,7 @@ int hub_take(struct hub *hub, uint32_t rank, const struct frame *frame,
 
 /* ---- time ---------------------------------------------------------------------------- */
 
-/* All came that will come. */
+/* Begin the tests: no further host can join. */
 static int begin(struct hub *hub)
 {
 	uint32_t i, rails = 1;
@@ -266,7 +266,7 @@ static uint8_t next_roster(struct hub *hub, struct hub_member *m, uint8_t *out,
 			.rails = of->state == MEMBER_GONE ? 0 : of->rails,
 			.port = of->port, .addr = of->addr,
 		};
-		/* The name of a host is often an address of its loopback interface. */
+		/* A host name often resolves to an address of the loopback interface. */
 		if (hub->has_self && is_loopback(&entry.addr))
 			entry.addr = hub->self;
 		*len += roster_write(&entry, out + *len);
@@ -373,7 +373,7 @@ int hub_distinguish(struct hub *hub)
 	return good ? 0 : -ENOMEM;
 }
 
-/* What hosts without an adapter reported when they joined. */
+/* Add the reasons reported by hosts without an adapter when they joined. */
 static void add_reasons(const struct hub *hub, struct faults *faults)
 {
 	struct fault *fault;

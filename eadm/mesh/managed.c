@@ -12,7 +12,7 @@
 #include "../test/cm.h"
 
 #define TYPE "RCCM"
-#define LOOK_MS 50		/* between looks at the peer's view */
+#define LOOK_MS 50		/* interval between checks of the peer's view */
 #define MAX_TOKEN 0xffffff
 
 /* Private data of a connection, big endian. */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which host reaches which; of too many hosts, the worst. */
+/*
+ * A matrix of hosts that reach each other; if there are too many hosts, the worst ones.
+ */
 #ifndef MESH_MATRIX_H
 #define MESH_MATRIX_H
 
 #include "../out/buffer.h"
 #include "hub.h"
 
-#define MATRIX_HOSTS 32		/* they fit into 80 columns */
+#define MATRIX_HOSTS 32		/* fits into 80 columns */
 
 void matrix_write(const struct hub *hub, struct buffer *to);
 

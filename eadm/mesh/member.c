@@ -30,7 +30,7 @@ int member_fail(struct member *m, const char *fmt, ...)
 	return -1;
 }
 
-/* As rank 0's: the tests of other members take time. */
+/* The same as rank 0's: the tests of other members take time. */
 unsigned int member_patience(const struct member *m)
 {
 	uint64_t ms = m->started ? m->start.timeout : m->test->timeout / 1000000;
@@ -167,7 +167,7 @@ int member_report(struct member *m, const struct edge *edge)
 	return 0;
 }
 
-/* Only for some time: a partner that comes at once is none that it waits for. */
+/* A partner that connects at once does not count as waited for. */
 static enum mesh_wait waiting(const struct member *m, uint64_t now)
 {
 	if (!m->waits || now - m->waits < BEAT_NS)
@@ -175,7 +175,7 @@ static enum mesh_wait waiting(const struct member *m, uint64_t now)
 	return m->missed < MESH_LOSSES ? WAIT_PARTNER : WAIT_ALONE;
 }
 
-/* Results, and the round: rank 0 knows by it who waits in vain. */
+/* Send results and the round, from which rank 0 detects members that wait in vain. */
 static int beat(struct member *m)
 {
 	uint64_t now = monotonic_ns();
@@ -201,7 +201,9 @@ static void hang_up(struct member *m, struct caller **at)
 	free(caller);
 }
 
-/* The oldest stranger leaves: of the same host as the new one, if there is one. */
+/*
+ * Close the oldest connection without a hello, preferably one from the newcomer's host.
+ */
 static void make_room(struct member *m, const struct in6_addr *newcomer)
 {
 	struct caller **at, **oldest = NULL;
@@ -233,7 +235,7 @@ static void cannot_accept(struct member *m, int error)
 	m->deaf_until = monotonic_ns() + DEAF_NS;
 }
 
-/* False: there are no more calls for now. */
+/* Returns false if there are no more calls at present. */
 static bool take_call(struct member *m)
 {
 	struct caller *caller = calloc(1, sizeof(*caller));
@@ -265,7 +267,7 @@ static void take_calls(struct member *m)
 		;
 }
 
-/* False: hang up. */
+/* Returns false if the connection must be closed. */
 static bool hear(struct member *m, struct caller *caller)
 {
 	struct hello hello;
@@ -276,7 +278,7 @@ static bool hear(struct member *m, struct caller *caller)
 	ret = channel_fill(&caller->ch);
 	if (ret)
 		return false;
-	/* A hello that came in time counts, even if this host looks late. */
+	/* A hello that arrived in time is valid, even if this host reads it late. */
 	ret = channel_admit(&caller->ch, m->secret, &hello);
 	if (ret <= 0)
 		return !ret && monotonic_ns() - caller->since <= CHANNEL_HELLO_NS;
@@ -400,7 +402,7 @@ static int call(struct member *m, const struct addrinfo *info)
 	return ret > 0 ? 0 : ret;
 }
 
-/* By the first address that works. */
+/* Connect to the first address that works. */
 static int call_hub(struct member *m)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found, *info;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A process that tests: its connections to rank 0 and from peers, and its rounds. */
+/*
+ * A process that runs tests: its connections to rank 0 and from peers, and its rounds.
+ */
 #ifndef MESH_MEMBER_H
 #define MESH_MEMBER_H
 
 #include "channel.h"
 #include "rails.h"
 
-/* A peer that connected: it waits for its round. */
+/* A peer that has connected and waits for its round. */
 struct caller {
 	struct channel ch;
 	int64_t rank;		/* -1: no valid hello yet */
@@ -30,7 +32,7 @@ struct member {
 	uint32_t n_roster;
 	bool *gone;
 	uint32_t skipped;	/* the partner for which not to wait; own rank: none */
-	uint64_t waits;		/* ns, since when it waits for its partner; 0: it does not */
+	uint64_t waits;		/* ns, when it began to wait for its partner; 0: not waiting */
 	uint32_t missed;	/* mesh_losses() of partners that it could not meet */
 	struct caller *callers;
 	unsigned int n_strangers;	/* callers without a hello yet */
@@ -39,7 +41,7 @@ struct member {
 	uint8_t batch[FRAME_MAX];	/* results */
 	size_t n_batch;
 	uint32_t round;
-	uint64_t beat;		/* ns, when rank 0 last got a message */
+	uint64_t beat;		/* ns, when the last message to rank 0 was sent */
 	char why[MESH_WHY];	/* the reason to stop */
 };
 
@@ -47,19 +49,19 @@ struct member {
 int member_join(struct member *m);
 void member_leave(struct member *m);
 /*
- * Do what is due, waiting for at most @ms, also for @events of @peer (NULL: none).
+ * Process due work; waits for at most @ms, and also for @events of @peer (NULL: none).
  */
 int member_pump(struct member *m, const struct channel *peer, short events, int ms);
-/* ms without an acknowledgement, then a connection is lost. */
+/* ms without an acknowledgement until a connection counts as lost. */
 unsigned int member_patience(const struct member *m);
 int member_send(struct member *m, uint8_t kind, const void *data, size_t len);
 int member_report(struct member *m, const struct edge *edge);
 int member_flush(struct member *m);
-/* The connection of a peer that waits; false: it has not connected. */
+/* Takes the connection of a waiting peer; returns false if it has not connected. */
 bool member_caller(struct member *m, uint32_t rank, struct channel *ch);
 int member_fail(struct member *m, const char *fmt, ...) PRINTF(2, 3);
 
-/* Join, test with all others, and leave. Returns an exit status. */
+/* Join, test with all other hosts, and leave. Returns an exit status. */
 int rounds_run(struct member *m);
 
 #endif /* MESH_MEMBER_H */

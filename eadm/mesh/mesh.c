@@ -84,7 +84,7 @@ static int take_place(struct mesh *mesh)
 	return 0;
 }
 
-/* No child needs it from there, and /proc/PID/environ shows it. */
+/* No child process needs the variable, and /proc/PID/environ would show it. */
 static void hide_secret(void)
 {
 	char *text = getenv(MESH_SECRET);
@@ -110,7 +110,7 @@ static int take_secret(struct mesh *mesh)
 	return 0;
 }
 
-/* Options of the server and the client. */
+/* Refuse options of the server and the client. */
 static int refuse_options(struct cli *cli)
 {
 	static const struct {
@@ -164,7 +164,7 @@ static int take_options(struct mesh *mesh)
 
 /* ---- members ------------------------------------------------------------------------- */
 
-/* Rank 0 reports: all others only say why they stop. */
+/* Rank 0 reports the results; all other ranks print only why they stop. */
 static int run_member(struct mesh *mesh)
 {
 	struct cli *cli = mesh->test->cli;
@@ -220,7 +220,10 @@ static int report(struct mesh *mesh, struct hub *hub, int ret)
 	return status;
 }
 
-/* A driver may hold the child in the kernel: the report does not depend on it. */
+/*
+ * A driver may block the child in the kernel, so the report does not depend on the
+ * child.
+ */
 static void end_child(pid_t child)
 {
 	static const struct timespec nap = { .tv_nsec = 10000000 };
@@ -236,7 +239,7 @@ static void end_child(pid_t child)
 	}
 }
 
-/* The process itself gathers; a child is the member of this host. */
+/* This process gathers results; its child is the member of this host. */
 static int run_hub(struct mesh *mesh)
 {
 	struct cli *cli = mesh->test->cli;

@@ -56,7 +56,7 @@ static uint64_t take(struct reader *r, int bytes)
 	return be64toh(value) >> (64 - 8 * bytes);
 }
 
-/* Bytes of a character that a terminal shows; 0: it is another one, or none. */
+/* Returns the length in bytes of a printable character; 0: not printable, or invalid. */
 static size_t shown_len(const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -81,7 +81,7 @@ static bool is_clean(const char *text)
 	return true;
 }
 
-/* As many characters as fit into @size bytes, and '?' for those that are not shown. */
+/* Copies as many characters as fit into @size bytes, with '?' for unprintable ones. */
 static size_t copy_clean(char *to, const char *text, size_t size)
 {
 	size_t at = 0, shown, n;

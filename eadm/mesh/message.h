@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contents of the messages of a mesh, big endian. A reader returns false for
- * anything that a writer does not write.
+ * Contents of the messages of a mesh, big endian. A reader returns false for all data
+ * that no writer produces.
  */
 #ifndef MESH_MESSAGE_H
 #define MESH_MESSAGE_H
@@ -16,11 +16,11 @@
 
 #define MESH_MAX_HOSTS	16384
 #define MESH_MAX_RAILS	16
-#define MESH_NAME	64	/* of a host, with NUL */
-#define MESH_WHY	240	/* what an end reports, with NUL */
+#define MESH_NAME	64	/* host name, with NUL */
+#define MESH_WHY	240	/* reason reported by an end, with NUL */
 
 enum message_kind {
-	/* To the side that accepts, first. */
+	/* First message to the side that accepts. */
 	MESSAGE_HELLO = 1,
 	/* From rank 0. */
 	MESSAGE_REFUSED, MESSAGE_START, MESSAGE_ROSTER, MESSAGE_GONE,
@@ -35,16 +35,16 @@ enum message_kind {
 enum mesh_wait {
 	WAIT_NOT,
 	WAIT_PARTNER,
-	WAIT_ALONE,		/* it could not meet its last partners, either */
+	WAIT_ALONE,		/* nor could it meet its last partners */
 	WAIT_END
 };
 
 enum mesh_refusal {
 	REFUSED_NOTHING,
 	REFUSED_RANK,		/* not below the number of ranks */
-	REFUSED_RANKS,		/* another number of ranks than rank 0 */
+	REFUSED_RANKS,		/* different number of ranks from rank 0 */
 	REFUSED_TWICE,		/* another process has the rank */
-	REFUSED_LATE,		/* the tests have begun, or the host was given up */
+	REFUSED_LATE,		/* the tests have begun, or the host was dropped */
 	REFUSED_HUNG,		/* no keep-alive in time */
 	REFUSED_ENDED,		/* rank 0 ends before the tests do */
 };
@@ -53,19 +53,19 @@ struct hello {
 	uint32_t rank, ranks;
 	uint32_t to;		/* rank of the other side */
 	uint8_t rails;		/* adapters of the host */
-	uint16_t port;		/* for peers */
+	uint16_t port;		/* port for peers */
 	struct in6_addr addr;
 	char name[MESH_NAME];
-	char why[MESH_WHY];	/* without an adapter: what is wrong */
+	char why[MESH_WHY];	/* without an adapter: the reason */
 };
 
-/* What all do, as the options of rank 0 say. */
+/* The options of rank 0, which apply to all members. */
 struct start {
 	uint32_t ranks;
-	bool all_pairs;		/* of adapters, not rail by rail */
+	bool all_pairs;		/* all pairs of adapters, not rail by rail */
 	bool bandwidth;
 	uint32_t count;		/* messages for the latency */
-	uint32_t size;		/* of the largest message */
+	uint32_t size;		/* size of the largest message */
 	uint32_t timeout;	/* ms */
 };
 
@@ -84,12 +84,12 @@ struct edge {
 	uint32_t from, to;		/* ranks */
 	uint8_t from_rail, to_rail;
 	bool reached;			/* a message arrived */
-	bool partial;			/* but a large one was not tried: the way back failed */
-	/* The end that reports a local cause; neither: unknown. */
+	bool partial;			/* no large message was tried: the way back failed */
+	/* Set for the end that reports a local cause; neither: unknown. */
 	bool from_blamed, to_blamed;
 	enum mesh_cause cause;
 	uint32_t min, p50, p99;		/* round-trip times, ns; 0: not measured */
-	uint32_t lost;			/* of a million messages */
+	uint32_t lost;			/* per million messages */
 	uint32_t mtu;			/* bytes; 0: unknown */
 	uint64_t rate;			/* bytes per second; 0: not measured */
 	char from_why[MESH_WHY], to_why[MESH_WHY];
@@ -97,16 +97,16 @@ struct edge {
 
 #define VIEW_ADDRESS 80
 
-/* What an end has seen after a step of a test. */
+/* The result of a step of a test, as seen by one end. */
 struct view {
 	uint8_t step;
 	bool ok;
-	bool received;			/* the peer's message */
+	bool received;			/* the peer's message arrived */
 	enum mesh_cause cause;
 	uint32_t min, p50, p99;		/* of its messages */
 	uint32_t lost;
-	uint64_t rate;			/* bytes per second that came */
-	uint8_t address[VIEW_ADDRESS];	/* of its queue pair */
+	uint64_t rate;			/* received bytes per second */
+	uint8_t address[VIEW_ADDRESS];	/* address of its queue pair */
 	char why[MESH_WHY];
 };
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define LISTED 8		/* hosts of a list that is not complete */
+#define LISTED 8		/* hosts named in a truncated list */
 
 const char *host_name(const struct hub *hub, uint32_t rank)
 {

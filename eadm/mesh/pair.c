@@ -13,13 +13,13 @@
 
 #define DEPTH 16
 #define PING_SIZE 64
-#define SHARED 4096		/* not used, but each end has some */
+#define SHARED 4096		/* unused, but both ends need some memory */
 #define LAST_SIZE 1		/* the last message of a measurement */
 #define BULK_BYTES (16u << 20)
 #define BULK_MOST 1024		/* messages */
 #define NAP_NS 200000
-#define NAPS 16			/* between looks at the peer's view */
-#define GRACE_NS 500000000	/* for what is on its way when it has come */
+#define NAPS 16			/* polls between checks of the peer's view */
+#define GRACE_NS 500000000	/* for messages in flight when the view has arrived */
 
 enum step { STEP_DESCRIBE = 1, STEP_CONNECT, STEP_SMALL, STEP_LARGE, STEP_PING,
 	    STEP_PING_BACK, STEP_RATE, STEP_RATE_BACK };
@@ -62,7 +62,7 @@ static void fail_way(struct edge *r, const struct view *from,
 	set_why(r->to_why, to->why);
 }
 
-/* A cause that lies in one end explains more than what the other one sees of it. */
+/* A local cause of one end explains more than its effect on the other end. */
 static enum mesh_cause cause_of_both(const struct view *a, const struct view *b)
 {
 	if (cause_is_local(a->cause))
@@ -179,7 +179,7 @@ static int describe(struct run *run)
 	return ret;
 }
 
-/* Both ends see a difference in the same way. */
+/* Both ends detect a difference alike. */
 static bool fits(struct run *run)
 {
 	if (strcmp(run->here.type, run->peer.type) != 0) {
@@ -235,9 +235,10 @@ static int receive(struct run *run)
 }
 
 /*
- * Both ends send a message. A request that fails, because no acknowledgement comes,
- * does not mean that the peer's message has not arrived. A peer that has given up sends
- * nothing more. On adapters that run over TCP, the end that accepted must not send first.
+ * Both ends send a message. If a request fails because it is not acknowledged, the
+ * peer's message may still have arrived. A peer at which the step has failed sends
+ * nothing more. On adapters that run over TCP, the end that accepted must not send
+ * first.
  */
 static void send_and_receive(struct run *run, uint32_t len)
 {
@@ -258,7 +259,7 @@ static void send_and_receive(struct run *run, uint32_t len)
 			ret = look(run, link->send_cq, &wc);
 			sent = ret > 0;
 		}
-		/* After a failure, too. */
+		/* Check this after a failure, too. */
 		if (!received)
 			received = receive(run) > 0;
 		if (ret < 0 || monotonic_ns() > until || interrupted)
@@ -287,7 +288,7 @@ static int probe(struct run *run, enum step step, uint32_t len,
 	ret = compare(run);
 	if (ret < 0)
 		return ret;
-	/* The end that accepted may not have sent: whether it could is unknown. */
+	/* The end that accepted may not have sent, so it is unknown whether it could. */
 	if (!ret && is_managed(run) && step == STEP_SMALL) {
 		fail_both(run, cause);
 		return 0;
@@ -300,7 +301,7 @@ static int probe(struct run *run, enum step step, uint32_t len,
 		fail_way(&run->results[1], &run->theirs, &run->mine, cause);
 	if (ret)
 		return ret;
-	/* Both messages arrived, but not what completes the request of an end. */
+	/* Both messages arrived, but a request of one end was not completed. */
 	if (run->theirs.received && run->mine.received) {
 		if (!run->mine.ok)
 			fail_way(&run->results[0], &run->mine, &run->theirs, cause);
@@ -326,7 +327,7 @@ static uint32_t clip(uint64_t ns)
 	return ns < UINT32_MAX ? ns : UINT32_MAX;
 }
 
-/* Half of the time for a step: the rest is for the end of it. */
+/* Half of the time limit of a step; the rest is for completing it. */
 static uint64_t half_time(const struct run *run)
 {
 	return monotonic_ns() + run->pair->timeout * 500000ULL;
@@ -399,7 +400,7 @@ static int measure(struct run *run, enum step step, bool mine)
 	r->p50 = view->p50;
 	r->p99 = view->p99;
 	r->lost = view->lost;
-	/* It worked for some time: either way may have failed. */
+	/* It worked for some time, so either direction may have failed. */
 	if (!ret)
 		fail_both(run, CAUSE_LOST);
 	return ret;
@@ -407,7 +408,10 @@ static int measure(struct run *run, enum step step, bool mine)
 
 /* ---- bandwidth ----------------------------------------------------------------------- */
 
-/* The last message follows the completion of all others: some queue pairs keep no order. */
+/*
+ * Send the last message after all other messages have completed, because some queue
+ * pairs do not preserve order.
+ */
 static void send_bulk(struct run *run)
 {
 	struct link *link = &run->link;

@@ -11,19 +11,24 @@ struct pair {
 	uint32_t here, there;		/* ranks */
 	unsigned int rail, peer_rail;
 	const struct rail *adapter;
-	bool first;			/* of both, it sends first */
+	bool first;			/* this end sends first */
 	uint32_t timeout;		/* ms, of a step */
-	/* Send a view and wait for that of the peer; -1: the peer is gone. */
+	/* Sends a view and waits for the peer's view; -1: the peer is gone. */
 	int (*swap)(void *context, const struct view *mine, struct view *theirs);
-	/* Whether the peer's view has come and says that the step failed, or is lost. */
+	/*
+	 * Returns true if the peer's view has arrived and reports a failure, or is
+	 * lost.
+	 */
 	bool (*failed)(void *context);
 	void *context;
 };
 
-/* Both directions, from here first. 0, or -1: the peer is gone. */
+/*
+ * Tests both directions; results[0] is from here. Returns 0, or -1 if the peer is gone.
+ */
 int pair_run(const struct pair *pair, struct edge results[2]);
 
-/* Both directions of a pair that cannot meet. */
+/* Results for both directions of a pair that cannot meet. */
 void pair_without(const struct pair *pair, enum mesh_cause cause, const char *why,
 		  struct edge results[2]);
 

@@ -94,7 +94,7 @@ static bool is_host(const char *name)
 	return true;
 }
 
-/* One name, or nothing but a comment. */
+/* Parse one name, or only a comment. */
 static int take_line(struct hosts *h, char *line, char *why)
 {
 	char *name = line + strspn(line, " \t\r\n"), *end;
@@ -141,7 +141,7 @@ static int read_hosts(struct hosts *h, FILE *file, char *why)
 	return 0;
 }
 
-/* Without a domain, as one of both has it. */
+/* Compares without the domain, if one of the two names has none. */
 static bool is_short_self(const struct hosts *h, const char *name)
 {
 	size_t len = strcspn(name, ".");
@@ -253,7 +253,7 @@ static int secret_of_file(const char *path, char *secret, size_t *len, char *why
 		close(fd);
 	if (n < 0)
 		return -1;
-	/* A longer file is not cut. */
+	/* A file that is too long is not truncated, but refused. */
 	while (n && n <= SECRET_MAX && (text[n - 1] == '\n' || text[n - 1] == '\r'))
 		n--;
 	*len = n < SECRET_MAX ? n : SECRET_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The rank of this process, the number of ranks, and the secret that all share. */
+/* The rank of this process, the number of ranks, and the secret shared by all ranks. */
 #ifndef MESH_PLACE_H
 #define MESH_PLACE_H
 
@@ -21,17 +21,19 @@ struct place {
 };
 
 /*
- * Functions that return int return 0, or -1 with what is wrong in @why, which has
+ * Functions that return int return 0, or -1 with the reason in @why, which has
  * PLACE_WHY bytes.
  */
 
-/* From the environment, as @get (getenv()) has it; leaves alone what is known. */
+/*
+ * Reads the launcher's environment with @get (getenv()); known values are not changed.
+ */
 int place_of_launcher(struct place *place, const char *(*get)(const char *name),
 		      char *why);
 /* Hosts in a file, one in each line, by rank; @self is the name of this host. */
 int place_of_hosts(struct place *place, const char *path, const char *self,
 		   char *why);
-/* Whether both are known and fit. */
+/* Checks that rank and number of ranks are known and consistent. */
 int place_check(const struct place *place, char *why);
 
 /* @path: NULL for the environment. The caller has SECRET_MAX bytes. */

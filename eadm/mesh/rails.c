@@ -16,7 +16,7 @@ static int by_name(const void *a, const void *b)
 	return strverscmp(x->adapter.device, y->adapter.device);
 }
 
-/* Names first: a dump inside of another one would need a second socket. */
+/* Collect the names first: a dump during another dump would need a second socket. */
 static void list_devices(struct test *test, struct rails *rails)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -112,7 +112,7 @@ static void use_cm(struct test *test, struct rail *rail)
 
 /* ---- all adapters -------------------------------------------------------------------- */
 
-/* A port that is down may have lost its GIDs, which is only a consequence. */
+/* A port that is down may have lost its GIDs as a consequence. */
 static void check_port(struct test *test, struct rail *rail)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

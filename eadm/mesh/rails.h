@@ -8,15 +8,15 @@
 
 struct rail {
 	struct adapter adapter;
-	union ibv_gid address;	/* IP address, as a GID, of one that needs rdma_cm */
-	char why[MAX_WHY];	/* it cannot be used; "": it can */
+	union ibv_gid address;	/* IP address as a GID, if it requires rdma_cm */
+	char why[MAX_WHY];	/* reason why it cannot be used; "": usable */
 	uint32_t losses;	/* mesh_losses() of peers */
 };
 
 struct rails {
 	struct rail rail[MESH_MAX_RAILS];
 	unsigned int n;
-	char why[MAX_WHY];	/* if there is none */
+	char why[MAX_WHY];	/* reason if there is no adapter */
 };
 
 void rails_find(struct test *test, struct rails *rails);

@@ -7,8 +7,8 @@
 #include "hub.h"
 
 /*
- * For people, a matrix and the faults; in JSON, faults and directions; or metrics.
- * Returns a status.
+ * Prints a matrix and the faults; or faults and directions as JSON; or metrics. Returns
+ * a status.
  */
 int report_mesh(struct cli *cli, const struct hub *hub,
 		const struct faults *faults);

@@ -14,10 +14,10 @@
 #define PUMP_MS 200
 /* A step waits for a completion, for an address and for the other end. */
 #define PATIENCE 6
-/* Calls of a partner, which closes a connection whose hello comes too late. */
+/* Attempts to call a partner, which closes a connection if the hello is late. */
 #define CALLS 3
 
-/* With one partner. */
+/* The tests with one partner. */
 struct meeting {
 	struct member *m;
 	uint32_t partner;
@@ -25,8 +25,8 @@ struct meeting {
 	bool began;		/* the partner sent something */
 	unsigned int calls;
 	struct channel ch;
-	struct view theirs;	/* that has come already, if ... */
-	int early;		/* 1: it has, negative: an errno */
+	struct view theirs;	/* received early, if ... */
+	int early;		/* 1: received; negative: an errno */
 	char why[MESH_WHY];
 };
 
@@ -36,7 +36,7 @@ static uint64_t patience(const struct meeting *meeting)
 	       PATIENCE * meeting->m->start.timeout * 1000000ULL;
 }
 
-/* Rank 0 knows that the partner does not come. */
+/* Returns true if rank 0 has reported that the partner will not connect. */
 static bool is_over(const struct meeting *meeting)
 {
 	const struct member *m = meeting->m;
@@ -100,7 +100,7 @@ static int dial(struct meeting *meeting)
 	return greet(meeting, &hello);
 }
 
-/* Until the partner has connected, or will not. */
+/* Wait until the partner has connected, or will not. */
 static int await_call(struct meeting *meeting)
 {
 	struct member *m = meeting->m;
@@ -133,7 +133,7 @@ static int take_view(struct meeting *meeting)
 	return 1;
 }
 
-/* The peer may end a step earlier. */
+/* Returns true if the step has failed at the peer. */
 static bool failed(void *context)
 {
 	struct meeting *meeting = context;
@@ -147,11 +147,11 @@ static int swap_once(struct meeting *meeting, const struct view *mine)
 {
 	struct member *m = meeting->m;
 	uint8_t out[FRAME_MAX];
-	/* It may be busy with its last partner for long. */
+	/* The partner may be busy with its previous partner for a long time. */
 	uint64_t until = meeting->began ? patience(meeting) : UINT64_MAX;
 	int ret;
 
-	/* The partner has read the last one: there is room for this one. */
+	/* There is room for this view, because the partner has read the last one. */
 	ret = channel_send(&meeting->ch, MESSAGE_VIEW, out, view_write(mine, out));
 	if (!ret)
 		ret = meeting->early;

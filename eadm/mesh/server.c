@@ -14,8 +14,8 @@
 #include "schedule.h"
 
 #define TICK_NS 100000000
-#define DEAF_NS 1000000000	/* without file descriptors */
-#define LEAVE_NS 2000000000	/* for members to close their connections */
+#define DEAF_NS 1000000000	/* pause if there are no file descriptors */
+#define LEAVE_NS 2000000000	/* time for members to close their connections */
 
 struct guest {
 	struct channel ch;
@@ -32,7 +32,7 @@ struct server {
 	struct guest **guests;
 	struct pollfd *fds;
 	uint32_t n, max, max_fds, n_strangers;
-	bool refused, full, deaf;	/* what was reported */
+	bool refused, full, deaf;	/* messages that were printed */
 	uint64_t deaf_until;	/* ns, when to accept again */
 	uint64_t over;		/* ns, when the last member was done; 0: not yet */
 };
@@ -53,7 +53,7 @@ static const char *peer_text(const struct channel *ch, char *buf, size_t size)
 
 /* ---- guests -------------------------------------------------------------------------- */
 
-/* The last one takes its place. */
+/* The last guest takes its place in the array. */
 static void dismiss(struct server *s, uint32_t i)
 {
 	struct guest *guest = s->guests[i];
@@ -64,7 +64,7 @@ static void dismiss(struct server *s, uint32_t i)
 	s->guests[i] = s->guests[--s->n];
 }
 
-/* Inform it, as far as that is possible. */
+/* Inform the guest if possible. */
 static void refuse(struct guest *guest, enum mesh_refusal refusal)
 {
 	uint8_t out[8];
@@ -74,7 +74,9 @@ static void refuse(struct guest *guest, enum mesh_refusal refusal)
 			     number_write(0, refusal, out));
 }
 
-/* The oldest stranger leaves: of the same host as the new one, if there is one. */
+/*
+ * Close the oldest connection without a hello, preferably one from the newcomer's host.
+ */
 static void make_room(struct server *s, const struct in6_addr *newcomer)
 {
 	uint32_t i, at = UINT32_MAX;
@@ -106,7 +108,7 @@ static void cannot_accept(struct server *s, int error)
 	s->deaf_until = monotonic_ns() + DEAF_NS;
 }
 
-/* False: there are no more connections for now. */
+/* Returns false if there are no more connections at present. */
 static bool let_one_in(struct server *s)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
@@ -139,7 +141,7 @@ static void let_in(struct server *s)
 		;
 }
 
-/* 0, or a negative errno to dismiss it. */
+/* Returns 0, or a negative errno to dismiss the guest. */
 static int greet(struct server *s, struct guest *guest)
 {
 	enum mesh_refusal refusal;
@@ -225,7 +227,7 @@ static void attend(struct server *s, uint32_t polled)
 	uint32_t i;
 	int ret;
 
-	/* From the last one, because the last one takes the place of one that left. */
+	/* Backwards, because the last guest takes the place of a guest that left. */
 	for (i = s->n; i--; ) {
 		guest = s->guests[i];
 		if (is_given_up(s, guest)) {
@@ -262,8 +264,8 @@ static bool watch(struct server *s, uint64_t now)
 }
 
 /*
- * Members of which the connection is still open leave when they have the last message,
- * if they can.
+ * Members with an open connection leave when they have received the last message, if
+ * they can.
  */
 static bool is_over(struct server *s, uint64_t now)
 {

@@ -8,8 +8,8 @@
 #include "hub.h"
 
 /*
- * Serve until the last member has left or a signal comes. @listener is closed.
- * 0, or a negative errno.
+ * Serves until the last member has left or a signal arrives. Closes @listener. Returns
+ * 0 or a negative errno.
  */
 int server_run(struct cli *cli, struct hub *hub, const struct secret *secret,
 	       int listener);

@@ -11,7 +11,7 @@
 struct candidate {
 	uint32_t row;
 	uint64_t hash;
-	uint64_t score;		/* its bits, times the rows that are the same */
+	uint64_t score;		/* number of bits times number of equal rows */
 };
 
 int sets_init(struct sets *sets, uint32_t n)
@@ -81,7 +81,7 @@ static int by_score(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Rows with bits, each different one once, those that promise most first. */
+/* Distinct rows that have bits, the most promising first. */
 static size_t candidates(const struct sets *sets, bool with_self,
 			 struct candidate *list)
 {
@@ -178,13 +178,16 @@ struct search {
 	struct block *block;
 };
 
-/* A block worth a name: two hosts with one host are only two pairs. */
+/*
+ * Returns true if a block is worth reporting: two hosts and one host are only two
+ * pairs.
+ */
 static bool is_large(uint64_t n_rows, uint64_t n_columns)
 {
 	return n_rows * n_columns >= 3;
 }
 
-/* Whether a block is one of a set with itself. */
+/* Returns true if the block relates a set to itself. */
 static bool are_columns(const struct search *s, uint32_t n_rows)
 {
 	uint32_t i;

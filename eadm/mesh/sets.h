@@ -9,11 +9,11 @@
 
 struct sets {
 	uint32_t n;
-	size_t words;		/* of a row */
+	size_t words;		/* words of a row */
 	uint64_t *bits;
-	uint32_t *counts;	/* of the bits of each row */
-	uint64_t *hashes[2];	/* of each row, without and with its own bit */
-	bool *stale;		/* the hashes are */
+	uint32_t *counts;	/* number of bits in each row */
+	uint64_t *hashes[2];	/* hash of each row, without and with its own bit */
+	bool *stale;		/* the hashes are outdated */
 };
 
 /* Hosts of the rows and of the columns; @among: both are the same. */
@@ -53,9 +53,10 @@ static inline void sets_drop(struct sets *sets, uint32_t row, uint32_t column)
 void sets_clear(struct sets *sets);
 
 /*
- * A block that is not part of a larger one: all of its rows have all of its columns.
- * In a block of a set with itself, a host counts as related to itself. 1: found;
- * 0: only single bits are left; -ENOMEM. The caller frees the arrays.
+ * Finds a block that is not part of a larger one: all of its rows have all of its
+ * columns. In a block that relates a set to itself, each host counts as related to
+ * itself. Returns 1 if found, 0 if only single bits are left, or -ENOMEM. The caller
+ * frees the arrays.
  */
 int sets_block(struct sets *sets, struct block *block);
 

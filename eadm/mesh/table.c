@@ -71,7 +71,7 @@ void table_rails(const struct mesh_table *t, uint32_t combo, unsigned int *from_
 
 /* ---- texts --------------------------------------------------------------------------- */
 
-/* Equal texts share memory. NULL: none, or there are too many already. */
+/* Equal texts share memory. Returns NULL if there is no text, or there are too many. */
 static const char *intern(struct mesh_table *t, const char *text)
 {
 	uint32_t hash = 2166136261u, i;
@@ -112,7 +112,10 @@ static int compare(const struct mesh_row *a, const struct mesh_row *b)
 	return a->to_rail > b->to_rail ? -1 : a->to_rail < b->to_rail;
 }
 
-/* The order in which rows leave: of failures, those of ends with many others. */
+/*
+ * The order in which rows are dropped: among failures, first those of ends with many
+ * other failures.
+ */
 static int order(const struct mesh_row *a, const struct mesh_row *b)
 {
 	if (!a->reached && !b->reached && a->turn != b->turn)
@@ -183,7 +186,7 @@ static void count(struct tally *tally, const struct edge *r, bool blamed)
 	tally->p50_n++;
 }
 
-/* What both ends report, from the one whose tally it is. */
+/* Count a cause in the tally of one end, with the reasons of both ends. */
 static void count_cause(struct tally *tally, enum mesh_cause cause,
 			const char *why, const char *peer_why)
 {
@@ -195,7 +198,7 @@ static void count_cause(struct tally *tally, enum mesh_cause cause,
 	tally->peer_why = peer_why;
 }
 
-/* Both ends of a direction may have a cause; that of the row is only one of them. */
+/* Both ends of a direction may report a cause, but a row has only one. */
 static void blame(struct adapter_tally *adapter, enum mesh_cause cause,
 		  const char *why)
 {

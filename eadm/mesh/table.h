@@ -8,7 +8,7 @@
 
 #include "message.h"
 
-#define TABLE_MAX_BYTES	(512u << 20)	/* of the bits */
+#define TABLE_MAX_BYTES	(512u << 20)	/* for the bits */
 #define TABLE_MAX_ROWS	65536
 #define TABLE_MAX_TEXTS	4096
 
@@ -18,7 +18,7 @@ struct mesh_row {
 	uint8_t from_rail, to_rail;
 	bool reached;
 	uint8_t cause;
-	uint32_t turn;		/* failures that one of its ends had before */
+	uint32_t turn;		/* earlier failures of one of its ends */
 	uint32_t min, p50, p99, lost, mtu;
 	uint64_t rate;
 	const char *from_why, *to_why;
@@ -27,19 +27,19 @@ struct mesh_row {
 /* Directions that leave an adapter, or that end at it. */
 struct tally {
 	uint32_t tested, failed;
-	uint32_t blamed;	/* failed for a cause that lies in the adapter */
-	uint32_t min, p99;	/* the least and the greatest; 0: none */
+	uint32_t blamed;	/* failed for a cause local to the adapter */
+	uint32_t min, p99;	/* minimum and maximum; 0: none */
 	uint64_t p50_sum;
 	uint32_t p50_n;
-	uint32_t causes[CAUSE_END];	/* of those that failed */
-	uint8_t cause;			/* the most frequent one, with its words */
+	uint32_t causes[CAUSE_END];	/* causes of the failures */
+	uint8_t cause;			/* the most frequent cause, with its reasons */
 	const char *why, *peer_why;
 };
 
 struct adapter_tally {
 	struct tally out, in;
 	uint32_t mtu;		/* the largest with any peer */
-	uint8_t cause;		/* the last that lies in the adapter */
+	uint8_t cause;		/* the last local cause */
 	const char *why;
 };
 
@@ -48,7 +48,7 @@ struct mesh_table {
 	uint32_t rails;		/* most adapters of a host */
 	bool all_pairs;
 	uint32_t combos;	/* pairs of rails that are tested */
-	size_t words;		/* of the bits of one host and combination */
+	size_t words;		/* words for the bits of one host and combination */
 	uint64_t *tested, *failed, *partial;
 	struct adapter_tally *adapters;	/* n * rails */
 	struct mesh_row *rows;	/* a heap: the best row first, until table_sort() */
@@ -58,14 +58,20 @@ struct mesh_table {
 	uint32_t n_texts;
 };
 
-/* 0, or a negative errno; -E2BIG: the bits would need more than TABLE_MAX_BYTES. */
+/*
+ * Returns 0, or a negative errno; -E2BIG: the bits would need more than
+ * TABLE_MAX_BYTES.
+ */
 int table_init(struct mesh_table *t, uint32_t n, uint32_t rails, bool all_pairs);
 void table_free(struct mesh_table *t);
 size_t table_bytes(const struct mesh_table *t);
 
-/* 0; -EINVAL: outside of the table or reported twice; -ENOMEM. */
+/* Returns 0; -EINVAL: outside of the table, or reported twice; -ENOMEM. */
 int table_add(struct mesh_table *t, const struct edge *result);
-/* Worst first: failures, then by loss and latency. The table then gets no more rows. */
+/*
+ * Sorts rows, the worst first: failures, then by loss and latency. No rows may be added
+ * afterwards.
+ */
 void table_sort(struct mesh_table *t);
 
 uint32_t table_combo(const struct mesh_table *t, unsigned int from_rail,

@@ -6,7 +6,7 @@
 #include "../cli.h"
 #include "value.h"
 
-/* How a column's value is written in JSON. */
+/* JSON representation of a column's value. */
 enum json_as {
 	JSON_NUMBER,
 	JSON_NAME,	/* name of a value */

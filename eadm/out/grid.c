@@ -142,7 +142,7 @@ static size_t put_char(struct buffer *line, const char *text)
 	return len ? len : 1;
 }
 
-/* How many bytes of @text fit into @most columns; *width is set to their width. */
+/* Returns the number of bytes of @text that fit into @most columns, with their *width. */
 static size_t fitting(const char *text, size_t most, size_t *width)
 {
 	const char *p = text;

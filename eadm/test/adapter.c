@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How suitable a GID is; a greater value is better. */
+/* Suitability of a GID, in ascending order. */
 enum { UNUSABLE, WANTED, LINK_LOCAL, ROCE_V1, GOOD, BEST, SAME_ADDRESS };
 
 struct fields {

@@ -73,10 +73,10 @@ static int create_cq(struct link *link, struct ibv_cq **cq, int i, uint32_t entr
 
 	e->channels[i] = verbs.ibv_create_comp_channel(e->ctx);
 	if (!e->channels[i])
-		return link_fail(link, "completion channel: %s", strerror(errno));
+		return link_fail(link, "creating the completion channel failed: %s", strerror(errno));
 	*cq = verbs.ibv_create_cq(e->ctx, entries, NULL, e->channels[i], 0);
 	if (!*cq)
-		return link_fail(link, "completion queue: %s%s", strerror(errno),
+		return link_fail(link, "creating the completion queue failed: %s%s", strerror(errno),
 				 errno == EOPNOTSUPP ?
 				 " (the driver does not support completion events)" : "");
 	return 0;
@@ -128,7 +128,7 @@ static int to_init(struct link *link)
 		   (e->adapter.driver ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
 	int ret = verbs.ibv_modify_qp(link->qp, &attr, mask);
 
-	return ret ? link_fail(link, "queue pair to INIT: %s", strerror(ret)) : 0;
+	return ret ? link_fail(link, "modifying the queue pair to INIT failed: %s", strerror(ret)) : 0;
 }
 
 int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
@@ -156,7 +156,7 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 	}
 	link->pd = verbs.ibv_alloc_pd(e->ctx);
 	if (!link->pd)
-		return link_fail(link, "protection domain: %s", strerror(errno));
+		return link_fail(link, "allocating the protection domain failed: %s", strerror(errno));
 	if (create_cq(link, &link->send_cq, 0, depth + 1) ||
 	    create_cq(link, &link->recv_cq, 1, depth) ||
 	    create_qp(link, depth) || to_init(link))
@@ -211,7 +211,7 @@ static int connect_driver(struct link *link, const struct exchange *peer)
 		ret = verbs.ibv_modify_qp(link->qp, &attr,
 					  IBV_QP_STATE | IBV_QP_SQ_PSN);
 	if (ret) {
-		link_fail(link, "queue pair to RTS: %s", strerror(ret));
+		link_fail(link, "modifying the queue pair to RTS failed: %s", strerror(ret));
 		errno = ret;
 		return -1;
 	}
@@ -254,7 +254,7 @@ static int connect_rc(struct link *link, const struct exchange *peer)
 				  IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
 	if (!ret)
 		return 0;
-	link_fail(link, "queue pair to RTS: %s", strerror(ret));
+	link_fail(link, "modifying the queue pair to RTS failed: %s", strerror(ret));
 	errno = ret;
 	return -1;
 }
@@ -269,7 +269,7 @@ int endpoint_connect(struct link *link, const struct exchange *peer)
 	link->can_read = link->can_read && peer->can_read;
 	link->can_write = link->can_write && peer->can_write;
 	link->lost = driver ? driver->lost : peer->roce == 2 ?
-		"a firewall must allow RoCE v2, UDP port 4791, in both directions" :
+		"firewalls must allow UDP port 4791 (RoCE v2) in both directions" :
 		"RDMA packets are lost in the network";
 	return driver ? connect_driver(link, peer) : connect_rc(link, peer);
 }

@@ -88,7 +88,7 @@ struct moved {
 	unsigned int qps;	/* number of QPs that were counted */
 };
 
-/* How the data of a process is moved. */
+/* Transport of a process's data. */
 enum top_on { ON_UNKNOWN, ON_IDLE, ON_RDMA, ON_TCP, ON_BOTH };
 
 struct top_proc {

@@ -31,7 +31,7 @@ struct eadm_ring_bytes;
 struct eadm_settings;
 struct ib_umem;
 
-/* How completions of commands are received. */
+/* State of the command queue. */
 enum eadm_queue_state {
 	EADM_QUEUE_POLLING,	/* no interrupts yet */
 	EADM_QUEUE_EVENT,

@@ -7,12 +7,12 @@
  * before it expires, and a timer per command would have to be set and deleted every time. Before
  * interrupts are enabled, and during recovery, an issuer polls.
  *
- * A command that does not complete in time is given up. Its slot is then marked lost: the family
+ * A command that does not complete in time is abandoned. Its slot is then marked lost: the family
  * does not reuse it for a command with a waiter until the late completion has arrived, so that this
  * completion is never mistaken for that of a different command.
  *
  * A command is on its issuer's stack. The code that completes it, the timer, and an issuer that
- * gives it up hold the adapter's lock. An issuer that was woken by end() may return at once,
+ * abandons it hold the adapter's lock. An issuer that was woken by end() may return at once,
  * because complete() no longer uses the command by then; an issuer that was woken by the timer
  * takes the lock first.
  */
@@ -272,7 +272,7 @@ static void give_up(struct eadm_adapter *ad, struct eadm_cmd *cmd, int status)
 	notify(ad, EADM_DIAG_CMD_TIMEOUT, cmd);
 }
 
-/* Gives up a command that has timed out or whose adapter is gone. Returns true if so. */
+/* Abandons a command that has timed out or whose adapter is gone. Returns true if so. */
 static bool is_over(struct eadm_adapter *ad, struct eadm_cmd *cmd, unsigned long deadline)
 {
 	if (eadm_queue_is_hopeless(ad))

@@ -34,7 +34,7 @@ struct eadm_slot {
  * @syndrome: syndrome of the completion
  * @status: result: 0, the errno for the syndrome, or the reason why there is no completion
  * @begin: jiffies when its issuer began to wait
- * @over: completed, given up, or ended by a reset; under the adapter's lock
+ * @over: completed, abandoned, or ended by a reset; under the adapter's lock
  * @look: the issuer was woken to check the queue and the adapter; written under the lock
  * @wake: completed when @over or @look is set
  */

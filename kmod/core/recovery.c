@@ -146,7 +146,7 @@ static void count_recovery(struct eadm_adapter *ad, bool ok)
  * exists, it must not write to memory that the owners free.
  *
  * Context: process.
- * Return: false if the adapter was given up before.
+ * Return: false if the adapter had already been abandoned.
  */
 bool eadm_adapter_give_up(struct eadm_adapter *ad, bool *tell)
 {

@@ -143,7 +143,7 @@ static void complete_cmd(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8
 	advance_ci(q);
 }
 
-/* Handles a completion for a slot whose command was given up. */
+/* Handles a completion for a slot whose command was abandoned. */
 static void complete_lost(struct erdma_dev *dev, struct erdma_cmdq_slot *slot, u8 syndrome,
 			  const u64 *resp, u64 now)
 {
@@ -307,7 +307,7 @@ static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 }
 
 /**
- * erdma_cmdq_watch() - give up fillers that did not complete
+ * erdma_cmdq_watch() - abandon fillers that did not complete
  * @dev: the device
  *
  * Fillers have no waiter that could time out.
@@ -349,7 +349,7 @@ static void park_buf(struct erdma_dev *dev, void *buf, dma_addr_t dma)
 }
 
 /**
- * erdma_cmdq_bufs_free() - free the response buffers of commands that were given up
+ * erdma_cmdq_bufs_free() - free the response buffers of commands that were abandoned
  * @dev: the device, whose adapter is known to have discarded them
  *
  * Context: process.

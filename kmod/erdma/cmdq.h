@@ -60,7 +60,7 @@ struct erdma_cmd {
  *	issuer use it
  * @index: first building block, free-running, 16 bits
  * @pending: number of completions that may still arrive
- * @filler: the newest pending command is a filler, neither completed nor given up
+ * @filler: the newest pending command is a filler, neither completed nor abandoned
  * @lost_seq: sequence number of the lost command
  * @lost_buf: response buffer that the adapter may still write to
  * @lost_buf_dma: DMA address of @lost_buf

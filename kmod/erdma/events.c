@@ -211,7 +211,7 @@ int erdma_common_irq_request(struct erdma_dev *dev)
 	ret = eadm_eq_request(&eq->base, common_irq, dev, cpu);
 	if (ret)
 		return ret;
-	/* Both queues share the vector; the name is copied for readers of a single queue. */
+	/* Both queues share the vector; each has a copy of the name, for readers of one queue. */
 	memcpy(dev->cmdq_eq.base.irq_name, eq->base.irq_name, sizeof(eq->base.irq_name));
 	return 0;
 }

@@ -183,7 +183,8 @@ static int listen_on_all(struct erdma_cep *cep)
  * @id: ID with the address: IPv4, possibly the wildcard, or the IPv6 wildcard
  *
  * A device that refuses a wildcard makes listening fail for all devices, so the IPv6 wildcard is
- * accepted. Unless it is IPv6-only, it covers IPv4, too; otherwise this function does nothing.
+ * accepted. A wildcard that is not IPv6-only covers IPv4, too; for an IPv6-only one, this function
+ * does nothing.
  *
  * Context: process.
  * Return: 0, even if no client can connect, or an error; the sockets are then closed with the

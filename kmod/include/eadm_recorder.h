@@ -50,7 +50,7 @@ enum eadm_rec_state {
  * @submit: local_clock() at submission
  * @time: wall clock time of submission, in ns; recorded because the two clocks drift apart. May lag
  *	behind a step of the wall clock by up to EADM_REC_WALL_NS
- * @latency: ns until the command completed or was given up
+ * @latency: ns until the command completed or was abandoned
  * @start_time: start time of the requester's process, which distinguishes it from a later process
  *	with the same PID
  * @pid: PID of the requester in the initial PID namespace
@@ -309,7 +309,7 @@ static inline void eadm_recorder_late(struct eadm_recorder *r, u64 seq, u64 now,
 }
 
 /**
- * eadm_recorder_abort() - record that a command was given up before its timeout
+ * eadm_recorder_abort() - record that a command was abandoned before its timeout
  * @r: the recorder
  * @seq: number of the command
  * @now: local_clock()

@@ -75,7 +75,7 @@ TRACE_EVENT(name,									\
 )
 
 /*
- * A command completed, failed or was given up. op_type and syndrome_type are the types of the
+ * A command completed, failed or was abandoned. op_type and syndrome_type are the types of the
  * opcode and of the adapter's status, op_name is a macro that prints an opcode.
  */
 #define EADM_TRACE_CMD_DONE(op_type, syndrome_type, op_name)				\

@@ -839,7 +839,7 @@ enum efa_comp_status {
 	EFA_WC_REMOTE_ABORTED		= 8,
 	EFA_WC_REMOTE_BAD_QPN		= 9,
 	EFA_WC_REMOTE_RNR		= 10,
-	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the posted receive is too short */
+	EFA_WC_REMOTE_BAD_LENGTH	= 11,	/* the posted receive buffer is too small */
 	EFA_WC_REMOTE_BAD_STATUS	= 12,
 	EFA_WC_UNRESPONSIVE		= 13,	/* the peer has responded before */
 	EFA_WC_UNKNOWN_PEER		= 14,	/* the target has no AH for the requester */

@@ -264,7 +264,7 @@
 #define EADM_HEALTH_STATE_HEALTHY	0
 #define EADM_HEALTH_STATE_ERROR	1
 
-/* counter-mode: How QPs were assigned to a counter. */
+/* counter-mode: Method by which QPs were assigned to a counter. */
 #define EADM_COUNTER_MODE_NONE	0
 #define EADM_COUNTER_MODE_AUTO	1
 #define EADM_COUNTER_MODE_MANUAL	2

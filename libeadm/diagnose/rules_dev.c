@@ -275,7 +275,7 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 	const signed char *f;
 
 	/*
-	 * A request that was given up was refused at least once, and a request refused by
+	 * An abandoned request was refused at least once, and a request refused by
 	 * this device was dropped.
 	 */
 	if (there < given_up)

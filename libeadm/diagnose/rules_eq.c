@@ -310,8 +310,8 @@ static void look_missed_event(struct judge *j, const struct diag_row *now,
 	/* The event is on its way. */
 	if (diag_u64(eq, EQ_PENDING))
 		return;
-	eadm_accuse(j, now, "armed; %u %s written since then, but no event has arrived for %s",
-		    news, eadm_plural(news, "completion was", "completions were"),
+	eadm_accuse(j, now, "armed with %u %s pending, but no event has arrived for %s",
+		    news, eadm_plural(news, "completion", "completions"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }

@@ -101,7 +101,7 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, n ? EADM_SEVERITY_NOTICE :
 					   EADM_SEVERITY_WARNING);
 		eadm_judge_cause(j, "Network namespaces do not share devices (see rdma system show); each device belongs to one namespace.");
-		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; run there, rdma dev set DEV netns NAME moves it");
+		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; rdma dev set DEV netns NAME, run in that namespace, moves the device");
 	} else if (n) {
 		eadm_pass(j, now, "%zu RDMA %s", n,
 			  eadm_plural(n, "device", "devices"));
@@ -195,7 +195,7 @@ const struct eadm_rule eadm_rules_function[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "There is no RDMA device.",
 		.cause = "No adapter is attached, or no driver is bound to it.",
-		.next = "attach an RDMA adapter, load its driver; dmesg shows why a probe failed",
+		.next = "attach an RDMA adapter and load its driver; dmesg shows why a probe failed",
 		.alike = "Adapters in another network namespace are reported as a notice if this namespace has an RDMA device, otherwise as a warning.",
 		.look = look_devices,
 	}, {

@@ -213,7 +213,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 	eadm_judge_cause(j, text);
 	eadm_judge_next(j, owner ?
 		"LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or prlimit --memlock=unlimited --pid PID" :
-		"eadm dump ctx -d {dev}; ulimit -l where the process is started; eadm probe start records the next failure");
+		"eadm dump ctx -d {dev}; ulimit -l in the environment that starts the process; eadm probe start, to record the next failure");
 }
 
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,

@@ -481,7 +481,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.name = "receive-drops", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "More than one received packet in a hundred is dropped, according to the counters.",
-		.cause = "No receive is posted, the receive is too short, or the sender's Q_Key is wrong.",
+		.cause = "No receive is posted, the receive buffer is too small, or the sender's Q_Key is wrong.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev}",
 		.alike = "Datagrams may be lost in normal operation: fewer than ten, or at most one packet in a hundred, do not count, and more are only a notice.",
 		.look = look_rx_drops,

@@ -299,7 +299,7 @@ static void look_not_taken(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"its adapter knows of %u %s but has used none for %s, while %s QP %" PRIu64
+		"its adapter sees %u posted %s but has used none for %s, while %s QP %" PRIu64
 		" has a message for it",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
@@ -574,7 +574,7 @@ static const char *const causes[] = {
 	[EADM_CAUSE_GENERAL] = "The adapter could not execute a request, for example because it could not reach the memory by DMA.",
 	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",
 	[EADM_CAUSE_RECV_KEY] = "The receiving end does not know the key: the rkey is wrong, or the memory region no longer exists.",
-	[EADM_CAUSE_RECV_ADDRESS] = "The access exceeds the memory region at the receiving end or reaches memory that the receiving adapter cannot access, or the message is longer than the receive.",
+	[EADM_CAUSE_RECV_ADDRESS] = "The access exceeds the memory region at the receiving end or reaches memory that the receiving adapter cannot access, or the message is longer than the receive buffer.",
 	[EADM_CAUSE_RECV_ACCESS] = "The memory region at the receiving end does not allow this access.",
 	[EADM_CAUSE_RECV_PD] = "The QP and the memory region at the receiving end belong to different protection domains.",
 	[EADM_CAUSE_RECV_WRAP] = "The access at the receiving end wraps around the end of memory.",
@@ -596,7 +596,7 @@ static const char *const causes[] = {
 	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted, or its adapter was reset.",
 	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or the QP has a different Q_Key: its process has ended or was restarted.",
 	[EADM_CAUSE_RECEIVER_NOT_READY] = "The peer had no receive posted in time.",
-	[EADM_CAUSE_RECV_LENGTH] = "The receive at the peer is too short.",
+	[EADM_CAUSE_RECV_LENGTH] = "The receive buffer that the peer posted is too small.",
 	[EADM_CAUSE_REMOTE_STATUS] = "The peer's adapter responded with an unknown status.",
 	[EADM_CAUSE_UNRESPONSIVE] = "The peer responded earlier but no longer does: its machine is down or hangs, or the network path failed.",
 	[EADM_CAUSE_UNKNOWN_PEER] = "The peer has no AH for this end: its application has not created it yet, or has destroyed it.",
@@ -896,7 +896,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "A stopped QP has requests that were not completed as flushed.",
-		.cause = "The adapter has not flushed the queues to their end.",
+		.cause = "The adapter has not finished flushing the queues.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
 		.alike = "A process that has not polled the flushed completions is excluded, because only the adapter's progress counts.",
 		.look = look_flush,

@@ -76,7 +76,7 @@ const struct eadm_rule eadm_rules_user[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process has more than one file of libibverbs loaded.",
 		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has its own list of devices and loads only providers of its version; objects of one copy cannot be used with another.",
-		.next = "ldd of the program and of its plugins; LD_LIBRARY_PATH, so that one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
+		.next = "run ldd on the program and its plugins; set LD_LIBRARY_PATH so that only one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
 		.alike = "One file that is mapped in several parts, or through a symbolic link, counts once.",
 		.look = look_copies,
 	},

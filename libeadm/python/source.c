@@ -297,7 +297,7 @@ static PyMethodDef methods[] = {
 	{ "dump", KEYWORDS(py_dump), METH_VARARGS | METH_KEYWORDS,
 	  "dump(object, *, ...) -> Dump: rows of an object such as \"qp\"." },
 	{ "trace", KEYWORDS(py_trace), METH_VARARGS | METH_KEYWORDS,
-	  "trace(device, *, ...) -> Trace: follow commands of an adapter as they end." },
+	  "trace(device, *, ...) -> Trace: follow commands of an adapter as they complete." },
 	{ "events", py_events, METH_NOARGS,
 	  "events() -> Events: follow events of the devices." },
 	{ "record", KEYWORDS(py_capture), METH_VARARGS | METH_KEYWORDS,

@@ -9,7 +9,7 @@
 #include "entry.h"
 #include "family/family.h"
 
-/* Returns true if the family's contexts or registers have a description. */
+/* Returns true if the family's contexts of this kind, or its registers, are described. */
 bool eadm_members_known(const struct eadm_family *family, uint32_t kind)
 {
 	if (kind == EADM_RAW_KIND_REGS)

@@ -9,7 +9,7 @@
 #include "nldev.h"
 #include "qp_list.h"
 
-/* The maximum that the specification allows. */
+/* Maximum length of the field in spec/eadm.yaml. */
 #define MAX_QPNS 2048
 
 int eadm_qp_list_next(struct eadm_attrs *list, struct eadm_qp_range *range)

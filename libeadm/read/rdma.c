@@ -39,7 +39,7 @@ struct map {
 	uint8_t as;
 };
 
-/* How RDMA netlink represents one of our objects. */
+/* Representation of one of our objects in RDMA netlink. */
 struct rdma_object {
 	int object;		/* EADM_SPEC_OBJ_* */
 	uint8_t cmd;

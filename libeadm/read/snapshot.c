@@ -113,7 +113,7 @@ static void read_object(struct eadm_capture *c, const struct eadm_object *object
 
 /*
  * Rows about the machine precede the first snapshot and apply to all snapshots that do
- * not have them: they are many and most hardly change. The machine object's own row was
+ * not have them: there are many of them, and most hardly change. The machine object's own row was
  * recorded when the capture was opened.
  */
 static void read_machine(struct eadm_capture *c)

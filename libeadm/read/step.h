@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How each kind of step gets rows. */
+/* Functions that get the rows of each kind of step. */
 #ifndef EADM_STEP_H
 #define EADM_STEP_H
 

@@ -15,7 +15,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* The maximum that the specification allows. */
+/* Maximum lengths of the fields gids and gid-others in spec/eadm.yaml. */
 #define MAX_GIDS 2048
 #define MAX_OTHERS 512
 #define MAX_GID_INDEX 1024

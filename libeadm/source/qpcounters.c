@@ -11,7 +11,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* The maximum that the specification allows. */
+/* Maximum length of the field in spec/eadm.yaml. */
 #define MAX_QPNS 512
 
 struct set {

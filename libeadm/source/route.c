@@ -14,7 +14,7 @@
 #include "local.h"
 #include "model/fields.h"
 
-/* The maximum that the specification allows. */
+/* Maximum length of the field in spec/eadm.yaml. */
 #define MAX_ADDRESSES 512
 
 struct found {

@@ -19,7 +19,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* The maximum lengths that the specification allows. */
+/* Maximum lengths of the fields subnet and arp-answers in spec/eadm.yaml. */
 #define MAX_OTHERS	512
 #define MAX_ANSWERS	256
 /* Additional addresses of a subnet are not tried. */

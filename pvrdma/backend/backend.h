@@ -228,7 +228,7 @@ struct backend_ops {
  * keeps them as long as the backend is open.
  */
 struct backend_soft_config {
-	/* Where other programs may connect; NULL: not at all. */
+	/* Address at which other programs may connect, or NULL. */
 	const char *listen;
 	/* Addresses to connect to, with retries until this succeeds. */
 	const char *join[BACKEND_MAX_LINKS];

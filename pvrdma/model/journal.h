@@ -26,7 +26,7 @@ enum journal_state {
 	JOURNAL_PENDING,
 	JOURNAL_DONE,
 	JOURNAL_ERROR,
-	/* The driver has given up the command. */
+	/* The driver has abandoned the command. */
 	JOURNAL_TIMEOUT,
 	/* A reset happened before the response. */
 	JOURNAL_ABORTED,

@@ -52,7 +52,7 @@ static inline void *channel_body(struct channel *channel)
 	return channel->in + sizeof(struct proto_header);
 }
 
-/* Where the body of the reply is written, PROTO_MAX_BODY bytes. */
+/* Returns the buffer for the body of the reply, PROTO_MAX_BODY bytes. */
 static inline void *channel_reply_body(struct channel *channel)
 {
 	return channel->out + sizeof(struct proto_header);

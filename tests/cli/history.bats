@@ -144,8 +144,8 @@ cloud_1' ]
 	[ "$(eadm __complete mark --delete la)" = last ]
 	eadm mark --delete before
 	fails 3 "eadm: mark: before: no such mark" mark --delete before
-	fails 3 "eadm: diff: before: no such mark or file ('eadm mark --list')" diff before
-	fails 3 "eadm: stat: gone: no such mark or file ('eadm mark --list')" --from "$TWO" stat --since gone
+	fails 3 "eadm: diff: before: no such mark or file (see 'eadm mark --list')" diff before
+	fails 3 "eadm: stat: gone: no such mark or file (see 'eadm mark --list')" --from "$TWO" stat --since gone
 }
 
 @test "record keeps within --max-size" {
@@ -253,11 +253,11 @@ hosts() {
 	[ "$(echo "$output" | jq -r '.notes[0].what')" = equal ]
 	fails 2 "eadm: diff: --hw: cannot be used with --setup: the configuration has no queue contexts" \
 		diff "$TWO" "$TWO" --setup --hw
-	fails 2 "eadm: diff: qp: is not part of a host's configuration" diff "$TWO" "$TWO" qp --setup
+	fails 2 "eadm: diff: qp: not part of a host's configuration" diff "$TWO" "$TWO" qp --setup
 }
 
 @test "wrong uses of history" {
-	fails 2 "eadm: diff: A: missing mark or capture ('eadm help diff')" diff
+	fails 2 "eadm: diff: A: missing mark or capture (see 'eadm help diff')" diff
 	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
 	fails 2 "eadm: diff: @#1: '@TIME' needs a capture: use --from FILE" diff @#1 @#2
 	fails 2 "eadm: diff: live@12:00: 'live' has no snapshots" diff "$TWO" live@12:00

@@ -38,10 +38,10 @@ commands() {
 }
 
 @test "test says what it needs" {
-	fails 2 "eadm: test: test: missing: server, client or mesh ('eadm help test')" test
-	fails 2 "eadm: test: both: missing: server, client or mesh ('eadm help test')" test both
+	fails 2 "eadm: test: test: missing: server, client or mesh (see 'eadm help test')" test
+	fails 2 "eadm: test: both: missing: server, client or mesh (see 'eadm help test')" test both
 	fails 2 "eadm: test: client: missing HOST of the server" test client
-	fails 2 "eadm: test: x: one argument too many ('eadm help test')" test server x
+	fails 2 "eadm: test: x: one argument too many (see 'eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
 		test client 192.0.2.1 -t ping,echo
 	fails 2 "eadm: test: --port: must be from 1 to 65535" test server --port 65536
@@ -239,8 +239,8 @@ full_disk() {
 	fails 2 "eadm: command: missing ('eadm help' lists all commands)" -v
 	fails 2 "eadm: dump: OBJECT: missing (see 'eadm help dump')" dump
 	fails 2 "eadm: record: FILE: missing ('-': standard output)" record
-	fails 2 "eadm: list: x: one argument too many ('eadm help list')" list x
-	fails 2 "eadm: dump: 3: one argument too many ('eadm help dump')" dump qp 2 3
+	fails 2 "eadm: list: x: one argument too many (see 'eadm help list')" list x
+	fails 2 "eadm: dump: 3: one argument too many (see 'eadm help dump')" dump qp 2 3
 	fails 2 "eadm: dump: --list-columns: missing object name" dump --list-columns
 }
 

@@ -114,7 +114,7 @@ static void report(struct run *run, uint32_t a, uint32_t b, unsigned int i,
 	}
 }
 
-/* Once in a second: results, or a sign of life. */
+/* Once per second: results, or a keep-alive. */
 static void beat(struct run *run, uint32_t rank)
 {
 	struct host *host = &run->hosts[rank];

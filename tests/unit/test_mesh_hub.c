@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rank 0 of a mesh without sockets: who joins, which messages follow, who is given up. */
+/* Rank 0 of a mesh without sockets: which members join, which messages follow, which members are dropped. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -169,7 +169,7 @@ static void check_silence(void)
 	struct start start = { .ranks = 2, .timeout = 10 };
 
 	hub_init(&hub, &start, 0, 0);
-	ok(hub.silence == 5000000000, "a short time-out leaves time for signs of life");
+	ok(hub.silence == 5000000000, "a short timeout leaves time for keep-alives");
 	hub_free(&hub);
 	start.timeout = 10000;
 	hub_init(&hub, &start, 0, 0);
@@ -201,7 +201,7 @@ static void check_running(void)
 	now = 6000000000;
 	hub_tick(&hub, now, &ret);
 	ok(next_is(0, MESSAGE_GONE, 1) && !hub_is_over(&hub),
-	   "a member without signs of life is given up");
+	   "a member that sends no keep-alive is dropped");
 	ok(!take(0, MESSAGE_DONE, NULL, 0) && next_is(0, MESSAGE_BYE, 0) &&
 	   next_is(0, 0, 0) && hub_is_over(&hub), "the mesh ends with its last member");
 	hub_lose(&hub, 0, CAUSE_DIED);

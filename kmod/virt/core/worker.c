@@ -14,7 +14,7 @@
  * threads have real-time priority, and therefore have to yield time to other tasks by themselves.
  * They spin only if no other task is waiting for the CPU, neither in this kernel nor, as far as
  * they can detect, on the host: if a pause instruction takes long, a hypervisor or emulator gave
- * the time to a different task. Otherwise they sleep, for increasing times. The longest sleep uses
+ * the time to a different task. Otherwise they sleep, longer each time. The longest sleep uses
  * the timer wheel, whose ticks all idle adapters share.
  *
  * Steady traffic would leave other tasks almost no time, because breaks are measured by a clock

@@ -3,8 +3,8 @@
  * Virtual EFA adapter: the model of the device behind a PCI function emulated by core/vdev.h. It is
  * independent of the driver; the interface is PCI.
  *
- * Accesses cannot be trapped, so registers and doorbells are levels and counters that are polled.
- * Three registers are neither, and need care:
+ * Accesses cannot be trapped, so registers and doorbells are polled. Most are levels or counters;
+ * three are neither, and need care:
  *   MMIO_REG_READ	is read, then DEV_CTL is checked, then the response is written.
  *			This also happens in a hard interrupt, because the driver waits
  *			without letting any other task run, and during a reset request.

@@ -5,7 +5,7 @@
  *
  * A request may have to wait for a receive or for its peer. It waits for a receive indefinitely, or
  * for the QP's number of retries. A peer that does not respond may come back, so the message is
- * retransmitted a few times and then given up.
+ * retransmitted a few times and then abandoned.
  */
 #include "efv.h"
 

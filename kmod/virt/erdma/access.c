@@ -22,8 +22,8 @@ static enum ev_violation check(const struct ev_mr *mr, u32 pd, u32 key,
 }
 
 /*
- * While the data path runs, only work requests change MRs, and only fast-register MRs: an MR in use
- * is pinned, which delays its invalidation.
+ * While the data path runs, MRs are changed only by work requests, which affect only fast-register
+ * MRs: an MR in use is pinned, which delays its invalidation.
  */
 static enum ev_violation check_pin(struct ev_mr *mr, u32 pd, u32 key, u64 addr,
 				   u32 len, u8 rights)

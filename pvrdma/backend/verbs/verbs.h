@@ -295,14 +295,14 @@ void verbs_qp_query(struct backend_qp *qp, struct ibv_qp_attr *attr);
 void verbs_qp_destroy(struct backend_qp *qp);
 /* Fails all QPs that use a failed CQ. */
 void verbs_qp_cq_failed(struct verbs_cq *cq);
-/* The device is gone: flushes the requests that it had for all QPs. */
+/* Flushes the outstanding requests of all QPs, after the device has disappeared. */
 void verbs_qp_flush_all(struct verbs *verbs);
 
 /* ---- work.c */
 int verbs_fifo_init(struct verbs_fifo *fifo, uint32_t size);
-/* Drops the requests that the device has. */
+/* Drops the outstanding requests of the QP. */
 void verbs_work_forget(struct verbs_qp *qp);
-/* Completes these requests with an error instead. */
+/* Completes them with an error instead. */
 void verbs_work_flush(struct verbs_qp *qp);
 int verbs_qp_send(struct backend_qp *qp, const struct backend_send *send);
 int verbs_qp_recv(struct backend_qp *qp, const struct ibv_recv_wr *wr);

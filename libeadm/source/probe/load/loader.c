@@ -256,7 +256,7 @@ static int pin_map(const struct probe *p, struct bpf_map *map)
 	return ret ? ret : give(p, path, 0640);
 }
 
-/* For programs at the ends of calls, whose count of skipped runs is not in any map. */
+/* Pins a program for the end of a call, because no map has its count of skipped runs. */
 static int pin_program(const struct probe *p, struct bpf_program *prog)
 {
 	char path[sizeof(EADM_PROBE_DIR) + 128];
