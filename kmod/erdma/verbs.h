@@ -136,7 +136,7 @@ struct erdma_sq {
 	spinlock_t lock;	/* posting: pi, doorbell */
 	struct erdma_swr *wrs;
 	u16 pi;			/* store-release after writing the entry; the poller acquires it */
-	u16 ci;			/* under the send CQ's lock; store-release after reading the entry */
+	u16 ci;			/* under the send CQ's lock; store-release once an entry is read */
 };
 
 struct erdma_rq {
