@@ -69,8 +69,8 @@ def programs_h(families):
     lines = ["/*", " * f(function, number of its arguments, of the request and of what the device has,",
              " *   offset and size of the command's number in the request)", " */",
              "#ifndef EADM_PROBE_GENERATED_COMMANDS_BPF_H",
-             "#define EADM_PROBE_GENERATED_COMMANDS_BPF_H", "", "struct eadm_any {",
-             "} KERNEL_TYPE;", "", *kernel_types(families)]
+             "#define EADM_PROBE_GENERATED_COMMANDS_BPF_H", "", "/* Some versions of clang crash on a member without a size. */",
+             "struct eadm_any {", "\tchar any;", "} KERNEL_TYPE;", "", *kernel_types(families)]
     for _, raw in described(families):
         lines += way_to_device(raw)
     lines.append("#define EADM_PROBE_COMMAND_PROGRAMS(f)\t\\")
