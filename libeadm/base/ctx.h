@@ -59,8 +59,10 @@ struct eadm_ctx {
 	void *log_data;
 	char *root;		/* root of the machine's files; NULL: "/" */
 	/* Output of libibverbs in a child process, its result and time. */
-	struct {
+	struct verbs_list {
 		char *said;	/* NULL: not queried */
+		const char *limits;	/* part of @said after the list; NULL: incomplete list */
+		bool asked_limits;
 		int ended;
 		uint64_t time;
 	} verbs;

@@ -4,13 +4,16 @@
  * limits that it reports. Most programs never request this data, and the library must
  * also work on machines without libibverbs.
  *
- * libibverbs prints warnings about providers, and a damaged provider ends the process.
- * Therefore, a child process lists the devices first.
+ * libibverbs prints warnings about providers, a damaged provider ends the process, and
+ * opening a device that hangs blocks it. Therefore, only child processes use the library:
+ * the first one lists the devices and, if required, reads the limits of all of them,
+ * because loading the providers takes much longer than the rest.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +38,10 @@ EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 
 /* A list stays valid for the requests of one check. */
 #define LIST_NS		1000000000ULL
-#define LIST_MAX	16384
+#define LIST_MAX	65536
+
+/* The line of a child that has listed the devices. */
+#define ALL_LISTED	"+all"
 
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
@@ -50,8 +56,7 @@ struct verbs {
 
 static bool load(struct verbs *verbs)
 {
-	/* Providers stay loaded, and so do their dependencies. */
-	void *lib = dlopen(LIBIBVERBS, RTLD_NOW | RTLD_NODELETE);
+	void *lib = dlopen(LIBIBVERBS, RTLD_NOW);
 
 	if (!lib)
 		return false;
@@ -64,91 +69,20 @@ static bool load(struct verbs *verbs)
 	return true;
 }
 
-struct limits {
-	struct ibv_device_attr dev;
-	uint32_t active_mtu, max_mtu;	/* MTU of port 1, bytes; 0: unknown */
-};
-
-static void put_limits(struct eadm_answer *answer, const struct limits *all)
-{
-	const struct ibv_device_attr *attr = &all->dev;
-	const struct {
-		uint16_t attr;
-		int value;
-	} limits[] = {
-		{ EADM_A_DEV_VENDOR_ID, attr->vendor_id },
-		{ EADM_A_DEV_PART_ID, attr->vendor_part_id },
-		{ EADM_A_DEV_HW_VERSION, attr->hw_ver },
-		{ EADM_A_DEV_MAX_QP, attr->max_qp },
-		{ EADM_A_DEV_MAX_CQ, attr->max_cq },
-		{ EADM_A_DEV_MAX_MR, attr->max_mr },
-		{ EADM_A_DEV_MAX_PD, attr->max_pd },
-		{ EADM_A_DEV_MAX_SEND_WR, attr->max_qp_wr },
-		{ EADM_A_DEV_MAX_RECV_WR, attr->max_qp_wr },
-		{ EADM_A_DEV_MAX_CQE, attr->max_cqe },
-		{ EADM_A_DEV_MAX_AH, attr->max_ah },
-	};
-	size_t i;
-
-	for (i = 0; i < EADM_ARRAY_SIZE(limits); i++)
-		eadm_message_put_u32(&answer->out, limits[i].attr,
-				     limits[i].value);
-	eadm_message_put(&answer->out, EADM_A_DEV_MAX_MR_SIZE,
-			 &attr->max_mr_size, sizeof(attr->max_mr_size));
-	if (all->active_mtu && all->max_mtu) {
-		eadm_message_put_u32(&answer->out, EADM_A_DEV_ACTIVE_MTU,
-				     all->active_mtu);
-		eadm_message_put_u32(&answer->out, EADM_A_DEV_MAX_MTU,
-				     all->max_mtu);
-	}
-}
+/* Limits by which attribute shows them: F(attribute, value in struct ibv_device_attr). */
+#define DEVICE_LIMITS(F)						\
+	F(EADM_A_DEV_VENDOR_ID, vendor_id)				\
+	F(EADM_A_DEV_PART_ID, vendor_part_id)				\
+	F(EADM_A_DEV_HW_VERSION, hw_ver)				\
+	F(EADM_A_DEV_MAX_QP, max_qp) F(EADM_A_DEV_MAX_CQ, max_cq)	\
+	F(EADM_A_DEV_MAX_MR, max_mr) F(EADM_A_DEV_MAX_PD, max_pd)	\
+	F(EADM_A_DEV_MAX_SEND_WR, max_qp_wr)				\
+	F(EADM_A_DEV_MAX_RECV_WR, max_qp_wr)				\
+	F(EADM_A_DEV_MAX_CQE, max_cqe) F(EADM_A_DEV_MAX_AH, max_ah)
 
 static uint32_t mtu_bytes(enum ibv_mtu mtu)
 {
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128U << mtu : 0;
-}
-
-/* Other transports do not divide messages by the MTU: their value is not a limit. */
-static void query_mtu(const struct verbs *verbs, struct ibv_context *context,
-		      struct limits *limits)
-{
-	struct ibv_port_attr port = { 0 };
-
-	/* The name is in parentheses, because verbs.h has a macro of this name. */
-	if (context->device->transport_type != IBV_TRANSPORT_IB ||
-	    (verbs->ibv_query_port)(context, 1, (void *)&port))
-		return;
-	limits->active_mtu = mtu_bytes(port.active_mtu);
-	limits->max_mtu = mtu_bytes(port.max_mtu);
-}
-
-/* False if the device cannot be opened. */
-static bool query_limits(const char *name, struct limits *limits)
-{
-	struct ibv_context *context = NULL;
-	struct ibv_device **list;
-	struct verbs verbs;
-	bool good = false;
-	int i;
-
-	memset(limits, 0, sizeof(*limits));
-	if (!load(&verbs))
-		return false;
-	list = verbs.ibv_get_device_list(NULL);
-	for (i = 0; list && list[i]; i++) {
-		if (!strcmp(verbs.ibv_get_device_name(list[i]), name)) {
-			context = verbs.ibv_open_device(list[i]);
-			break;
-		}
-	}
-	if (context) {
-		good = !verbs.ibv_query_device(context, &limits->dev);
-		query_mtu(&verbs, context, limits);
-		verbs.ibv_close_device(context);
-	}
-	if (list)
-		verbs.ibv_free_device_list(list);
-	return good;
 }
 
 /* ---- in a child: lines for the caller begin with "+" -------------------------- */
@@ -172,6 +106,49 @@ static void list_connectable(const struct verbs *verbs)
 			verbs->ibv_get_device_name(all[i]->device));
 }
 
+/* Other transports do not divide messages by the MTU: their value is not a limit. */
+static void put_mtu(const struct verbs *verbs, struct ibv_context *context, char *line,
+		    size_t size)
+{
+	struct ibv_port_attr port = { 0 };
+	uint32_t active, most;
+
+	/* The name is in parentheses, because verbs.h has a macro of this name. */
+	if (context->device->transport_type != IBV_TRANSPORT_IB ||
+	    (verbs->ibv_query_port)(context, 1, (void *)&port))
+		return;
+	active = mtu_bytes(port.active_mtu);
+	most = mtu_bytes(port.max_mtu);
+	if (active && most)
+		snprintf(line, size, " %u=%u %u=%u", EADM_A_DEV_ACTIVE_MTU, active,
+			 EADM_A_DEV_MAX_MTU, most);
+}
+
+/* "+limits NAME ATTRIBUTE=VALUE..."; nothing if the device cannot be opened. */
+static void print_limits(const struct verbs *verbs, struct ibv_device *device)
+{
+	struct ibv_context *context = verbs->ibv_open_device(device);
+	struct ibv_device_attr attr = { 0 };
+	char line[512];
+	int n;
+
+	if (!context)
+		return;
+	if (!verbs->ibv_query_device(context, &attr)) {
+		n = snprintf(line, sizeof(line), "+limits %.64s %u=%" PRIu64,
+			     verbs->ibv_get_device_name(device), EADM_A_DEV_MAX_MR_SIZE,
+			     attr.max_mr_size);
+#define F(number, name)							\
+		n += snprintf(line + n, sizeof(line) - n, " %u=%u", number, \
+			      (uint32_t)attr.name);
+		DEVICE_LIMITS(F)
+#undef F
+		put_mtu(verbs, context, line + n, sizeof(line) - n);
+		dprintf(STDOUT_FILENO, "%s\n", line);
+	}
+	verbs->ibv_close_device(context);
+}
+
 static bool opens(const struct eadm_ctx *ctx, const struct ibv_device *device)
 {
 	int fd = eadm_root_open(ctx, O_RDWR, "/dev/infiniband/%.64s",
@@ -182,8 +159,14 @@ static bool opens(const struct eadm_ctx *ctx, const struct ibv_device *device)
 	return fd >= 0;
 }
 
+struct work {
+	const struct eadm_ctx *ctx;
+	bool limits;
+};
+
 static void list_devices(const void *arg)
 {
+	const struct work *work = arg;
 	struct ibv_device **list;
 	struct verbs verbs;
 	bool all = true;
@@ -201,23 +184,27 @@ static void list_devices(const void *arg)
 	for (i = 0; list[i]; i++) {
 		dprintf(STDOUT_FILENO, "+device %s\n",
 			verbs.ibv_get_device_name(list[i]));
-		all &= opens(arg, list[i]);
+		all &= opens(work->ctx, list[i]);
 	}
 	if (!all)
 		list_connectable(&verbs);
+	dprintf(STDOUT_FILENO, ALL_LISTED "\n");
+	for (i = 0; work->limits && list[i]; i++)
+		print_limits(&verbs, list[i]);
 }
 
-static void print_limits(const void *arg)
+/* For a device that the first child did not come to, because another one hangs. */
+static void print_limits_of(const void *name)
 {
-	struct limits limits;
-	unsigned int i;
+	struct ibv_device **list;
+	struct verbs verbs;
+	int i;
 
-	if (!query_limits(arg, &limits))
-		return;
-	dprintf(STDOUT_FILENO, "+limits ");
-	for (i = 0; i < sizeof(limits); i++)
-		dprintf(STDOUT_FILENO, "%02x", ((unsigned char *)&limits)[i]);
-	dprintf(STDOUT_FILENO, "\n");
+	list = load(&verbs) ? verbs.ibv_get_device_list(NULL) : NULL;
+	for (i = 0; list && list[i]; i++) {
+		if (!strcmp(verbs.ibv_get_device_name(list[i]), name))
+			print_limits(&verbs, list[i]);
+	}
 }
 
 /*
@@ -250,70 +237,80 @@ static bool has_line(const char *said, const char *head)
 	return next_line(said, head, rest, sizeof(rest));
 }
 
-/* Returns true if libibverbs can be used in this process without a warning. */
-static bool is_quiet(const char *said, int ended)
+/* Separates the limits, which follow the list, so that warnings about the list remain. */
+static const char *cut_limits(char *said)
 {
-	const char *at;
-	size_t line;
+	char *limits = strstr(said, ALL_LISTED "\n");
 
-	for (at = said; *at; at += line + (at[line] != '\0')) {
-		line = strcspn(at, "\n");
-		if (*at != '+')
-			return false;
-	}
-	return !ended && has_line(said, "+listed");
+	if (!limits || (limits != said && limits[-1] != '\n'))
+		return NULL;
+	*limits = '\0';
+	return limits + strlen(ALL_LISTED "\n");
 }
 
-/* Returns NULL if the root is a different one, from which nothing can be loaded. */
-static const char *list_of(struct eadm_ctx *ctx, bool recent, int *ended)
+/*
+ * Returns NULL if the root is a different one, from which nothing can be loaded. If the
+ * list is whole, it does not matter how the child ended.
+ */
+static const struct verbs_list *list_of(struct eadm_ctx *ctx, bool recent, bool limits)
 {
+	struct verbs_list *list = &ctx->verbs;
+	const struct work work = { ctx, limits };
+
 	if (ctx->root)
 		return NULL;
-	if (ctx->verbs.said &&
-	    (!recent || eadm_now(ctx) - ctx->verbs.time < LIST_NS))
-		goto out;
-	if (!ctx->verbs.said)
-		ctx->verbs.said = malloc(LIST_MAX);
-	if (!ctx->verbs.said)
+	if (list->said && (!limits || list->asked_limits) &&
+	    (!recent || eadm_now(ctx) - list->time < LIST_NS))
+		return list;
+	if (!list->said)
+		list->said = malloc(LIST_MAX);
+	if (!list->said)
 		return NULL;
-	ctx->verbs.ended = eadm_child_run(list_devices, ctx, ctx->verbs.said,
-					  LIST_MAX);
-	ctx->verbs.time = eadm_now(ctx);
-out:
-	*ended = ctx->verbs.ended;
-	return ctx->verbs.said;
+	list->ended = eadm_child_run(list_devices, &work, list->said, LIST_MAX);
+	list->limits = cut_limits(list->said);
+	list->asked_limits = limits;
+	if (list->limits)
+		list->ended = 0;
+	list->time = eadm_now(ctx);
+	return list;
 }
 
-static bool limits_by_child(const char *name, struct limits *limits)
+static bool find_limits(const char *said, const char *name, char *values, size_t size)
 {
-	char said[4096], hex[2 * sizeof(*limits) + 1];
-	unsigned char *to = (unsigned char *)limits;
-	unsigned int i, byte;
+	char head[96];
 
-	if (eadm_child_run(print_limits, name, said, sizeof(said)) ||
-	    !next_line(said, "+limits ", hex, sizeof(hex)) ||
-	    strlen(hex) != sizeof(hex) - 1)
-		return false;
-	for (i = 0; i < sizeof(*limits); i++) {
-		if (sscanf(hex + 2 * i, "%2x", &byte) != 1)
-			return false;
-		to[i] = byte;
+	snprintf(head, sizeof(head), "+limits %s ", name);
+	return next_line(said, head, values, size);
+}
+
+static void put_limits(struct eadm_answer *answer, const char *values)
+{
+	unsigned int attr;
+	uint64_t value;
+	int len;
+
+	for (; sscanf(values, "%u=%" SCNu64 "%n", &attr, &value, &len) == 2; values += len) {
+		if (attr == EADM_A_DEV_MAX_MR_SIZE)
+			eadm_message_put(&answer->out, attr, &value, sizeof(value));
+		else
+			eadm_message_put_u32(&answer->out, attr, value);
 	}
-	return true;
 }
 
 /* Puts nothing if the device cannot be opened. */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
-	struct limits limits;
-	const char *said;
-	int ended;
+	const struct verbs_list *list = list_of(answer->ctx, false, true);
+	char values[512], own[4096];
 
-	said = list_of(answer->ctx, false, &ended);
-	if (said && (is_quiet(said, ended) ? query_limits(dev->name, &limits) :
-					     limits_by_child(dev->name, &limits)))
-		put_limits(answer, &limits);
+	if (!list || !list->limits)
+		return;
+	if (find_limits(list->limits, dev->name, values, sizeof(values)) ||
+	    (!has_line(list->limits, EADM_CHILD_END) &&
+	     !eadm_child_run(print_limits_of, dev->name, own, sizeof(own)) &&
+	     find_limits(own, dev->name, values, sizeof(values))))
+		put_limits(answer, values);
 }
 
 /* ---- the row -------------------------------------------------------------------- */
@@ -329,8 +326,9 @@ static void put_names(struct eadm_answer *answer, uint16_t attr,
 }
 
 static void put_providers(struct eadm_answer *answer, bool installed,
-			  const char *said, int ended)
+			  const struct verbs_list *list)
 {
+	const char *said = list ? list->said : NULL;
 	char words[512] = "", faults[2048] = "", why[256];
 
 	eadm_providers_installed(answer->ctx, words, sizeof(words));
@@ -343,8 +341,8 @@ static void put_providers(struct eadm_answer *answer, bool installed,
 		eadm_providers_add_fault(faults, sizeof(faults), "libibverbs",
 					 "%s", why);
 	if (said)
-		eadm_providers_faults(answer->ctx, said, ended, faults,
-				      sizeof(faults));
+		eadm_providers_faults(answer->ctx, said, list->ended,
+				      faults, sizeof(faults));
 	eadm_local_put(answer, EADM_A_VERBS_FAULTS, faults);
 }
 
@@ -352,23 +350,22 @@ void eadm_local_verbs(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {
 	size_t at = eadm_answer_row(answer, NULL);
+	const struct verbs_list *list = list_of(answer->ctx, true, false);
+	const char *said = list ? list->said : NULL;
 	bool installed, complete;
-	const char *said;
 	glob_t found;
-	int ended = 0;
 
 	(void)query;
-	said = list_of(answer->ctx, true, &ended);
 	eadm_find_libraries(answer->ctx, LIBIBVERBS, &found);
 	installed = found.gl_pathc || (said && has_line(said, "+loaded"));
 	globfree(&found);
 	eadm_message_put_u32(&answer->out, EADM_A_VERBS_INSTALLED, installed);
-	put_providers(answer, installed, said, ended);
+	put_providers(answer, installed, list);
 	eadm_local_put_access(answer, EADM_A_VERBS_RDMA_CM_ERROR, "rdma_cm",
 			      "misc");
 	/* An incomplete list would cause false reports about the devices missing from it. */
-	complete = said && has_line(said, EADM_CHILD_END);
-	if (complete && has_line(said, "+listed"))
+	complete = list && list->limits;
+	if (complete)
 		put_names(answer, EADM_A_VERBS_DEVICES, said, "+device ");
 	if (complete && has_line(said, "+cm"))
 		put_names(answer, EADM_A_VERBS_CM_DEVICES, said, "+cm ");
