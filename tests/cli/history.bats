@@ -89,7 +89,7 @@ load common
 	swapped=$BATS_TEST_TMPDIR/swapped
 	for rates in "rates stat -l" "growth --at #2 stat --since @#1"; do
 		# shellcheck disable=SC2086
-		[ "$(eadm --from "$swapped" ${rates#* } -j | jq -c "[.rows[] | {(.dev_name): .${rates%% *}.tx_packets}] | add")" = '{"one":5,"two":9}' ]
+		[ "$(eadm --from "$swapped" ${rates#* } -j | jq -c "[.rows[] | {(.dev_name): (.${rates%% *}.tx_packets + 0)}] | add")" = '{"one":5,"two":9}' ]
 	done
 	sed s/node7/node8/ "$swapped" >"$BATS_TEST_TMPDIR/other"
 	run --separate-stderr eadm --from "$swapped" --at '#2' stat --since "$BATS_TEST_TMPDIR/other"

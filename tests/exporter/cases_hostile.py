@@ -3,7 +3,6 @@
 
 import concurrent.futures
 import contextlib
-import crypt
 import http.client
 import os
 import pty
@@ -15,7 +14,8 @@ import sys
 import time
 
 from captures import one_process
-from cases_http import SALT, basic
+from cases_http import basic
+from passwords import SALT, hashed
 from server import (EADM, LIMIT, REPO, Exporter, certificates, client_tls, eadm,
                     wait_for)
 from tap import case, equal, true
@@ -29,7 +29,7 @@ SCRAPE_LIMIT = 5
 
 
 def user(password, salt=SALT):
-    return f"basic_auth_users: {{prom: {crypt.crypt(password, salt)}}}\n"
+    return f"basic_auth_users: {{prom: {hashed(password, salt)}}}\n"
 
 
 def tls(more=""):
@@ -206,7 +206,7 @@ def empty_ca(place):
 
 @case("a hash that bcrypt cannot have made is refused")
 def broken_hashes(place):
-    good = crypt.crypt("x", SALT)
+    good = hashed("x")
     for bad in (good[:-1], good + ".", good[:-1] + "?", good[:10] + "?" + good[11:],
                 good.replace("$04$", "$03$"), good.replace("$04$", "$32$"),
                 good.replace("$04$", "$xx$"), good.replace("$2b", "$2q"),

@@ -2,7 +2,6 @@
 """The web server: paths, sockets, rights, bounds."""
 
 import base64
-import crypt
 import glob
 import http.client
 import os
@@ -12,11 +11,11 @@ import ssl
 import stat
 import time
 
+from passwords import hashed
 from server import (EADM, Exporter, UnixConnection, certificates, client_tls,
                     eadm, values, wait_for)
 from tap import case, equal, true
 
-SALT = "$2b$04$abcdefghijklmnopqrstuu"
 
 
 def basic(user, password):
@@ -110,7 +109,7 @@ def activation(place):
 @case("names and passwords, and a new configuration by SIGHUP")
 def authentication(place):
     config = place.write("web.yml", "basic_auth_users:\n  prom: "
-                         f"{crypt.crypt('secret', SALT)}\n"
+                         f"{hashed('secret')}\n"
                          "http_server_config:\n  headers:\n"
                          "    X-Frame-Options: deny\n")
     with Exporter(place.folder, place.capture("two"), "--web-config",
@@ -130,7 +129,7 @@ def authentication(place):
         wait_for("the refusal", lambda: "bcrypt" in server.text_of_log())
         equal(server.get(headers=basic("prom", "secret")).status, 200)
         place.write("web.yml", "basic_auth_users:\n  prom: "
-                    f"{crypt.crypt('new', SALT)}\n")
+                    f"{hashed('new')}\n")
         server.process.send_signal(signal.SIGHUP)
         wait_for("the change", lambda: status_of(server, "new") == 200)
         equal(server.get(headers=basic("prom", "secret")).status, 401)

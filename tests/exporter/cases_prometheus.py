@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Prometheus itself, and the rules, alerts and dashboard for it."""
 
-import crypt
 import json
 import re
 import shutil
@@ -12,11 +11,11 @@ import urllib.request
 
 import yaml
 
+from passwords import hashed
 from server import REPO, Exporter, certificates, client_tls, once, wait_for
 from tap import case, equal, true
 
 SHIPPED = f"{REPO}/packaging"
-SALT = "$2b$04$abcdefghijklmnopqrstuu"
 # Of Prometheus, not of the exporter.
 FOREIGN = {"up", "ALERTS"}
 
@@ -172,7 +171,7 @@ def prometheus(place):
                       "  cert_file: localhost.crt\n"
                       "  key_file: localhost.key\n"
                       "basic_auth_users:\n"
-                      f"  prom: {crypt.crypt('secret', SALT)}\n")
+                      f"  prom: {hashed('secret')}\n")
     for name in ("rules.yml", "alerts.yml"):
         shutil.copy(f"{SHIPPED}/prometheus/{name}", place.folder)
     with Exporter(place.folder, place.capture("two"), "--web-config", web,

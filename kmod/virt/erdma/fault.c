@@ -36,7 +36,8 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(EQ_OVERFLOW) = { "eq_overflow",
 		"an EQ overflows and an event is dropped" TARGET_EQ },
 	KNOB(EQE_DUPLICATE) = { "eqe_duplicate",
-		"an event is written twice; arg 1: the duplicate goes to the next completion EQ" TARGET_EQ },
+		"an event is written twice; arg 1: the second goes to the next completion EQ"
+		TARGET_EQ },
 	KNOB(AEQ_QP_FATAL) = { "aeq_qp_fatal",
 		"a connected QP fails with syndrome arg" TARGET_QP },
 	KNOB(AEQ_CQ_ERROR) = { "aeq_cq_error",
