@@ -17,7 +17,6 @@ from server import (EADM, Exporter, UnixConnection, certificates, client_tls,
 from tap import case, equal, true
 
 
-
 def basic(user, password):
     pair = base64.b64encode(f"{user}:{password}".encode()).decode()
     return {"Authorization": f"Basic {pair}"}
