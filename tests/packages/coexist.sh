@@ -100,7 +100,7 @@ driver_says_first() {
 
 driver_serves() {
 	says 'within modprobe eadm; within eadm ver; within eadm check; within eadm dump cmdq; within modinfo -F filename erdma' \
-		"^$in_dkms" "ok +driver +erdma_0 driver erdma 0" "^erdma_0 .*event"
+		"^$in_dkms" "ok +driver +erdma_0:? driver erdma 0" "^erdma_0 .*event"
 }
 
 # Three commands of an operator: apt above, modprobe, and this one. One end of Debian's rping

@@ -51,7 +51,6 @@ same_contents() {
 		eadm-dkms eadm-dkms
 		eadm-erdma-dkms eadm-erdma-dkms
 		eadm-efa-dkms eadm-efa-dkms
-		eadm-pvrdma-dkms eadm-pvrdma-dkms
 		eadm-virt-dkms eadm-virt-dkms
 	EOF
 	return $bad
