@@ -213,7 +213,7 @@ static int run(struct cli *cli)
 const struct command cmd_probe = {
 	.name = "probe",
 	.usage = "start|stop|status|run",
-	.help = "record verbs, connections and events of any driver with BPF",
+	.help = "use BPF to record verbs, connections and events of any driver",
 	.more = "'start' loads BPF programs into the kernel. They record until 'stop'\n"
 		"removes them; no process has to keep running. 'run' records until it is\n"
 		"interrupted. The commands 'trace', 'events', 'diagnose' and 'record' and\n"

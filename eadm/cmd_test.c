@@ -15,9 +15,9 @@ static const struct option_def options[] = {
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
 	  "client: tests to run, from: connect, data, rdma, echo, order, rate" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
-	  "client: number of messages in echo and order (default: 1000)" },
+	  "client: number of messages in the tests echo and order (default: 1000)" },
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
-	  "client: largest message in data and rdma (default: 65536)" },
+	  "client: largest message in the tests data and rdma (default: 65536)" },
 	{ OPT_NO_CM, 0, "no-cm", NULL, WORDS_NONE,
 	  "do not use the connection manager: exchange addresses over TCP" },
 	{ OPT_GID_INDEX, 'g', "gid-index", "N", WORDS_ANY,
@@ -121,7 +121,7 @@ static int run(struct cli *cli)
 			    "missing: server, client or mesh (see 'eadm help test')");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
-			    "missing HOST of the server");
+			    "missing HOST (see 'eadm help test')");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "one argument too many (see 'eadm help test')");

@@ -36,7 +36,7 @@ struct part {
 	char digest[65];	/* "": no member */
 };
 
-/* The collecting process; not valid in forked children. */
+/* The child process that collects the parts; only its parent uses this struct. */
 struct worker {
 	pid_t pid;		/* 0: none */
 	int fd;			/* socket for jobs and outcomes */

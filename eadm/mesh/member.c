@@ -42,7 +42,7 @@ static int lose_hub(struct member *m, int error)
 {
 	m->lost = true;
 	if (error == -EPIPE && !m->started)
-		return member_fail(m, "rank 0 closed the connection: its secret differs, or it ended");
+		return member_fail(m, "rank 0 closed the connection: the secrets differ, or rank 0 has exited");
 	return member_fail(m, "rank 0: %s", error == -EPIPE ?
 			   "the connection was closed" : strerror(-error));
 }

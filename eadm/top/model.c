@@ -420,7 +420,7 @@ static int no_device(struct top *top, uint64_t start)
 		top->found = true;
 		return is_due(top, start) ? scan(top, start, false) : 0;
 	}
-	/* The QPs of the next device are read when the device appears. */
+	/* Once a device appears, its QPs are read without delay. */
 	top->next_scan = 0;
 	top->scans = 0;
 	return top_arrange(top) ? 0 : -ENOMEM;

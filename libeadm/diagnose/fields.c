@@ -89,7 +89,7 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_FUNCTION_N <= 64,
 	       "one bit for each field");
 
-/* The tables have hundreds of names; most differ in the first letter. */
+/* Compares the first letters first: most of the hundreds of names already differ there. */
 static bool is_named(const struct eadm_field *field, const char *name)
 {
 	const char *text = eadm_spec_string(field->name_at);
@@ -136,7 +136,7 @@ static unsigned int slot_of(const struct diag_fields *f,
 	return f->n;
 }
 
-/* A family's own states of an object, which rules add as evidence but do not judge. */
+/* Adds the family-specific states of an object: no rule evaluates them, but verdicts show them. */
 static void add_family_states(struct diag_fields *f)
 {
 	const struct eadm_field *field;

@@ -458,7 +458,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ was overrun or failed: completions are lost.",
 		.cause = "The CQ has fewer entries than its QPs may have outstanding requests, and its consumer is too slow.",
 		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ at least as deep as the queues of its QPs combined",
-		.alike = "A process that polls rarely looks the same, because its consumer index is unknown. Therefore only errors that the adapter reports and CQs of the kernel count.",
+		.alike = "A process that seldom polls looks the same, because its consumer index is unknown. Therefore a CQ of a process counts only if the adapter reports an error for it.",
 		.look = look_overrun,
 	}, {
 		.name = "cq-too-small", .kind = DIAG_CQ, .needs = STATE,

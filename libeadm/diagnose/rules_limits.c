@@ -212,7 +212,7 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 			 who);
 	eadm_judge_cause(j, text);
 	eadm_judge_next(j, owner ?
-		"LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or prlimit --memlock=unlimited --pid PID" :
+		"set LimitMEMLOCK=infinity in its service or --ulimit memlock=-1 for its container, or run prlimit --memlock=unlimited --pid PID" :
 		"eadm dump ctx -d {dev}; ulimit -l in the environment that starts the process; eadm probe start, to record the next failure");
 }
 
@@ -250,7 +250,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process is near its limit of pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
-		.next = "LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
+		.next = "set LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
 		.alike = "A process with CAP_IPC_LOCK is excluded, because the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
 		.look = look_pinned,
 	}, {
@@ -258,7 +258,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process is near its limit of open files.",
 		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file descriptor, in addition to the process's sockets.",
-		.next = "LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
+		.next = "set LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
 		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
 		.look = look_files,
 	},

@@ -599,7 +599,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A memory registration failed within the last ten minutes because of the process's limit on locked memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low; registered memory counts as locked.",
-		.next = "ulimit -l; LimitMEMLOCK= of the service",
+		.next = "ulimit -l; raise LimitMEMLOCK= in the service",
 		.alike = "A registration that failed for lack of memory although the limit was high enough, or absent, does not count.",
 		.look = look_memlock,
 	}, {

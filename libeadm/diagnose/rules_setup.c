@@ -634,7 +634,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The caller's limit on locked memory is below 64 MiB.",
 		.cause = "The limit on locked memory has its default value, which is too small for memory registration.",
-		.next = "'* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, --ulimit memlock=-1 for containers",
+		.next = "set '* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, or --ulimit memlock=-1 for containers",
 		.alike = "Only the caller's limit is checked, and applications may have a different limit, so this is a notice.",
 		.look = look_memlock,
 	}, {

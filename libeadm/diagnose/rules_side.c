@@ -315,7 +315,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.program = true, .severity = EADM_SEVERITY_WARNING,
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
 		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed without notice.",
-		.next = "eadm info {dev}; look at the log of the virtual machine monitor and of the program",
+		.next = "eadm info {dev}; check the logs of the virtual machine monitor and of the program that provides the adapter",
 		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, this is a notice.",
 		.look = look_lost_guest,
 	}, {

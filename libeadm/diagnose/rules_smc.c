@@ -36,7 +36,7 @@ static void advise(struct judge *j, uint64_t code)
 	case EADM_SMC_REASON_CONFIRM_LINK_TIMEOUT:
 	case EADM_SMC_REASON_ADD_LINK_TIMEOUT:
 	case EADM_SMC_REASON_LINK_NOT_READY:
-		eadm_judge_next(j, "eadm test between the two hosts, in case a firewall drops RDMA packets; on the peer: eadm diagnose");
+		eadm_judge_next(j, "run eadm test between the two hosts, because a firewall may drop RDMA packets; on the peer: eadm diagnose");
 		return;
 	case EADM_SMC_REASON_PEER_DECLINED:
 		eadm_judge_next(j, "on the peer, which reports its own reason: eadm dump smc-fallback");

@@ -274,7 +274,7 @@ static int around(struct eadm_ctx *ctx, const struct eadm_ring *ring,
 		at = ring->hw_ci;
 	else
 		return eadm_fail(ctx, -ENODATA,
-				 "the position of its %s is unknown%s",
+				 "%s of the queue is unknown%s",
 				 pi ? "pi" : "ci",
 				 ring->hw_error ? "" :
 				 ": use --hw to query the adapter");

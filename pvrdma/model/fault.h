@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fault injection: a row in fault.c for each knob, and a call of fault_hit() where the
+ * Fault injection: a row in fault.c for each knob, and a call to fault_hit() where the
  * fault is injected. Names and properties are the same as for the adapters of kmod/virt.
  * No knob delays the reply to an access, because the VMM may hold its main lock until
  * then.

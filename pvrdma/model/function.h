@@ -339,7 +339,7 @@ int pd_destroy(struct model *m, uint32_t handle);
 /* -EINPROGRESS: the caller must call mr_continue(), unless the backend continues. */
 int mr_create(struct model *m, const struct pvrdma_cmd_create_mr *cmd, struct mr **created);
 int mr_continue(struct model *m, struct mr *mr);
-/* The backend has created the MR (0), or failed, in which case the MR is destroyed. */
+/* @err is 0 if the backend has created the MR, otherwise the MR is freed. */
 int mr_finish(struct model *m, struct mr *mr, int err);
 /* Abandons an MR that is not finished. */
 void mr_abandon(struct model *m, struct mr *mr);

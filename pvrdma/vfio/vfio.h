@@ -107,9 +107,9 @@ struct vfio_ops {
 	int (*write)(void *ctx, unsigned int bar, uint64_t offset,
 		     const void *data, size_t size);
 	/*
-	 * Reset to power-on by the VMM (guest reboot, device reset). The mapped memory
-	 * stays; pointers from vfio_dma() for earlier work must no longer be used. Bus
-	 * mastering is then off, without a call of command().
+	 * The VMM resets the device to its power-on state (guest reboot, device reset).
+	 * Guest memory stays mapped, but pointers that vfio_dma() returned before must no
+	 * longer be used. Bus mastering is then off, without a call to command().
 	 */
 	void (*reset)(void *ctx);
 	/*

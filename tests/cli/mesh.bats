@@ -65,7 +65,7 @@ host both adapter" ]
 	[ "$(faults)" = "host both absent
 host both adapter" ]
 	[ "$stderr" = "eadm: test: 127.0.0.1: refused: it has a different secret" ]
-	grep -q "rank 0 closed the connection: its secret differs, or it ended" "$BATS_TEST_TMPDIR/1"
+	grep -q "rank 0 closed the connection: the secrets differ, or rank 0 has exited" "$BATS_TEST_TMPDIR/1"
 }
 
 @test "ranks come from launchers" {

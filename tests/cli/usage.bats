@@ -40,7 +40,7 @@ commands() {
 @test "test says what it needs" {
 	fails 2 "eadm: test: test: missing: server, client or mesh (see 'eadm help test')" test
 	fails 2 "eadm: test: both: missing: server, client or mesh (see 'eadm help test')" test both
-	fails 2 "eadm: test: client: missing HOST of the server" test client
+	fails 2 "eadm: test: client: missing HOST (see 'eadm help test')" test client
 	fails 2 "eadm: test: x: one argument too many (see 'eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
 		test client 192.0.2.1 -t ping,echo

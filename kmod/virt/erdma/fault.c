@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The family's own knobs: one row per knob in this file, and one call of ev_fault_hit() where the
+ * The family's own knobs: one row per knob in this file, and one call to ev_fault_hit() where the
  * fault is injected. tests/guest/faults/README.md describes their effects; a test compares the
  * names.
  */

@@ -117,7 +117,7 @@ static void received(struct verbs_qp *qp, const struct backend_wc *wc)
 		tell(qp, pop(&qp->recvs).wr_id, wc);
 }
 
-/* Verbs do not report the type, so use that of the function's first address. */
+/* Work completions do not contain the network type, so use that of the port's first GID. */
 static int net_type(const struct verbs_port *port)
 {
 	static const uint8_t ipv4[12] = { [10] = 0xff, [11] = 0xff };

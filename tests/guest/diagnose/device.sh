@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $beside
-# Faults of the command queue, of events and of the device as a whole. What the recorder and the
-# counters say of one test is there in the next ones as well: evidence tells which one is meant.
+# Faults of the command queue, of events and of the device as a whole. The recorder and the counters
+# still show the faults of earlier tests, so each test checks the evidence for its own fault.
 EQ=2
 VECTOR=1
 
@@ -9,7 +9,7 @@ ask_device() {
 	rdma statistic show link "$dev/1" >/dev/null 2>&1
 }
 
-# since: for evidence of a command that began after this
+# since: prints a jq condition for evidence of a command that begins from now on
 since() {
 	echo ".time >= $(now_ms)000000"
 }
@@ -26,7 +26,7 @@ test_cmd_drop() {
 		.timeouts == $timeouts + 1" -i 200ms
 }
 
-# Any other command would ring again, so nobody asks before it was given up.
+# Another command would ring the doorbell again, so none is issued before the first one has timed out.
 test_cmd_db_lost() {
 	local timeouts late
 
@@ -46,7 +46,7 @@ test_cmd_delay() {
 		".op == \"get-stats\" and .latency >= 1500000000 and $since" -i 100ms
 }
 
-# It takes half a second to one and a half, or ten times that.
+# The delay is random: 0.5 to 1.5 s, or ten times as long.
 took_long() {
 	ask_device && [ "$(trace 'map(select(.op == "get-stats"))[-1].latency')" -ge 1000000000 ]
 }
@@ -90,7 +90,7 @@ test_answer_garbage() {
 	sees bad-answer counters - '.hw_error == "-22"' -i 100ms
 }
 
-# found_late MISSED: the driver finds events by itself, and counts that
+# found_late MISSED: the driver finds events without an interrupt, and counts them
 found_late() {
 	until_true 10 sees missed-interrupt eq $EQ ".missed > $1 and .role == \"completion\"" -i 100ms
 }
@@ -107,7 +107,7 @@ test_irq_spurious() {
 	local pid status=0
 
 	fault irq_spurious target $VECTOR probability 100 count 0
-	# Some come between the two looks, whenever the first one is.
+	# Keep raising interrupts, so that some arrive between the two samples.
 	while fault irq_spurious count 20; do
 		pause 0.1
 	done &
@@ -125,17 +125,17 @@ test_eq_db_lost() {
 
 	begin_traffic && missed=$(show eq $EQ .missed) || return 1
 	fault eq_db_lost target $EQ count -1
-	# No interrupt tells of what comes after an event that was acknowledged in vain.
+	# After the acknowledgement is lost, later events raise no interrupt.
 	ask 20 'ok 5' 'write 5 64 15000 events' && until_true 5 struck eq_db_lost &&
 		ask 20 'ok 5' 'write 5 64 15000 events' && found_late "$missed" || return 1
-	# The next one is found late as well, and ends it.
+	# The next event is found late as well; its acknowledgement ends the fault.
 	fault eq_db_lost count 0
 	ask 20 'ok 5' 'write 5 64 15000 events' && end_traffic
 }
 
 test_eqe_duplicate() {
 	begin_traffic || return 1
-	# One event is asked for, and nobody is there to ask for another.
+	# The CQ is armed once, and no consumer arms it again.
 	fault eqe_duplicate target $EQ count 1
 	struck_by eqe_duplicate 'write 1 64 10000 armed' &&
 		until_true 10 sees extra-events cq "$client_cq" '.events == 2 and .notify_requests == 1 and .last_extra_age > 0' \
@@ -154,7 +154,7 @@ test_aeq_cq_error() {
 	begin_traffic || return 1
 	fault aeq_cq_error target "$client_cq" count 1
 	told 'CQ error' || return 1
-	# Its QP fails with it.
+	# The QP of the CQ fails as well.
 	beside=("qp-error qp $client")
 	sees cq-overrun cq "$client_cq" '.errors == 1' -i 100ms && drop_traffic
 }
@@ -168,17 +168,17 @@ test_aeq_unknown() {
 		until_true 10 sees unknown-event eq 0 ".unknown == $unknown + 1" -i 100ms
 }
 
-# Before that a diagnosis has questions of its own, and waits as well.
+# Wait for the age that the rule requires: diagnose issues commands of its own, which wait as well.
 waits_long() {
 	[ "$(show cmdq '' '.oldest_age // 0')" -ge 1000000000 ]
 }
 
-# While it lasts a command waits, afterwards one was slow.
+# During the stall a command waits; afterwards the command was slow.
 test_stall() {
 	local since
 
 	since=$(since)
-	# Below the time a command may take.
+	# Shorter than the command timeout.
 	fault stall arg $((${EADM_PATIENCE:-1} > 1 ? 12000 : 6000)) count 1
 	until_true 5 struck stall || return 1
 	ask_device &
@@ -188,7 +188,7 @@ test_stall() {
 	sees command-slow cmdq - ".latency >= 1000000000 and $since" -i 100ms
 }
 
-# looked_once COMMANDS: the adapter has been asked more than these, and for a while nothing else.
+# looked_once COMMANDS: the adapter has executed more commands than these, and none for 0.3 s.
 looked_once() {
 	local commands
 
@@ -204,22 +204,22 @@ test_counters_wrap() {
 		until_true 20 looked_once "$commands"
 		fault counters_wrap arg 2000 count 1
 	} &
-	# The value before and the one after.
+	# The evidence has the values from before and after the wrap.
 	sees counters-restarted counters - \
 		'[$e[] | select(.name == "tx_packets").value] | length == 2 and max - min > 1e18' \
 		-i $((2 * ${EADM_PATIENCE:-1}))s || return 1
-	# Over the wrap itself nothing is wrong.
+	# A wrap alone is not a fault.
 	works && diagnose any of - false -i 300ms &&
 		[[ $judged != *"beside: "* && $judged != *drops* ]] && end_traffic
 }
 
-# What consumers had is lost with the adapter's memory, and told so: both ends of a connection.
+# The adapter's reset destroys both QPs of the connection, and their consumers receive an event.
 forgotten() {
 	beside=("qp-forgotten qp $client" "qp-forgotten qp $server")
 	until_true 20 sees qp-forgotten qp "$client" '.events > 0 and .state == "err"' -i 100ms
 }
 
-# From here on EQs are made anew by resets, which ends an overflow.
+# The tests from here on reset the adapter, which creates the EQs again and so ends an overflow.
 test_eq_overflow() {
 	begin_traffic || return 1
 	fault eq_overflow target $EQ count 1
@@ -276,7 +276,7 @@ unplugged() {
 	! [ -e "/sys/class/infiniband/$dev" ]
 }
 
-# The last ones: they take the device away.
+# These tests run last, because they remove the device.
 gone_by() { # KNOB
 	begin_traffic || return 1
 	fault "$1" count 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Virtual adapters of scenes that are drawn by lot: their knobs, and how they are made whole again."""
+"""Virtual adapters of random scenes: their knobs, and how they are restored."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import time
 
 CONFIG = "/sys/kernel/config/eadm_virt"
 PATIENCE = int(os.environ.get("EADM_PATIENCE", "1"))
-LIMIT_MS = 2000 * PATIENCE      # for commands that are going to be lost; 15 s by default
+LIMIT_MS = 2000 * PATIENCE      # for commands that are lost; the default is 15 s
 
 
 def run(*args, **more):
@@ -40,7 +40,7 @@ def rows(*args):
 
 
 class Adapter:
-    """One end's adapter and its knobs."""
+    """The adapter of one end, and its knobs."""
 
     default_limit_ms = 15000
 
@@ -50,7 +50,7 @@ class Adapter:
         self.dev = self.look_up()
 
     def look_up(self):
-        """Its RDMA device, None where it has none."""
+        """Returns the name of the adapter's RDMA device, or None."""
         try:
             names = os.listdir(f"/sys/bus/pci/devices/{read(self.dir + '/address')}/infiniband")
         except OSError:
@@ -58,7 +58,7 @@ class Adapter:
         return names[0] if names else None
 
     def set(self, name, **files):
-        for file in ("target", "probability", "arg", "count"):      # it strikes from then on
+        for file in ("target", "probability", "arg", "count"):      # count comes last, because it enables the knob
             if file in files:
                 write(f"{self.dir}/fault/{name}/{file}", files[file])
 
@@ -76,7 +76,7 @@ class Adapter:
         run("eadm", "conf", "set", "cmd-timeout", f"{ms or self.default_limit_ms}ms", "-d", self.dev)
 
     def ask(self):
-        """Whether it answers a command."""
+        """Returns true if the adapter responds to a command."""
         return run("rdma", "statistic", "show", "link", self.dev + "/1").returncode == 0
 
     def cmdq(self):
@@ -91,21 +91,21 @@ class Adapter:
         if not until(limit, condition):
             raise SystemExit(f"Bail out! {self.dir}: {what}")
 
-    # ---- what is done for the sake of a knob: Knob.before and Knob.after ----------------
+    # ---- preparations and repairs: Knob.before and Knob.after ---------------------------
 
     def serve(self):
         self.must(40, "no service", self.ask)
 
     def replug(self, **files):
         write(self.dir + "/live", 0)
-        self.must(60, "does not go", lambda: not os.path.exists(f"/sys/class/infiniband/{self.dev}"))
+        self.must(60, "the device is not removed", lambda: not os.path.exists(f"/sys/class/infiniband/{self.dev}"))
         for name in os.listdir(self.dir + "/fault"):
             if read(f"{self.dir}/fault/{name}/count") != "0":
                 self.calm(name)
         for file, value in {"flr": 1, **files}.items():
             write(f"{self.dir}/{file}", value)
         write(self.dir + "/live", 1)
-        self.must(60, "does not come", self.look_up)
+        self.must(60, "the device does not appear", self.look_up)
         self.dev = self.look_up()
         self.must(40, "no service", self.ask)
 

@@ -11,13 +11,13 @@ from draw_scene import HABITS, PROGRAMS, Connection, Scene
 
 # The server is on the first adapter, the client on the second one.
 ADDRESS = {"server": "10.77.0.1", "client": "10.77.1.1"}
-BEGUN = 64      # blocks that perftest has posted when it is past its preparations
+BEGUN = 64      # blocks that perftest has posted once its setup is done
 PERFTEST = {"send": "ib_send_bw", "read": "ib_read_bw", "write": "ib_write_bw"}
-FEW = 40        # requests of who rests then, and buries nothing under what comes later
+FEW = 40        # requests in habit "few": no later completions hide a fault
 
 
 class ErdmaScene(Scene):
-    """A connection by rdma_cm."""
+    """A connection that uses rdma_cm."""
 
     knobs = KNOBS
 
@@ -33,16 +33,16 @@ class ErdmaScene(Scene):
         self.habit = self.draw_habit(lot)
 
     def draw_end(self, lot, name):
-        """Any end, but of what needs traffic mostly one where there is some to strike."""
+        """Draws an end; for faults that need traffic, mostly the end that has such traffic."""
         if self.op == "rping" or KNOBS[name].level == "adapter" or lot.random() < 0.2:
             return lot.choice(("client", "server"))
         return "server" if name in ("rq_db_lost", "rnr", "peer_silent") else "client"
 
     def needs_awake(self, name, end):
-        """Whether a fault strikes only when the consumer of self.end goes on working."""
+        """Returns true if the fault strikes only while the consumer of self.end is running."""
         if KNOBS[name].level == "adapter":
             return False
-        # Who is written to and read from has nothing to do.
+        # The passive end of RDMA writes and reads has no work.
         return self.program != "perftest" or self.op == "send" or self.end == "client" or \
             end == "server"
 
@@ -53,27 +53,27 @@ class ErdmaScene(Scene):
         if habit == "stopped" and any(self.needs_awake(*fault) for fault in self.faults):
             habit = lot.choice(("sleeps", "rarely"))
         if self.program == "perftest" and self.op != "read" and habit == "events":
-            # Of sends it may sleep over its own credit for ever, for writes it has no events.
+            # perftest may sleep forever waiting for credit with sends, and has no events for writes.
             habit = "busy"
         if self.program == "traffic" and habit not in ("busy", "events"):
-            habit = "busy"              # both of its ends are one process
+            habit = "busy"              # one process has both ends
         if self.program == "traffic" and self.is_buried():
             habit = "few"
         return habit
 
     def is_buried(self):
-        """Whether what is struck is seen only while nothing comes after it."""
+        """Returns true if later completions would hide all faults of the connection."""
         names = [n for n, _ in self.faults if KNOBS[n].level == "connection"]
         return names and all(n.startswith("cqe_") for n in names)
 
     def waits_for_sleeper(self, end):
-        """Whether an end posts one request at a time, when a consumer that sleeps has woken up."""
+        """Returns true if an end posts one request each time that a sleeping consumer wakes up."""
         return self.habit in ("sleeps", "rarely") and \
             (self.op == "rping" or (self.program == "perftest" and end == "server"))
 
 
 class ErdmaConnection(Connection):
-    """Two programs of which each has an end, or one that has both."""
+    """Two programs with one end each, or one program with both ends."""
 
     def listening(self):
         out = run("rdma", "resource", "show", "cm_id").stdout
@@ -83,7 +83,7 @@ class ErdmaConnection(Connection):
     def start_perftest(self):
         scene = self.scene
         args = [PERFTEST[scene.op], "-R", "-F", "-p", str(self.port), "-s", str(scene.size)]
-        # Duration and events exclude each other.
+        # Duration and events are mutually exclusive.
         args += ["-e", "-n", "1000000"] if scene.habit == "events" else ["-D", "120"]
         self.spawn("server", *args)
         if not until(20, self.listening):
@@ -105,13 +105,13 @@ class ErdmaConnection(Connection):
 
     def say(self):
         mode = " events" if self.scene.habit == "events" else ""
-        # More than can be done, or a few.
+        # More requests than can complete during the test, or a few.
         count = FEW if self.scene.habit == "few" else 100000000
         self.proc["client"].stdin.write(f"{self.scene.op} {count} {self.scene.size} 100000{mode}\n")
         self.proc["client"].stdin.flush()
 
     def look_up(self, qps):
-        """The numbers of both ends, from all QPs that are connected; whether they are there."""
+        """Finds the QPs of both ends among all QPs. Returns true if both are connected."""
         for end in ADDRESS:
             pids = self.owners(end)
             mine = [r for r in qps if r.get("pid") in pids and r["state"] == "rts"]
@@ -119,8 +119,8 @@ class ErdmaConnection(Connection):
                 mine = [r for r in mine if r["dev_name"] == self.all[end].dev]
             if not mine:
                 return False
-            # perftest has one before, for what its ends have to agree on; and its client may well
-            # be on the server's adapter, whose address is local to this machine.
+            # perftest first creates a QP to exchange parameters. Its client may be on the server's
+            # adapter, because the address of that is local to this machine.
             self.qp[end] = max(mine, key=lambda r: r["qpn"])
             self.adapters[end] = next(a for a in self.all.values()
                                       if a.dev == self.qp[end]["dev_name"])
@@ -128,7 +128,7 @@ class ErdmaConnection(Connection):
 
     def begin_habit(self):
         if self.scene.habit == "few":
-            return                      # they come when the faults are set
+            return                      # requests are posted once the faults are set
         if self.scene.program == "traffic":
             self.say()
         super().begin_habit()

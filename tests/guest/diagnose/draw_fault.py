@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Knobs of an adapter, as scenes that are drawn by lot strike with them, whatever the adapter is."""
+"""Faults that random scenes inject through knobs, independent of the adapter family."""
 
 import collections
 import threading
@@ -7,8 +7,8 @@ import time
 
 from draw_adapter import LIMIT_MS, PATIENCE, until
 
-SLACK_S = 5     # between an event and what tells of it: the driver looks for itself now and then
-SHORT = ("ask_short", "ask_and_wait", "halt")   # strikes that leave a short time limit
+SLACK_S = 5     # between an event and its notification: the driver polls at intervals
+SHORT = ("ask_short", "ask_and_wait", "halt")   # strikes that leave a short command timeout
 OTHER = {"server": "client", "client": "server"}
 
 Knob = collections.namedtuple("Knob", "named lasting settings programs target level strike aid "
@@ -18,18 +18,18 @@ Knob = collections.namedtuple("Knob", "named lasting settings programs target le
 def knob(named, lasting=True, settings=None, programs=None, target=None, level="connection",
          strike=None, aid=None, events=False, before=None, after=None,
          between=None, beside=""):
-    """named: "RULE OBJECT", several with commas; an object with a + is the other end's; empty where
-    nothing can tell of it: then nothing may be accused of it.
-    lasting: once struck, it stays; else it shows while it strikes.
-    programs: who plays it; the others hide it or end.
-    target: of the object it strikes: qp, cq, eq, vector, or a command.
-    level: connection, or adapter for what strikes without a consumer being awake.
-    strike: what makes it strike, besides traffic: a function of the fault.
-    aid: other knobs that it takes, and their settings.
-    events: its consumer has to wait for events.
-    before, after: what is done to the adapter for its sake: functions of the adapter.
-    between: settings of what is set between the two looks, by that function of the fault.
-    beside: as named, what is rightly said as well and does not name it."""
+    """named: the expected verdicts, "RULE OBJECT" separated by commas; "+" after an object: that of the
+    other end; empty if the fault is not visible: then no verdict may be reported.
+    lasting: the effect persists once the fault has struck; otherwise it is visible only while it strikes.
+    programs: programs that can play the fault; others hide it or exit.
+    target: kind of the object that is struck: qp, cq, eq, vector, or a command.
+    level: connection, or adapter for faults that strike even if no consumer is running.
+    strike: method of the fault that makes it strike, in addition to traffic.
+    aid: other knobs that the fault requires, and their settings.
+    events: the consumer has to wait for events.
+    before, after: methods of the adapter that prepare and restore it.
+    between: settings that the method between() applies between the two samples.
+    beside: like named: verdicts that are correct, but do not name the fault."""
     named, beside = ([tuple(pair.split()) for pair in text.split(",") if pair]
                      for text in (named, beside))
     return Knob(named, lasting, settings or {"count": 1}, programs, target, level, strike,
@@ -37,7 +37,7 @@ def knob(named, lasting=True, settings=None, programs=None, target=None, level="
 
 
 class Masks:
-    """Which fault hides which: read from a file."""
+    """Pairs of faults of which one hides the other, read from a file."""
 
     def __init__(self, path):
         self.pairs = set()
@@ -47,18 +47,18 @@ class Masks:
                     self.pairs.add(tuple(line.split()[:2]))
 
     def hide(self, fault, other):
-        """Whether another fault of the scene hides this one."""
+        """Returns true if another fault of the scene hides this one."""
         return (other.name, fault.name) in self.pairs or \
             ((other.name, "*") in self.pairs and fault.knob.level == "connection") or \
             ((other.name, "adapter") in self.pairs and fault.adapter is other.adapter)
 
 
-# Evidence of when it was: what was counted or recorded before is no news.
+# Evidence that has the time of the last fault: older counts and records are ignored.
 AGES = ("last_missed_age", "last_unknown_age", "last_extra_age", "last_spurious_age")
 
 
 def when(row, now):
-    """When what a verdict tells of has happened, s since 1970, or None: it is so now."""
+    """Returns the time of the event that a verdict reports, s since 1970; None for a current state."""
     for fact in row["evidence"]:
         if fact["name"] in AGES:
             return now - fact["value"] / 1e9
@@ -72,7 +72,7 @@ def fact(row, name):
 
 
 class Fault:
-    """A knob of a scene, set at one end. A family adds shows() and what strikes only its own."""
+    """A knob of a scene, set at one end. Subclasses for a family add shows() and their own strikes."""
 
     def __init__(self, name, end, connection, knobs):
         self.name, self.end, self.knob = name, end, knobs[name]
@@ -81,13 +81,13 @@ class Fault:
         self.before = self.adapter.hits(name)
         self.timeouts = self.adapter.cmdq().get("timeouts", 0)
         self.since = time.time()
-        self.mended = self.until = None # it goes on
+        self.mended = self.until = None # while the fault lasts
         self.first = self.last = 0
-        self.over = threading.Event()   # of what strikes during the look
+        self.over = threading.Event()   # ends strikes that continue during the diagnosis
         self.beside = None
         self.begun = None
         self.eq = None
-        self.ready = True               # what it has to have before it shows
+        self.ready = True               # false: the fault cannot be visible
 
     # ---- striking -----------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ class Fault:
         if self.knob.target == "qp":
             return self.connection.qp[self.end]["qpn"]
         if self.knob.target == "cq":
-            # Where requests complete.
+            # The CQ in which requests complete.
             field = "recv_cqn" if self.end == "server" else "send_cqn"
             return self.connection.qp[self.end][field]
         if self.knob.target in ("eq", "vector"):
@@ -127,7 +127,7 @@ class Fault:
             self.adapter.ask()
 
     def feed(self):
-        """Interrupts that come again and again, as long as the look takes."""
+        """Raises interrupts repeatedly during the diagnosis."""
         def again():
             while not self.over.wait(0.01):
                 self.adapter.set(self.name, count=2)
@@ -135,7 +135,7 @@ class Fault:
         self.beside.start()
 
     def drip(self):
-        """One now and then, as long as the look takes: so many can be borne."""
+        """Raises one at intervals during the diagnosis: a rate that the system can sustain."""
         def again():
             while not self.over.wait(0.1):
                 self.adapter.set(self.name, count=1)
@@ -143,7 +143,7 @@ class Fault:
         self.beside.start()
 
     def between(self):
-        """Between the two looks: after the first command of the first one."""
+        """Strikes between the two samples: after the first command of the first sample."""
         def once():
             while not self.over.wait(0.01):
                 if self.begun is not None and self.adapter.commands() > self.begun:
@@ -174,7 +174,7 @@ class Fault:
         self.begun = self.adapter.commands()
 
     def counted(self):
-        """Hits up to the end of the look."""
+        """Returns the number of hits up to the end of the diagnosis."""
         return self.hits()
 
     def end_look(self):
@@ -190,7 +190,7 @@ class Fault:
             self.adapter.limit()
 
     def mend(self):
-        """Once nobody uses it any more."""
+        """Restores the adapter once no process uses it."""
         if self.beside:
             self.beside.join()
         self.mended = time.time()
@@ -201,7 +201,7 @@ class Fault:
     # ---- judging ------------------------------------------------------------------------
 
     def is_object(self, row, kind):
-        """Whether a verdict's object is the one that was struck."""
+        """Returns true if the verdict is on the object that was struck."""
         end = OTHER[self.end] if kind.endswith("+") else self.end
         kind = kind.rstrip("+")
         if row["object"] != kind or row["dev_name"] != self.connection.adapters[end].dev:
@@ -215,11 +215,12 @@ class Fault:
         return True
 
     def eq_index(self):
-        """The event queue that a fault is about, if not one of the connection's."""
+        """Returns the event queue of a fault that does not strike one of the connection's."""
         return 0
 
     def is_time(self, row, now):
-        """Whether it was while this fault was set; of lost commands the first one is shown."""
+        """Returns true if the event occurred while the fault was set; command-lost has the time of the
+        first lost command."""
         at = when(row, now)
         if row["rule"] == "command-lost" and self.until is None:
             return (fact(row, "timeouts") or 0) > self.timeouts
@@ -227,7 +228,7 @@ class Fault:
             at is not None and self.since - 0.5 <= at <= (self.until or now)
 
     def is_mending(self, row, now):
-        """Whether a verdict is of what was done to the adapter afterwards."""
+        """Returns true if restoring the adapter caused the verdict."""
         return self.knob.after and row["dev_name"] == self.adapter.dev and \
             self.mended <= (when(row, now) or 0) <= self.until
 

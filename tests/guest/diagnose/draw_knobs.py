@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""ERDMA's knobs as tests/guest/diagnose/draw strikes with them, and what each is to be named as."""
+"""ERDMA's knobs with the settings of tests/guest/diagnose/draw, and the verdict expected for each."""
 
 from draw_fault import knob
 
 GET_STATS = 260
 CREATE_QP = 1
 ALWAYS = {"count": -1}
-STAYS = ("traffic",)                    # who keeps a QP that has failed
-STEPS = ("traffic", "rping")            # who stands still when one completion is missing
+STAYS = ("traffic",)                    # programs that keep a failed QP
+STEPS = ("traffic", "rping")            # programs that stop when one completion is missing
 
 KNOBS = {
     # The command queue.
@@ -54,7 +54,7 @@ KNOBS = {
     "qp_stall": knob("sender-stalled qp", settings={"arg": 0, "count": 1}, target="qp"),
     "wr_error": knob("qp-error qp", settings={"arg": 12, "count": 1}, programs=STAYS,
                      target="qp"),
-    # A request that takes ten times as long is rightly seen as one that stands.
+    # A request that takes ten times as long correctly counts as stalled.
     "wr_slow": knob("sender-slow qp, sender-stalled qp", False, {"arg": 800000, "count": -1},
                     target="qp"),
     "dma_fault": knob("qp-error qp", programs=STAYS, target="qp"),
@@ -72,13 +72,13 @@ KNOBS = {
                   level="adapter", strike="wait_long", after="serve"),
     "dev_hang": knob("qp-forgotten qp, command-lost cmdq", level="adapter", strike="ask_short",
                      after="serve"),
-    # A firmware that starts again leaves the driver's question for it without an answer.
+    # A firmware that restarts does not complete the driver's pending command.
     "fw_reset": knob("qp-forgotten qp, command-lost cmdq", level="adapter", strike="forget",
                      after="serve"),
     "init_lost": knob("cmdq-dead cmdq, qp-forgotten qp, command-lost cmdq", settings=ALWAYS,
                       level="adapter", strike="fail", aid={"fw_reset": {"count": 1}},
                       after="serve"),
-    # perftest chooses its adapter itself, perhaps another one than was prepared.
+    # Not with perftest, which chooses its adapter itself, possibly not the prepared one.
     "reset_lost": knob("adapter-halted dev", settings=ALWAYS, programs=STEPS, level="adapter",
                        strike="halt", aid={"init_lost": ALWAYS, "cmd_drop": ALWAYS},
                        before="without_flr", after="replug"),
@@ -87,5 +87,5 @@ KNOBS = {
 }
 
 LEFT_OUT = {
-    "reset_late": "it makes a recovery longer and leaves nothing to see but the cause of that",
+    "reset_late": "it prolongs a recovery and shows nothing but the fault that caused the recovery",
 }

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plays scenes that are drawn by lot and scores what eadm diagnose says of them.
+"""Plays random scenes and scores the verdicts of eadm diagnose.
 
 A scene is a pair of programs on two adapters and their operation, a habit of the consumer at one end,
-and no fault, one, or two, each at one end. What is true is what the adapter says that it did: the hits
-of its knobs. A verdict (a warning or critical) counts as right when its rule and its object are those
-of a fault that has struck; anything else, consequences that are accused as causes included, is a false
-accusation. A fault that strikes and shows at the time of the look, and is not named, is missed, unless
-the list of masks says that its partner hides it.
+and no fault, one, or two, each at one end. The ground truth is the hit count of each knob of the adapter.
+A verdict (a warning or critical) is right if its rule and object are those of a fault that has struck.
+Any other verdict is false, including one that reports a consequence as the cause. A fault that has struck
+and is visible during the diagnosis, but is not named, is missed, unless the list of masks says that the
+other fault hides it.
 
-A scene depends on the seed and its number alone: --only N plays scene N of a seed again, and shows all
-of it. --from and --to split a long run; each part leaves its score in $VM_OUT, and --add, which needs no
-guest, adds them up.
+A scene depends only on the seed and its number: --only N repeats scene N of a seed and prints all details.
+--from and --to split a long run; each part saves its score in $VM_OUT, and --add, which requires no guest,
+adds them up.
 
-What a family of adapters has of its own is its cast: see class Cast.
+The class Cast has the parts that depend on the adapter family.
 """
 
 import argparse
@@ -28,14 +28,14 @@ from draw_fault import OTHER, Masks, fact, when
 from draw_scene import FAULTED, ROUND, is_faulted
 from draw_score import Score
 
-# command: the program, as its user calls it. knobs: a dictionary of draw_fault.Knob; left_out: why others
-# are not in it. masks: path of the list. adapters: makes a dictionary of both ends'. scene, connection,
-# fault: classes.
+# command: the program, as on the command line. knobs: a dictionary of draw_fault.Knob; left_out: the reason
+# for each knob that is not in it. masks: path of the list. adapters: function that creates the dictionary
+# of the adapters of both ends. scene, connection, fault: classes.
 Cast = collections.namedtuple("Cast", "command knobs left_out masks adapters scene connection fault")
 
 
 class Pauses(threading.Thread):
-    """When the whole guest stood still: then the adapter, a thread of it, did so, too."""
+    """Pauses of the whole guest, and so of the adapter, which is one of its threads."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -67,23 +67,23 @@ class Stage:
         self.must_know_all()
         self.pauses = Pauses()
         self.pauses.start()
-        self.past = []          # faults of scenes before that have struck
+        self.past = []          # faults of earlier scenes that have struck
         self.began = time.time()
         self.score = Score()
         self.work = f"/tmp/draw.{os.getpid()}"
         os.mkdir(self.work)
 
     def must_know_all(self):
-        """A knob that nobody draws would not be missed."""
+        """Exits unless every knob of the adapter is either drawn or left out on purpose."""
         there = set(os.listdir(self.adapters["client"].dir + "/fault"))
         other = there.symmetric_difference({*self.cast.knobs, *self.cast.left_out})
         if other:
-            raise SystemExit(f"Bail out! knobs of the adapter and of the lot differ: {sorted(other)}")
+            raise SystemExit(f"Bail out! knobs of the adapter and of the draw differ: {sorted(other)}")
 
     # ---- playing ------------------------------------------------------------------------
 
     def start(self, scenes):
-        """Connections of these scenes, as far as they come about."""
+        """Starts the connections of these scenes. Returns None unless all are established."""
         connections = [self.cast.connection(s, self.adapters, self.work) for s in scenes]
         for c in connections:
             c.start()
@@ -103,7 +103,7 @@ class Stage:
 
     @staticmethod
     def strike(faults):
-        """What strikes the connection first; what strikes a device ends that."""
+        """Strikes with faults of the connection first, because faults of a device end the connection."""
         near = [f for f in faults if f.knob.level == "connection"]
         for f in near:
             f.set()
@@ -118,13 +118,13 @@ class Stage:
             if f.knob.lasting and not f.knob.strike:
                 until(4, f.hits)
             f.strike()
-        # What stands still, stands still; what is counted, is counted.
+        # Lasting faults need time to stall the traffic, others to be counted.
         time.sleep(0.3 if all(f.knob.lasting for f in faults) else 0.1)
         if any(f.knob.events and not f.knob.lasting for f in faults):
             until(4, lambda: all(f.hits() > 1 for f in faults))
 
     def look(self, faults, connection):
-        """All verdicts, and for each end whether its CQs stood still meanwhile."""
+        """Returns all verdicts, the time, and for each end true if its CQs made no progress meanwhile."""
         near = any(f.name.startswith("cqe_") for f in faults)
         before = connection.indices() if near else {}
         for f in faults:
@@ -140,15 +140,15 @@ class Stage:
         document = json.loads(result.stdout)
         if document.get("notes"):
             print("#", document["notes"])
-        accused = [r["severity"] for r in document["rows"] if r["severity"] != "notice"]
-        status = {"critical": 8, "warning": 7}[accused[0]] if accused else \
+        severities = [r["severity"] for r in document["rows"] if r["severity"] != "notice"]
+        status = {"critical": 8, "warning": 7}[severities[0]] if severities else \
             6 if document.get("notes") else 0
         if result.returncode != status:
             raise SystemExit(f"Bail out! status {result.returncode}, not {status}")
         return document["rows"], now, {end: before.get(end) == after.get(end) for end in OTHER}
 
     def play(self, scenes):
-        """Several scenes together, without faults, or one."""
+        """Plays one scene, or several scenes without faults together."""
         begin = time.monotonic()
         for name, end in scenes[0].faults:
             if self.cast.knobs[name].before:
@@ -182,7 +182,7 @@ class Stage:
     # ---- judging ------------------------------------------------------------------------
 
     def judge(self, scenes, connections, faults):
-        """What is wrong, in words."""
+        """Returns a list of texts about wrong verdicts."""
         if faults:
             self.strike(faults)
         else:
@@ -203,16 +203,16 @@ class Stage:
         missed = [f for f in faults if self.judge_fault(f, faults, every, now, alive, stands)]
         if false or missed or self.options.only is not None:
             self.tell(every, connections, faults, qps)
-        return [f"accused without a hit: {r['rule']} {r['dev_name']} {r['object']} {r.get('id')}"
+        return [f"verdict without a hit: {r['rule']} {r['dev_name']} {r['object']} {r.get('id')}"
                 for r in false] + [f"missed: {f.name} at {f.end}" for f in missed]
 
     def is_past(self, row, now):
-        """Whether a verdict tells of what was before this scene, or of a guest that stood still."""
+        """Returns true if an event before this scene, or a pause of the guest, explains the verdict."""
         return (when(row, now) or now) < self.began or self.pauses.explain(row) or \
             any(f.is_right(row, now) or f.is_mending(row, now) for f in self.past)
 
     def judge_fault(self, fault, faults, every, now, alive, stands):
-        """Whether it is missed."""
+        """Returns true if the fault is missed."""
         if not fault.hits():
             what = "no hit"
         elif any(fault.is_named_by(row, now) for row in every):
@@ -229,7 +229,7 @@ class Stage:
             print(f"#   {fault.name} at {fault.end}: {what}, {fault.hits()} hits")
         return what == "missed"
 
-    # ---- telling ------------------------------------------------------------------------
+    # ---- output -------------------------------------------------------------------------
 
     @staticmethod
     def tell_qps(qps):
@@ -257,7 +257,7 @@ class Stage:
 
 
 def groups(scenes):
-    """The healthy ones of a round together."""
+    """Groups the healthy scenes of each round."""
     found = []
     for s in scenes:
         if found and not s.faults and not found[-1][0].faults and \
@@ -272,13 +272,13 @@ def parse(cast):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", default="1")
     parser.add_argument("--scenes", type=int, default=300,
-                        help=f"of each {ROUND} {FAULTED} have faults")
+                        help=f"number of scenes; {FAULTED} of {ROUND} have faults")
     parser.add_argument("--from", dest="first", type=int, default=0, metavar="N")
-    parser.add_argument("--to", dest="last", type=int, metavar="N", help="the one after the last")
+    parser.add_argument("--to", dest="last", type=int, metavar="N", help="number after the last scene")
     parser.add_argument("--only", type=int, metavar="N")
     parser.add_argument("--knobs", nargs="+", choices=sorted(cast.knobs), metavar="KNOB",
-                        help="instead of those that are drawn, one or two")
-    parser.add_argument("--add", nargs="+", metavar="FILE", help="scores of the parts of a run")
+                        help="use these one or two knobs instead of drawn ones")
+    parser.add_argument("--add", nargs="+", metavar="FILE", help="add up the scores of the parts of a run")
     return parser.parse_args()
 
 
@@ -291,7 +291,7 @@ def add(files):
 
 
 def main(cast):
-    """Returns the status to end with."""
+    """Returns the exit status."""
     options = parse(cast)
     if options.add:
         return add(options.add)

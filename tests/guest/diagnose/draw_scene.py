@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests/guest/diagnose/draw_play.py plays: scenes that were drawn, and who plays them, whatever the
-adapter is."""
+"""Random scenes of tests/guest/diagnose/draw_play.py, and their processes, independent of the adapter
+family."""
 
 import os
 import random
@@ -14,11 +14,11 @@ from draw_fault import OTHER
 
 PROGRAMS = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(
     os.path.realpath(__file__))))) + "/build/tests/lib/src"
-# Each round of scenes begins with so many faulted ones; the others are healthy, played together, and
-# must not be accused of what was before.
+# Each round of scenes begins with FAULTED faulty ones; the others are healthy, are played together, and
+# must not have verdicts on earlier faults.
 ROUND, FAULTED = 6, 2
 
-# Whose processes are stopped, and for how long they then run, in seconds.
+# Habits with processes that are stopped repeatedly: seconds that they run and that they are stopped.
 HABITS = {
     "busy": None,
     "events": None,
@@ -33,12 +33,12 @@ def is_faulted(number):
 
 
 class Scene:
-    """What is drawn, and nothing else. A family's has knobs and compose()."""
+    """The drawn parameters of a scene. Subclasses for a family have knobs and compose()."""
 
     knobs = {}
 
     def __init__(self, seed, number, knobs=None):
-        """knobs: these instead of any."""
+        """knobs: names of the knobs to use instead of drawn ones"""
         lot = random.Random(f"{seed}/{number}")
         self.number = number
         names = self.draw_names(lot, seed, number) if is_faulted(number) else []
@@ -49,7 +49,7 @@ class Scene:
         raise NotImplementedError
 
     def draw_names(self, lot, seed, number):
-        """One, each as often as any other, and now and then a second one, if that can be."""
+        """Draws one knob, each equally often, and sometimes a second one that can be combined with it."""
         deck = sorted(self.knobs)
         random.Random(f"{seed}").shuffle(deck)
         a = deck[(number // ROUND * FAULTED + number % ROUND) % len(deck)]
@@ -63,7 +63,7 @@ class Scene:
                 return [a, b]
 
     def programs_of(self, programs, names):
-        """Those that can play all of these faults."""
+        """Returns the programs that can play all of these faults."""
         for name in names:
             can = self.knobs[name].programs
             programs = [p for p in programs if not can or p in can]
@@ -76,7 +76,7 @@ class Scene:
 
 
 class Rhythm(threading.Thread):
-    """Lets processes run only now and then."""
+    """Stops and continues processes alternately."""
 
     def __init__(self, pids, runs, rests):
         super().__init__(daemon=True)
@@ -98,7 +98,7 @@ class Rhythm(threading.Thread):
 
 
 class Connection:
-    """A scene at work. A family's has start_PROGRAM() and look_up()."""
+    """A running scene. Subclasses for a family have start_PROGRAM() and look_up()."""
 
     port = 18500
 
@@ -122,12 +122,12 @@ class Connection:
         getattr(self, "start_" + self.scene.program)()
 
     def owners(self, end):
-        """PIDs: both ends may be one process."""
+        """Returns the PIDs of an end; one process may have both ends."""
         proc = self.proc.get(end) or self.proc["client"]
         return [proc.pid]
 
     def row(self, end, qps):
-        """Of the QP of an end among all of them, or None."""
+        """Returns the row of the QP of an end, or None."""
         return next((r for r in qps if r["dev_name"] == self.adapters[end].dev and
                      r["qpn"] == self.qp[end]["qpn"]), None)
 
@@ -135,18 +135,18 @@ class Connection:
         return sorted({self.qp[end]["send_cqn"], self.qp[end]["recv_cqn"]})
 
     def eqs(self, end):
-        """The event queues that tell of completions of an end."""
+        """Returns the event queues for completions of an end."""
         dev, cqns = self.adapters[end].dev, self.cqns(end)
         numbers = {r.get("eqn") for r in rows("cq", "-d", dev) if r["cqn"] in cqns}
         return [r for r in rows("eq", "-d", dev) if r["role"] == "completion" and r["eqn"] in numbers]
 
     def indices(self):
-        """How far the CQs of each end are."""
+        """Returns the producer indices of the CQs of each end."""
         return {end: [r.get("hw_pi") for r in rows("cq", "-d", self.adapters[end].dev, "--hw")
                       if r["cqn"] in self.cqns(end)] for end in OTHER}
 
     def begin_habit(self):
-        runs_rests = HABITS.get(self.scene.habit)       # others are the program's own
+        runs_rests = HABITS.get(self.scene.habit)       # the program itself implements the others
         if not runs_rests:
             return
         pids = self.owners(self.scene.end)

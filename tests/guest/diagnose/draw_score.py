@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The score of scenes that were drawn by lot: counts that can be added up."""
+"""The score of random scenes: counts that can be added up."""
 
 import collections
 import json
@@ -7,7 +7,7 @@ import sys
 
 
 class Score:
-    """What came of it."""
+    """Counts of verdicts and faults."""
 
     def __init__(self):
         self.rules = collections.Counter()      # "rule|right"

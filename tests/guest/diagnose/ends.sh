@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $beside
-# Debian's rping, one end held back by its adapter: that end is named, and the other one is not, whose
-# adapter has not looked at its receives because nothing has arrived.
+# Debian's rping, one end of which is stalled by its adapter: the verdict names only that end. The adapter
+# of the other end has not fetched its receives, because no message has arrived.
 
 both_ends() {
 	server=$(qpn_of "$spid") && client=$(qpn_of "$cpid")

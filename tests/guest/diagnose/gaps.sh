@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# What cannot be looked at is counted, with the reason: each input is taken away in turn.
+# Rules that cannot be applied are counted, with the reason: each input is removed in turn.
 
-# gaps REASON COMMAND...: all rules that could not be applied have this reason (none: -), nothing is
-# found, and the status is 6 if that is a fault. Prints how many there are.
+# gaps REASON COMMAND...: all rules that could not be applied have this reason (-: all rules were applied),
+# there are no verdicts, and the status is 6 if the reason is an error. Prints the number of these rules.
 gaps() {
 	local reason=$1 wanted=0 status found
 	shift
 
-	# Nothing else may be absent on a healthy machine.
+	# Only a missing character device is an error.
 	[ "$reason" != char-device ] || wanted=6
 	"$@" diagnose -d "$dev" -i 100ms --json >"$work/gaps"
 	status=$?
@@ -25,7 +25,7 @@ without_hw() {
 	eadm "$command" --no-hw "$@"
 }
 
-# The device's own driver shows nothing any more, as another erdma.ko would not.
+# The companion module loses access to the driver, as with a different erdma.ko.
 unbound() {
 	local path=/sys/bus/auxiliary/drivers/eadm name status
 
@@ -67,10 +67,10 @@ test_gaps() {
 		node=$(gaps char-device without_node eadm) &&
 		pidns=$(gaps pid-namespace unshare --pid --fork --mount-proc eadm) &&
 		driver=$(unbound gaps driver eadm) && companion=$(unloaded gaps companion eadm) || return 1
-	# Without its own view the bytes of its queues say nothing either; without the module all is gone.
+	# Without the adapter's contexts, queue entries are of no use either; without the module, all inputs are missing.
 	[ "$hw" = "$rawio" ] && [ "$companion" = "$driver" ] && [ "$node" -gt 0 ] && [ "$pidns" = 1 ] &&
 		[ "$node" -lt "$hw" ] && [ "$hw" -lt "$driver" ] || return 1
-	# A person reads how many, of how many, why, and what to do.
+	# The message has the number of rules, the total, the reason and the remedy.
 	eadm diagnose -d "$dev" --no-hw 2>&1 | grep -qE \
 		"^eadm: diagnose: $dev: rules: $hw of [0-9]+ could not be applied: .* \(.*--no-hw\)$" || return 1
 	unloaded eadm check -d "$dev" --json >"$work/check" && [ "$(jq -r '.rows[] | select((.result == "unseen" or .result == "note") and .dev_name) | .check' \

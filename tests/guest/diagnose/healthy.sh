@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# A busy machine with nothing wrong, over two adapters. Pollers are nice: eadm would wait for them.
+# A busy machine without faults, over two adapters. Polling programs run with a high nice value, otherwise
+# eadm would have to wait for them.
 
 limit=$((60 * ${EADM_PATIENCE:-1}))
-# See there: for clients that may come before their server.
+# Lets a client start before its server listens (see tests/lib/src/listener.c).
 listener=$(readlink -f "$programs/listener.so")
 
 perf() { # PORT TOOL OPTIONS...
@@ -42,7 +43,7 @@ test_healthy() {
 	return $status
 }
 
-# Objects without a connection, and many of them.
+# Many objects without connections.
 test_objects() {
 	"$programs/objs" -d "$dev" -n 60 cqs qps mrs states &
 	sees_nothing -i 200ms || return 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# What was counted as a fault long ago is not reported any more, though it is still counted.
+# Old faults are no longer reported, although the counters still include them.
 
 silent() {
 	diagnose any of - false -i 100ms

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $spid
-# What failed before anybody looked, whose process may have ended since; and processes that are
-# stopped. What is done on purpose is no failure.
+# Failures that occurred before the diagnosis and whose process may have exited since, and processes that
+# are stopped. Deliberate actions do not count as failures.
 
-# verdict RULE FILTER [EADM OPTIONS]: there is such a verdict, a notice, that the jq expression is
-# true of; shown the same from what was read.
+# verdict RULE FILTER [EADM OPTIONS]: this rule has a verdict, a notice, that matches the jq expression;
+# the capture of the same run has it as well.
 verdict() {
 	local rule=$1 filter=$2 saved=$work/saved.pcapng
 	local find=".rows[] | select(.rule == \"$rule\" and .severity == \"notice\") | select($filter)"
@@ -18,7 +18,7 @@ verdict() {
 	return 1
 }
 
-past() { # FILTER: some past failure is such
+past() { # FILTER: a past failure matches
 	eadm events --past -d "$dev" --json >"$work/past"
 	jq -e ".rows[] | select($1)" "$work/past" || { cat "$work/past"; return 1; }
 }
@@ -27,7 +27,7 @@ failures() {
 	eadm dump failure-total --json | jq '[.rows[].count] | add // 0'
 }
 
-# Processes that are killed, and connections that are closed, are no failures.
+# Killed processes and closed connections do not count as failures.
 test_past_killed() {
 	local spid cpid before first
 
@@ -87,7 +87,7 @@ reset_again() {
 	fault fw_reset count 1 && until_true 20 eval '[ "$(resets)" -gt '"$before"' ]'
 }
 
-# What the adapter has forgotten cannot fail again.
+# A QP that a reset destroyed in the adapter does not fail again at the next reset.
 test_past_forgotten() {
 	local pid status=1 qp
 
@@ -104,7 +104,7 @@ test_past_forgotten() {
 	return $status
 }
 
-# Nobody listens: that is kept, and not reported as a problem.
+# A connection that is refused because no server listens is recorded, but not reported as a problem.
 test_past_refused() {
 	rping -c -a "$addr" -p 7999 -C 1 >"$work/rping-c" 2>&1 </dev/null
 	past '.kind == "connection" and .cause == "refused" and .comm == "rping" and .ended == 1 and

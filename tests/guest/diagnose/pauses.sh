@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # $pauses
-# When the whole guest stood still, as it does when the host has other things to do. A command
-# that took more than a second did so; but while the guest stood still for most of that time, that
-# is no fault of the adapter, which is a thread of this guest. $pauses is a file that is there.
+# Pauses of the whole guest, which occur when the host is busy. The adapter is a thread of this guest,
+# so a slow command is not its fault if the guest was paused for at least half of that time. The file
+# $pauses has to exist.
 #
 # The guest's CPUs take turns. If the turn changes after the adapter has written a response and before
-# it raises the interrupt, the driver can find the response first: a notice, as a rule of diagnose says.
+# it raises the interrupt, the driver can find the response first: diagnose reports this as a notice.
 
 watch_pauses() { # writes "FROM TO" in ms since 1970 for each pause into $pauses
 	local now before=${EPOCHREALTIME/./}
@@ -33,7 +33,7 @@ is_overtaken() { # VERDICT missed-interrupt: at most one response in a hundred
 		(.evidence | map({(.name): .value}) | add | .missed * 100 <= .interrupts)' <<<"$1" >&2
 }
 
-unexplained() { # FILE of eadm diagnose --json: prints the verdicts that are left
+unexplained() { # FILE of eadm diagnose --json: prints the verdicts that pauses do not explain
 	local row
 
 	while read -r row; do

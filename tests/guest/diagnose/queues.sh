@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of queue pairs, of the wire between them, and of completion queues.
 
-# fails_both SYNDROME [OPTIONS]: the client failed, and its peer was told
+# fails_both SYNDROME [OPTIONS]: the client fails, and its peer receives the error
 fails_both() {
 	local syndrome=$1
 	shift
@@ -38,14 +38,14 @@ test_dma_fault() {
 		fails_both send-address -i 400ms && drop_traffic
 }
 
-# A request takes 0.1 to 0.3 s, or 1 to 3 s: within a longer time some are done, and not many.
+# A request takes 0.1 to 0.3 s, or 1 to 3 s: during a longer interval, a few requests complete.
 test_wr_slow() {
 	begin_traffic && strike wr_slow 'write 200 64 60000' "$client" arg 200000 count -1 &&
 		sees sender-slow qp "$client" '.hw_sq_ci_growth > 0 and .hw_sq_pi > .hw_sq_ci' -i 3200ms &&
 		drop_traffic
 }
 
-# The receive is posted, and the adapter knows it: none is starved, no doorbell was lost.
+# The receive is posted and known to the adapter: neither receiver-starved nor lost-doorbell applies.
 test_rnr() {
 	begin_traffic && strike rnr 'send 1 64 20000' "$server" arg 50 count -1 &&
 		sees receive-not-taken qp "$server" \
@@ -55,7 +55,7 @@ test_rnr() {
 
 test_peer_silent() {
 	begin_traffic && strike peer_silent 'write 3 64 20000' "$server" count -1 || return 1
-	# In the end it is given up, and the other end is told: that one accuses nobody of silence.
+	# After the last retry, the other end receives the error; it has no verdict peer-silent.
 	beside=("qp-error qp $server")
 	sees peer-silent qp "$client" '.hw_rto_retrans > 0' -i 400ms &&
 		until_true 20 sees peer-silent qp "$client" \
@@ -73,14 +73,14 @@ test_retransmit() {
 
 test_link_down() {
 	begin_traffic && strike link_down 'write 1 64 20000' none count -1 || return 1
-	# What is dropped is sent again, and nobody answers.
+	# Dropped packets are retransmitted, and no response arrives.
 	beside=("peer-silent qp $client")
 	sees port-disabled-drops counters - '.tx_disabled_drops_growth > 0' -i 400ms && drop_traffic
 }
 
 limited() { # KNOB
 	begin_traffic && strike "$1" 'write 1 60000 20000' "$client" arg 10 count -1 || return 1
-	# The only message is dropped again and again.
+	# Each retransmission of the only message is dropped.
 	beside=("sender-stalled qp $client")
 	# 60,000 bytes are 40 packets or more.
 	sees rate-limit-drops counters - ".tx_$1_drops_growth >= 40" -i 400ms && drop_traffic
@@ -94,7 +94,7 @@ test_pps_limit() {
 	limited pps_limit
 }
 
-# An application that does not post what its peer needs.
+# An application that posts too few receives for its peer.
 test_no_receive() {
 	begin_traffic && say 'send 3 64 20000 starved' &&
 		until_true 10 sees receiver-starved qp "$server" \
@@ -102,11 +102,11 @@ test_no_receive() {
 			-i 400ms && drop_traffic
 }
 
-connected() { # PID: what eadm shows of the QP of its connection
+connected() { # PID: prints the receive CQ of its connected QP
 	eadm dump qp -d "$dev" --pid "$1" --state rts --json | jq -e '.rows[0].recv_cqn'
 }
 
-# An application that stopped where it has been told and not asked to be told again.
+# An application that is stopped after a completion event, before it arms the CQ again.
 test_unarmed_cq() {
 	local spid cpid cqn status=1
 
@@ -115,7 +115,7 @@ test_unarmed_cq() {
 	until_true 20 listening 7174 || return 1
 	rping -c -a "$addr" -C 1000000 >"$work/rping-c" 2>&1 </dev/null &
 	cpid=$!
-	# What waits for the other end's answer asked to be told: that is no fault.
+	# A process that waits for a response has armed its CQ, which is not a fault: stop it in another state.
 	until_true 20 connected $spid && until_true 20 connected $cpid && cqn=$(connected $spid) &&
 		until_true 60 stop_untold $spid "$cqn" && sees unarmed-cq cq "$cqn" \
 			'.armed == 0 and .hw_pi > .ci and .channel == 1' -i 400ms
@@ -133,7 +133,7 @@ test_cq_arm_lost() {
 
 test_cq_overrun() {
 	begin_traffic && strike cq_overrun 'write 5 64 1500' "$client_cq" count 1 || return 1
-	# Its QP fails with it.
+	# The QP of the CQ fails as well.
 	beside=("qp-error qp $client")
 	sees cq-overrun cq "$client_cq" '.errors == 1' -i 400ms && drop_traffic
 }
@@ -150,14 +150,14 @@ test_cqe_duplicate() {
 		drop_traffic
 }
 
-# Its consumer gets events again and again, and does not see the completion.
+# The consumer receives events repeatedly, but does not see the completion.
 test_cqe_owner() {
 	begin_traffic && strike cqe_owner 'write 3 64 20000 events' "$client_cq" count 1 &&
 		sees damaged-completion cq "$client_cq" '.ci == 0 and .hw_pi == 3' \
 			-i 400ms && drop_traffic
 }
 
-# Who polls throws such a completion away, or takes it for another one's.
+# A polling consumer discards such a completion, or attributes it to a different request.
 test_cqe_opcode() {
 	begin_traffic && strike cqe_opcode 'write 2 64 20000' "$client_cq" arg 29 count 1 &&
 		sees unknown-opcode cq "$client_cq" '.op_raw == "0x1d" and .queue == "sq"' -i 400ms && drop_traffic

@@ -1,46 +1,46 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2034 # lib.sh sets them, run takes $beside
-# The remedies of docs/runbook.md, carried out until eadm has nothing more to say. Commands are taken
-# from what eadm prints; what a person does is done here: to restart an application, to wait, to
-# correct a rule or a limit. Where the fault is the adapter's, it ends as a knob is turned back, and
-# what is tried is whether the remedy restores service. tests/tree/docs compares docs/runbook.yaml, which
-# has "tried" for each of these, with the tests, whose names are those of the rules.
+# Carries out the remedies of docs/runbook.md until eadm reports no more faults. Commands are taken from
+# eadm's output. Other steps are implemented here: restarting an application, waiting, correcting a rule
+# or a limit. A fault of the adapter ends when its knob is reset; the test then checks that the remedy
+# restores service. tests/tree/docs compares the tests, which have the names of the rules, with
+# docs/runbook.yaml, which has "tried" for each of them.
 
-# What is reported for ten minutes, whatever is done: the last test waits for its end.
+# Rules that report an event for ten minutes in any case; the last test waits for this time.
 lasting='["command-lost", "command-slow", "command-failed", "past-device-failure", "past-failure", "past-connection-failure"]'
 
-# at_rest [OPTIONS]: nothing is found of any device but what lasts.
+# at_rest [OPTIONS]: no device has verdicts except by the rules in $lasting.
 at_rest() {
 	eadm diagnose --json -i 200ms "$@" >"$work/rest"
 	jq -c '.rows[] | [.rule, .dev_name, .finding]' "$work/rest"
 	jq -e "all(.rows[]; .rule | IN(${lasting}[]))" "$work/rest" >/dev/null
 }
 
-# What is counted is reported for half a minute. An application that waits for orders leaves
-# completions in its CQ, which is a verdict of its own: it has ended before.
+# Counted faults are reported for half a minute. The traffic program has to exit first: while it waits
+# for input, it leaves completions in its CQ, which cause another verdict.
 rests() {
 	until_true 60 at_rest
 }
 
-gone() { # RULE, while its object may be there still
+gone() { # RULE: has no verdict, although the object may still exist
 	eadm diagnose --json -i 200ms >"$work/rest"
 	jq -e --arg rule "$1" 'all(.rows[]; .rule != $rule)' "$work/rest"
 }
 
-# A remedy that eadm prints: what to do next of the first verdict by RULE, up to what a person reads.
+# Prints the commands in the next step of the first verdict by RULE, without explanations.
 printed() { # RULE
 	jq -r --arg rule "$1" 'first(.rows[] | select(.rule == $rule)).next' "$work/verdicts" |
 		sed 's/, if .*;/;/; s/, if .*//; s/ (.*)$//'
 }
 
-# carry_out COMMANDS: as they are printed
+# carry_out COMMANDS: runs the commands as eadm prints them
 carry_out() {
 	echo "carried out: $1"
 	bash -ec "$1"
 }
 
-# checked CHECK RESULT [COMMAND...]: what "eadm check" says of the device or the machine; its remedy is
-# in $remedy then.
+# checked CHECK RESULT [COMMAND...]: "eadm check" has this result for the device or the machine. Sets
+# $remedy.
 checked() {
 	local name=$1 result=$2 found
 	shift 2
@@ -54,7 +54,7 @@ checked() {
 	[ "$(jq -r .result <<<"$found")" = "$result" ]
 }
 
-# As packages have it: the modules by their names.
+# Lets modprobe find the modules by name, as with packages.
 by_name() {
 	printf 'install %s insmod /run/vm/ctl/%s.ko\n' eadm eadm erdma erdma >/etc/modprobe.d/eadm-test.conf
 }
@@ -63,7 +63,7 @@ restart_application() {
 	drop_traffic && begin_traffic && works && end_traffic
 }
 
-# restarted RULE OBJECT ID PROOF: is seen, and gone once the application is restarted
+# restarted RULE OBJECT ID PROOF: the verdict exists, and disappears once the application is restarted
 restarted() {
 	sees "$@" -i 400ms && calm && restart_application && rests
 }
@@ -162,7 +162,7 @@ stopped_and_continued() {
 		until_true 10 gone owner-stopped && works && end_traffic && rests
 }
 
-# As a container runtime pauses one.
+# Freezes a control group, as a container runtime does to pause a container.
 frozen_and_thawed() {
 	local group=/sys/fs/cgroup/paused
 
@@ -178,7 +178,7 @@ test_remedy_owner_stopped() {
 	stopped_and_continued && frozen_and_thawed
 }
 
-# holding COMMAND...: a process that keeps what hold makes, until it is killed; $held is its PID.
+# holding COMMAND...: starts a process with the objects of hold, until it is killed; $held is its PID.
 holding() {
 	[ -p "$work/holding" ] || mkfifo "$work/holding"
 	"$@" hold -d "$dev" -q 1 -m 1 -s $((7600 * 1024)) -w 16 <>"$work/holding" >"$work/hold" 2>&1 &
@@ -190,7 +190,7 @@ let_go() {
 	wait
 }
 
-# The limit is raised, as a person does it with what the verdict names.
+# The limit that the verdict shows is raised.
 test_remedy_cgroup_limit() {
 	local group=/sys/fs/cgroup/job used
 
@@ -215,11 +215,11 @@ test_remedy_memlock_near() {
 	return "$1"
 }
 
-holders() { # COMMAND that finds them, as the verdict has it: prints their PIDs
+holders() { # COMMAND from the verdict: prints the PIDs that it finds
 	bash -c "$1" 2>/dev/null | sed -n 's|^/proc/\([0-9]*\)/.*|\1|p' | sort -u
 }
 
-# A process that got the open device from one that has ended, and knows nothing of it.
+# A process holds a file descriptor of the device that it took from a process that has exited.
 test_remedy_leaked_objects() {
 	local pid heir left
 
@@ -251,7 +251,7 @@ test_remedy_eq_overflow() {
 	fault eq_overflow target 2 count 1
 	struck_by eq_overflow 'write 1 64 500 events' && sees eq-overflow eq 2 '.hw_overflow == 1' -i 100ms &&
 		calm && restart_application || return 1
-	# Nobody waits any more, but the adapter keeps its mark until it starts again.
+	# No consumer waits any more, but the adapter keeps the overflow flag until it is reset.
 	sees eq-overflow eq 2 true -i 100ms &&
 		jq -e '.rows[] | select(.rule == "eq-overflow" and .severity == "notice")' "$work/verdicts" &&
 		reload_driver && rests
@@ -279,7 +279,7 @@ test_remedy_cmdq_dead() {
 	reload_driver && rests
 }
 
-# The function is taken out and found again, as the verdict says.
+# The PCI function is removed and rescanned, as the verdict says.
 test_remedy_adapter_gone() {
 	local address
 
@@ -304,7 +304,7 @@ plug_with() { # FILE VALUE of the adapter
 	until_true 30 has_device
 }
 
-# Its firmware comes to itself again: all there is to do is to wait. The function has no other reset.
+# The firmware recovers, so the remedy is to wait. The function supports no other reset.
 test_remedy_adapter_halted() {
 	plug_with flr 0 && begin_traffic && short_limit || return 1
 	fault reset_lost count -1
@@ -324,7 +324,7 @@ ask_the_port() {
 test_remedy_rate_limit_drops() {
 	begin_traffic && strike bps_limit 'write 1 60000 20000' "$client" arg 10 count -1 || return 1
 	beside=("sender-stalled qp $client")
-	# The sender that is over its share ends; the limit stays.
+	# The sender that exceeds the limit exits; the limit stays in effect.
 	sees rate-limit-drops counters - '.tx_bps_limit_drops_growth >= 40' -i 400ms && drop_traffic && rests
 }
 
@@ -401,7 +401,7 @@ test_remedy_qp_forgotten() {
 		restart_application && rests
 }
 
-# The next request rings again and brings it on.
+# The doorbell of the next request also makes the adapter execute the earlier one.
 test_remedy_lost_doorbell() {
 	begin_traffic && strike sq_db_lost 'write 1 64 20000' "$client" count 1 &&
 		sees lost-doorbell qp "$client" '.hw_sq_pi == 0' -i 400ms && drop_traffic && begin_traffic || return 1
@@ -425,7 +425,7 @@ test_remedy_receiver_starved() {
 		until_true 10 sees receiver-starved qp "$server" '.hw_rq_ci == 1' -i 400ms && restart_application && rests
 }
 
-# The peer answers again, and the connection is made again.
+# The peer responds again, and a new connection is established.
 test_remedy_peer_silent() {
 	begin_traffic && strike peer_silent 'write 3 64 20000' "$server" count -1 || return 1
 	beside=("qp-error qp $server")
@@ -439,14 +439,14 @@ test_remedy_sender_slow() {
 		until_true 10 gone sender-slow && drop_traffic && rests
 }
 
-# The path loses no more: the same connection goes on.
+# Packets are no longer lost: the same connection continues.
 test_remedy_retransmission_storm() {
 	begin_traffic && strike retransmit 'write 4000 64 60000' "$client" probability 50 arg 1 count -1 &&
 		sees retransmission-storm qp "$client" '.hw_rto_retrans_growth >= 10' -i 500ms && calm &&
 		until_true 10 gone retransmission-storm && drop_traffic && rests
 }
 
-# Its process is stopped, as its owner's verdict says.
+# The process is stopped, as the verdict owner-stopped says.
 test_remedy_unarmed_cq() {
 	local spid cpid cqn status=1
 
@@ -484,11 +484,11 @@ test_remedy_uverbs() {
 		chgrp 65534 $node && chmod 660 $node && checked uverbs ok as_somebody eadm
 }
 
-logged_in() { # COMMAND...: with the limits that a login sets
+logged_in() { # ARGUMENTS of eadm, which runs with the limits that a login sets
 	su -s /bin/bash nobody -c "$(readlink -f "$(command -v eadm)") ${*@Q}"
 }
 
-# A login sets the limit; what is said there later goes over what was said before.
+# A login sets the limit; files in limits.d that sort later take precedence.
 test_remedy_memlock() {
 	mkdir -p /etc/security/limits.d && echo '* - memlock 64' >/etc/security/limits.d/low.conf || return 1
 	checked memlock note logged_in || return 1
@@ -544,7 +544,7 @@ wholly_silent() {
 	eadm diagnose --json -i 200ms >"$work/rest" && jq -e '.rows == []' "$work/rest"
 }
 
-# The last one: with all remedies carried out nothing is left.
+# The last test: after all remedies, there are no verdicts.
 test_silence_at_last() {
 	until_true 900 wholly_silent || { cat "$work/rest"; return 1; }
 	begin_traffic && works && end_traffic && wholly_silent

@@ -86,7 +86,7 @@ KNOBS = {
 }
 
 LEFT_OUT = {
-    "reset_late": "it makes a recovery longer and leaves nothing to see but the cause of that",
+    "reset_late": "it prolongs a recovery and shows nothing but the fault that caused the recovery",
     "answer_garbage": "counters that are any numbers grow as they like, and nothing says that they are wrong",
 }
 

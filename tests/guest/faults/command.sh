@@ -43,9 +43,8 @@ test_cmd_delay() {
 	eadm trace -d "$dev" --slower-than 300ms --opcode get-stats | grep get-stats
 }
 
-# From half a millisecond to one and a half, one in 100 ten times that. That none of 2,100 is one of
-# those has a probability of 7e-10. A busy machine only adds to the times: they tell that not all of
-# the rest are as slow.
+# Latencies are 0.5 to 1.5 ms; 1 in 100 is ten times as long. The probability that none of 2,100 is long
+# is 7e-10. A busy machine only increases latencies; the test checks that not all of the others are long.
 test_cmd_slow() {
 	local n least slow begin
 
@@ -73,7 +72,7 @@ test_cmd_arm_lost() {
 	local missed
 
 	missed=$(show eq 1 .missed)
-	# Too slow to be answered before its caller sleeps, and asks for an event.
+	# Delay the command, so that the caller requests an event and sleeps before it completes.
 	fault cmd_delay target "$GET_STATS" arg 5 count 3
 	fault cmd_arm_lost count 1
 	asks 0 0 5000 && asks 0 0 5000 && asks 0 0 5000 || return 1

@@ -6,7 +6,7 @@ test_cq_arm_lost() {
 	begin_traffic || return 1
 	fault cq_arm_lost target "$client_cq" count 1
 	next_is_late && ask 10 timeout 'write 1 64 1500 events' || return 1
-	# Armed, one completion, and no event of it.
+	# The CQ is armed and has one completion, but no event.
 	[ "$(show cq "$client_cq" '| "\(.armed) \(.hw_pi) \(.events)"' --hw)" = "1 1 0" ] && works &&
 		ask 15 'ok 10' 'write 10 64 10000 events' && end_traffic
 }
@@ -23,7 +23,7 @@ test_cqe_lost() {
 	begin_traffic || return 1
 	fault cqe_lost target "$client_cq" count 1
 	ask 10 'timeout, 0 of 1' 'write 1 64 1000' || return 1
-	# The adapter says that it completed one, the CQ is empty.
+	# The adapter has counted one completion, but the CQ is empty.
 	[ "$(show qp "$client" .hw_send_cqes --hw)" = 1 ] &&
 		[ "$(show cq "$client_cq" .hw_pi --hw)" = 0 ] &&
 		works && works_again && end_traffic
@@ -44,7 +44,7 @@ test_cqe_owner() {
 	[ "$(show cq "$client_cq" .hw_pi --hw)" = 3 ] && works_again && end_traffic
 }
 
-# What the provider makes of it is its business, but the process lives on.
+# The provider may handle it in any way, but the process must not crash.
 test_cqe_opcode() {
 	begin_traffic || return 1
 	fault cqe_opcode target "$client_cq" arg 29 count 1

@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of the device as a whole.
 
-# Counters that pass 2^64 make small rates, not enormous ones.
+# Rates stay small when counters wrap at 2^64.
 test_counters_wrap() {
 	local packets
 
@@ -29,7 +29,7 @@ plug() {
 		until_true 30 ls "/sys/bus/pci/devices/$(cat "$adapter/address")/infiniband"
 }
 
-# Nobody asks the adapter for anything, and yet it is noticed.
+# The removal is detected without any command.
 test_dev_gone() {
 	begin_traffic || return 1
 	fault dev_gone count 1
@@ -51,13 +51,13 @@ test_stall() {
 	between 1000 5000 $((answered - begin)) "ms until an answer came" && objects_work
 }
 
-# Applications are told of a reset that they did not ask for; then all is well.
+# Applications receive an event for an unexpected reset; then service is restored.
 reset_by_itself() {
 	told 'local catastrophic error' && told 'local work queue catastrophic error' || return 1
 	[ "$(show cmdq '' .recoveries)" -ge 1 ] && [ "$(show cmdq '' .state)" = event ] || return 1
 	asks 0 0 5000 || return 1
 	note "service answers in $took ms after the reset"
-	# What was opened before is dead for good; whoever opens anew is served.
+	# Contexts opened before the reset stay unusable; new ones work.
 	ask 10 '' 'write 1 64 1000' && end_traffic && begin_traffic && works && end_traffic
 }
 
@@ -73,8 +73,8 @@ test_fw_reset() {
 }
 
 test_dev_hang() {
-	# Who sends to it from another adapter is told, though this one says nothing, and nobody
-	# asks it for anything.
+	# A sender on another adapter gets an error, although this adapter does not respond and receives
+	# no commands.
 	local timeouts events
 
 	begin_traffic -c 10.77.1.1 || return 1
@@ -90,7 +90,7 @@ test_dev_hang() {
 	lost_and_back && reset_by_itself
 }
 
-# Recovery fails, and the next one does not.
+# Recovery fails, and the next attempt succeeds.
 test_init_lost() {
 	begin_traffic || return 1
 	fault init_lost count 1
@@ -110,14 +110,14 @@ test_reset_lost() {
 	fault reset_lost count 1
 	fault fw_reset count 1
 	reset_by_itself || return 1
-	# The adapter was seen to restart. One that was not has its function reset.
+	# So far the driver has seen the adapter restart. Otherwise it resets the function.
 	begin_traffic || return 1
 	fault reset_lost count 1
 	short_limit && fault dev_hang count 1
 	asks 1 $((LIMIT - 100)) $((LIMIT + 20000)) && reset_by_itself
 }
 
-# Within a second it is waited for, so that nobody has to be halted.
+# The driver waits up to a second for the reset, so the adapter is not halted.
 test_reset_late() {
 	begin_traffic || return 1
 	fault reset_late arg 500 count 1

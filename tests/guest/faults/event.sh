@@ -13,7 +13,7 @@ test_irq_lost() {
 	next_is_late && ask 15 'ok 1' 'write 1 64 10000 events' || return 1
 	calm
 	[ "$(show eq "$EQ" .missed)" -ge 1 ] && works && end_traffic || return 1
-	# The command queue's: noticed by who waits, for an answer that comes late.
+	# Vector of the command queue: the waiting caller detects the loss, because the command is delayed.
 	before=$(hits irq_lost)
 	fault irq_lost target 0 count 1
 	fault cmd_delay target "$GET_STATS" arg 20 count 1
@@ -61,8 +61,8 @@ test_eqe_duplicate() {
 		works && event_of_another_eq && end_traffic
 }
 
-# An event that comes by another EQ than the CQ's own does not reach the CQ's consumer, whose
-# handlers only that EQ serialises.
+# An event in an EQ that is not the CQ's own does not reach the CQ's consumer, because only the CQ's own
+# EQ serialises its handlers.
 event_of_another_eq() {
 	local before unknown
 

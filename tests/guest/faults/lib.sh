@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2034 # for the tests
-# What the tests of the fault knobs have in common. A test is a function
-# test_KNOB, which has the adapter v0 to itself; the peer of some is on v1.
+# Common functions of the tests of the fault knobs. A test is a function test_KNOB
+# with exclusive use of adapter v0; some tests have a peer on v1.
 config=/sys/kernel/config/eadm_virt/erdma
 . tests/lib/knobs.sh
 . tests/lib/traffic.sh
-# Commands as the knobs count them.
+# Command numbers as in the target of knobs.
 CREATE_QP=1
 GET_STATS=260
 temp=$(mktemp -d)
@@ -36,7 +36,7 @@ between() {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ] || { echo "not within $1..$2"; return 1; }
 }
 
-# fault KNOB FILE VALUE...: in this order, so the count comes last.
+# fault KNOB FILE VALUE...: writes the files in this order, so the count comes last.
 fault() {
 	set_knob "$adapter/fault/$1" "${@:2}"
 }
@@ -55,7 +55,7 @@ struck() { # KNOB [HITS BEFORE]
 	[ "$hits" -gt "${2:-0}" ]
 }
 
-# Without a process for each of so many files.
+# Writes the file only if necessary, and without starting a process.
 reset() { # FILE VALUE
 	local value
 
@@ -63,15 +63,15 @@ reset() { # FILE VALUE
 	[ "$value" = "$2" ] || echo "$2" >"$1"
 }
 
-# The driver's time limit for a command in tests that wait for it, ms: the
-# default is longer.
+# The driver's command timeout in tests that wait for it, ms; the default is
+# longer.
 LIMIT=2000
 
 short_limit() {
 	command_limit "$dev" $LIMIT
 }
 
-# All knobs of the adapter as they were in the beginning, and the driver's limit.
+# Restores the default settings of all knobs and of the driver's command timeout.
 calm() {
 	local dir
 
@@ -85,12 +85,12 @@ calm() {
 	done
 }
 
-# trace FILTER: a jq expression of the array of records
+# trace FILTER: applies a jq filter to the array of records
 trace() {
 	eadm trace -d "$dev" --json | jq -r ".rows | $1"
 }
 
-counter() { # NAME of the port
+counter() { # NAME of a counter of the port
 	eadm stat -d "$dev" --json | jq -r ".rows[0].$1 // 0"
 }
 
@@ -99,7 +99,7 @@ grew() {
 	between "$3" "$3" $(($(counter "$1") - $2)) "$1 grew by"
 }
 
-# A command, and the time it takes: asks STATUS LOW HIGH
+# asks STATUS LOW HIGH: a command ends with this status after LOW to HIGH ms, which is in $took
 asks() {
 	local begin status
 
@@ -111,9 +111,9 @@ asks() {
 	[ $((status > 0)) = "$1" ] && between "$2" "$3" "$took" ms
 }
 
-# A command is given up at its time limit, and the next one is answered. Service
-# has to be back within a second; when it was the driver's records say, by the
-# last command of recovery: a busy machine takes its time to start a program.
+# A command times out, and the next one completes. Service has to be restored
+# within a second, according to the last command of recovery in the driver's
+# records: starting a program takes too long on a busy machine.
 lost_and_back() {
 	local told back
 
@@ -124,11 +124,11 @@ lost_and_back() {
 		map(select(.seq > $lost.seq and .polled == 1)) | map(.time + .latency) | max |
 		((. - $lost.time) / 1000000 | floor) - '$LIMIT)
 	between 0 1000 "$back" "ms until service was back" &&
-		note "the caller was told after $told ms, service was back after $back ms more"
+		note "the command timed out after $told ms, service was restored after $back ms more"
 }
 
-# Nobody asks the adapter that was reset at BEGIN, ms since 1970: recovery begins within a second,
-# and service is back within another one. Its own commands, which are polled for, tell when.
+# The adapter was reset at BEGIN, ms since 1970, and receives no commands: recovery begins within a second,
+# and service is restored within another one, according to the polled commands of recovery.
 noticed_and_back() { # BEGIN
 	local noticed back
 
@@ -136,15 +136,15 @@ noticed_and_back() { # BEGIN
 		\"\(map(.time) | min / 1000000 | floor) \(map(.time + .latency) | max / 1000000 | floor)\"")
 	between 0 1000 $((noticed - $1)) "ms until the reset was noticed" &&
 		between 0 1000 $((back - noticed)) "ms until service was back" &&
-		note "noticed after $((noticed - $1)) ms, service was back after $((back - noticed)) ms more"
+		note "the reset was detected after $((noticed - $1)) ms, service was restored after $((back - noticed)) ms more"
 }
 
 objects_work() {
 	"$programs/objs" -d "$dev" -n 5 states cqs qps
 }
 
-# The next write request takes a while, so that who wants its event has to wait
-# for it: otherwise the completion may be there before the wait begins.
+# Delays the next write request, so that its consumer has to wait for the event:
+# otherwise the completion may arrive before the wait begins.
 next_is_late() {
 	fault wr_slow target "$client" arg 50000 count 1
 }
@@ -154,7 +154,7 @@ note() {
 	echo "$*" >>"$work/note"
 }
 
-# run_test KNOB: the test on the first adapter
+# run_test KNOB: runs the test on the first adapter
 run_test() {
 	local status=0 begin
 

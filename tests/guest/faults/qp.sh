@@ -2,7 +2,7 @@
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
 # Faults of queue pairs and of the wire between them.
 
-# timed LOW HIGH ARGUMENTS OF ask...: within so many ms; HIGH times EADM_PATIENCE
+# timed LOW HIGH ARGUMENTS OF ask...: takes LOW to HIGH ms; HIGH is multiplied by EADM_PATIENCE
 timed() {
 	local low=$1 high=$(($2 * ${EADM_PATIENCE:-1})) begin
 
@@ -11,7 +11,7 @@ timed() {
 	ask "$@" && between "$low" "$high" $(($(now_ms) - begin)) ms
 }
 
-# first_error EVENT SYNDROME: what the records say of the client's failure
+# first_error EVENT SYNDROME: the records of the client's failure have these values
 first_error() {
 	same "$*" "$(show qp "$client" '| "\(.first_event) \(.first_cause)"')"
 }
@@ -20,7 +20,7 @@ test_sq_db_lost() {
 	begin_traffic || return 1
 	fault sq_db_lost target "$client" count 1
 	ask 10 'timeout, 0 of 1' 'write 1 64 1000' || return 1
-	# The record was written, the adapter does not know.
+	# The doorbell record was written, but the adapter has not seen it.
 	[ "$(show qp "$client" '| (.hw_sq_dbrec | if type == "string" then .[-4:] else . % 65536 end) as $r | .hw_sq_pi == $r' --hw)" = false ] &&
 		[ "$(show qp "$client" .hw_sq_pi --hw)" = 0 ] && works && end_traffic
 }
@@ -56,14 +56,14 @@ test_wr_slow() {
 	begin_traffic || return 1
 	fault wr_slow target "$client" arg 20000 count 10
 	timed 100 12000 15 'ok 10' 'write 10 64 11000' && works || return 1
-	# Half of a thousand: fewer or more than this with a probability below 1e-9.
+	# About half of 1000 are hit; the probability of a number outside these bounds is below 1e-9.
 	before=$(hits wr_slow)
 	fault wr_slow probability 50 arg 0 count -1
 	begin=$(now_ms)
 	ask 30 'ok 1000' 'write 1000 64 20000' || return 1
 	took=$(($(now_ms) - begin))
 	between 395 605 $(($(hits wr_slow) - before)) "of 1000 were hit" || return 1
-	# At a tenth of a second or more for each the rate falls.
+	# With 0.1 s or more for each request, the rate falls.
 	before=$(hits wr_slow)
 	fault wr_slow probability 100 arg 200000
 	ask 60 'ok 150' 'write 150 64 60000' &
@@ -93,7 +93,7 @@ test_rnr() {
 	fault rnr count -1
 	ask 20 'ok 1' 'send 1 64 15000' &
 	asked=$!
-	# A receive is there and is not taken.
+	# A receive is posted, but not used.
 	until_true 10 struck rnr "$before" &&
 		same "2 1" "$(show qp "$server" '| "\(.hw_rq_pi) \(.hw_rq_ci)"' --hw)" || return 1
 	fault rnr count 0
@@ -126,7 +126,7 @@ test_link_down() {
 
 	begin_traffic -c 10.77.1.1 || return 1
 	tx=$(counter tx_disabled_drops) rx=$(counter rx_disabled_drops)
-	# The server's adapter: the client's messages are dropped on arrival.
+	# At the server's adapter, messages of the client are dropped on arrival.
 	fault link_down count 2
 	ask 10 'ok 1' 'write 1 64 5000' && grew rx_disabled_drops "$rx" 2 || return 1
 	end_traffic || return 1

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Control plane of the virtual adapter against the hardware interface.
+"""Tests the control plane of the virtual adapter against the hardware interface.
 
 Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
@@ -19,7 +19,7 @@ from tap import case, equal, run
  UNKNOWN, BAD_INDEX, SHORT) = 2, 12, 14, 16, 17, 22, 28, 34, 38, 71, 90
 
 
-@case("parameters: defaults, what is refused, frozen while plugged in")
+@case("parameters: defaults, refused values, no changes while plugged in")
 def parameters(ad):
     defaults = {"vectors": "32", "qblock": "32", "max_mr_size": "40",
                 "max_recv_wr": "15", "max_cqe": "20", "flags": "7 6 5 3",
@@ -38,7 +38,7 @@ def parameters(ad):
         else:
             raise AssertionError(f"{name}: {value!r} accepted")
 
-    # Without a MAC there is no network interface it could belong to.
+    # Without a MAC, the adapter cannot be assigned to a network interface.
     refused([errno.EINVAL], "live", 1)
     for value in ("\n", "1", "52:54:00:ed:a0", "52:54:00:ed:a0:0",
                   "52:54:00:ed:a0:01:02", "52:54:00:ed:a0:zz",
@@ -83,7 +83,7 @@ def power_on(ad):
     equal(dev.read32(0x4c), 0)
 
 
-@case("RESET and INIT, in any order and without the other")
+@case("RESET and INIT work in any order and without each other")
 def reset_init(ad):
     dev = ad.plug()
     dev.master()
@@ -93,7 +93,7 @@ def reset_init(ad):
     equal(dev.read32(0x14), 2)
     equal(ad.read("state"), "running")
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[:2], (0, 0x225))
-    # A life that ends without RESET: old doorbells must not be replayed.
+    # INIT without RESET: old doorbells must not be replayed.
     dev.command(COMMON, raw.QUERY_FW_INFO)
     dev.init()
     commands = int(ad.read("commands"))
@@ -102,7 +102,7 @@ def reset_init(ad):
     dev.reset()
     equal(dev.read32(0x14), 1)
     equal(ad.read("state"), "powered")
-    # RESET overwritten by INIT before the device looked.
+    # INIT overwrites RESET before the device has read it.
     dev.prepare()
     dev.write32(0x10, 1)
     dev.write32(0x10, 2)
@@ -110,7 +110,7 @@ def reset_init(ad):
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
-@case("INIT while the device looks away: what was rung before is forgotten")
+@case("INIT while the device is stalled discards earlier doorbells")
 def init_after_stall(ad):
     dev = ad.plug()
     dev.init()
@@ -131,7 +131,7 @@ def init_after_stall(ad):
     equal(dev.eq.get(), None, "event although not armed")
 
 
-@case("without bus mastering no memory is touched, and nothing is forgotten")
+@case("without bus mastering, no memory is accessed and no doorbell is lost")
 def master_off(ad):
     dev = ad.plug()
     dev.init()
@@ -141,14 +141,14 @@ def master_off(ad):
     equal((dev.read32(0x14), ad.read("state")), (2, "running"))
     commands = int(ad.read("commands"))
     first = dev.post(COMMON, raw.QUERY_FW_INFO)
-    # The device goes by, several times, and has its doorbell for later.
+    # The device polls several times and keeps the doorbell.
     ad.fault("stall", count=1, arg=20)
     pci.wait_until(lambda: ad.read("fault/stall/hits") == "1", "stall")
     equal((dev.cq.get(), int(ad.read("commands"))), (None, commands))
     dev.master()
     equal(dev.completion(first)[0], 0)
     equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096) != 0, True, "MR 7 lives")
-    # RESET and INIT are registers, and need no memory.
+    # RESET and INIT only use registers.
     dev.master(False)
     dev.reset()
     equal(dev.read32(0x14), 1)
@@ -160,7 +160,7 @@ def master_off(ad):
     equal(dev.reg_mr(7, [dev.alloc(4096).addr], 4096), 0)
 
 
-@case("a reset that only takes INIT_DONE away")
+@case("reset_done 0: a reset only clears INIT_DONE")
 def reset_unreported(ad):
     ad.write("reset_done", 0)
     dev = ad.plug()
@@ -173,7 +173,7 @@ def reset_unreported(ad):
     equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
-@case("what a driver left behind stays until RESET, as after kexec")
+@case("state of an earlier driver stays until RESET, as after kexec")
 def stale(ad):
     dev = ad.plug()
     dev.init()
@@ -194,7 +194,7 @@ def stale(ad):
     equal(dev.reg_mr(7, [page], 4096), 0)
 
 
-@case("INIT with impossible rings never says done")
+@case("INIT with invalid rings never completes")
 def bad_init(ad):
     dev = ad.plug()
     dev.master()
@@ -208,14 +208,14 @@ def bad_init(ad):
         dev.write32(reg, value)
         dev.write32(0x10, 2)
         pci.wait_until(lambda: dev.read32(0x10) == 0, "INIT taken")
-        # The device does one thing after another: INIT is over after this.
+        # The device executes requests in order, so INIT has ended after this reset.
         dev.write32(0x10, 1)
         pci.wait_until(lambda: dev.read32(0x14) & 1, "RESET")
         equal(dev.read32(0x14), 1, f"register {reg:#x} = {value:#x}")
     dev.init()
 
 
-@case("both slot sizes, ring wrap, garbage behind the request")
+@case("both slot sizes, ring wrap, garbage after the request")
 def slots(ad):
     for slot in 64, 128:
         dev = ad.plug({"slot": slot})
@@ -224,7 +224,7 @@ def slots(ad):
             first = dev.post(COMMON, raw.QUERY_FW_INFO)
             equal(first, i * slot // 32 & 0xffff)
             equal(dev.completion(first), (0, 0x225, 0))
-        # The 16 bit index wraps, too.
+        # The 16-bit index also wraps.
         dev.init(depth=32)
         for i in range(65536 // dev.wqebbs // 4):
             firsts = [dev.post(COMMON, raw.QUERY_FW_INFO, ring=False)
@@ -236,7 +236,7 @@ def slots(ad):
         equal(dev.command(COMMON, raw.QUERY_FW_INFO)[0], 0)
 
 
-@case("event mode: one event per arm, never one too many")
+@case("event mode: exactly one event per arm")
 def events(ad):
     dev = ad.plug()
     dev.init()
@@ -251,14 +251,14 @@ def events(ad):
             dev.completion(first)
         equal(dev.eq.get(), None, "second event")
         dev.arm_eq(0, dev.eq)
-    # Completion between poll and arm: event at once.
+    # A completion between poll and arm raises an event at once.
     first = dev.post(COMMON, raw.QUERY_FW_INFO)
     pci.wait_until(dev.cq.peek, "completion")
     equal(dev.eq.get(), None)
     dev.arm()
     dev.eq.wait("an event for what was there before the arm")
     dev.completion(first)
-    # Nothing unconsumed: no event.
+    # Without an unconsumed completion, there is no event.
     dev.cmdsn += 1
     doorbells = int(ad.read("doorbells"))
     dev.arm()
@@ -266,7 +266,7 @@ def events(ad):
     equal(dev.eq.get(), None)
 
 
-@case("commands of a driver that does not let go of its CPU, whichever it is")
+@case("commands complete while a driver spins on any CPU")
 def busy_waiting(ad):
     limit = "/proc/sys/kernel/sched_rt_runtime_us"
     with open(limit) as file:
@@ -347,7 +347,7 @@ def msix(ad):
     equal(dev.config16(0x42) & 0x7ff, 31)
 
 
-@case("malformed commands are answered, none kills the queue")
+@case("malformed commands fail without stopping the queue")
 def malformed(ad):
     dev = ad.plug()
     dev.init()
@@ -357,7 +357,7 @@ def malformed(ad):
                 continue
             equal(dev.command(sub, opcode)[0], UNKNOWN, f"{sub}/{opcode}")
     equal(dev.command(COMMON, raw.QUERY_FW_INFO, index=3)[0], BAD_INDEX)
-    # A slot that claims to be larger than what was posted.
+    # The slot claims to be larger than the posted one.
     at = dev.pi & dev.depth - 1
     first = dev.pi
     dev.sq.set64(at * 32, 7 << 52 | COMMON << 24 | raw.QUERY_FW_INFO << 16 |
@@ -365,11 +365,11 @@ def malformed(ad):
     dev.pi += 4
     dev.ring()
     assert dev.completion(first)[0] in (SHORT, BAD_INDEX)
-    # Too small for its request.
+    # The slot is too small for its request.
     equal(dev.command(RDMA, raw.CREATE_QP, wqebbs=1)[0], SHORT)
     equal(dev.command(RDMA, raw.REG_MR, struct.pack("<II", 1 << 31 | 5, 0),
                       wqebbs=1)[0], SHORT)
-    # An absurd doorbell is ignored.
+    # An invalid doorbell is ignored.
     dev.write64(0x200, (dev.pi + dev.depth + 4) & 0xffff)
     dev.ring()
     equal(dev.command(COMMON, raw.QUERY_FW_INFO), (0, 0x225, 0))
@@ -379,7 +379,7 @@ KNOWN = {(RDMA, n) for n in (0, 1, 2, 3, 4, 5, 6, 8, 9, 11, 12)} | \
     {(COMMON, n) for n in range(12)}
 
 
-@case("QUERY_DEVICE tells the parameters")
+@case("QUERY_DEVICE returns the parameters")
 def query_device(ad):
     dev = ad.plug()
     dev.init()
@@ -448,7 +448,7 @@ def doorbell_pages(ad):
     equal(free(*pages[0]), NO_OBJECT)
     equal(free(70, 70, 71), NO_OBJECT)
     equal(free(0xffff, 1, 2), RANGE)
-    # Some of them: the bits are SQ, RQ and CQ; of none of them, all is meant.
+    # Subsets: the bits are SQ, RQ and CQ; no bit means all of them.
     fields = 0xffff, 0xffff << 32, 0xffff << 48
     for bits in range(8):
         status, answer, _ = dev.command(COMMON, raw.ALLOC_DB, struct.pack(
@@ -574,7 +574,7 @@ def queue_pairs(ad):
 
     def create(qpn, sq=(6, 12, 1, 0, 0), rq=(4, 12, 1, 0, 0), inline=(), sqa=0,
                rqa=0, dbrec=None, wqebbs=4):
-        """Of a queue: log2, page shift, count, level, offset."""
+        """sq and rq: log2, page shift, count, level and offset of the queue."""
         body = struct.pack(
             "<IIIIQQIIQQ", sq[0] << 20 | qpn, rq[0] << 20 | 3,
             sq[1] - 12 << 28 | 1, rq[1] - 12 << 28 | 2, sqa or buf.addr,
@@ -657,7 +657,7 @@ def memory_regions(ad):
     equal(reg(4, [page.addr], 4096, kind=3), INVALID)
     equal(reg(4, [page.addr], 4096, version=2), INVALID)
     equal(reg(4, [page.addr], 4096, start=(1 << 64) - 4096), INVALID)
-    # Wider than 4 GiB with version 0: the pages tell.
+    # Larger than 4 GiB with version 0: the number of pages determines the length.
     table = dev.alloc(4096)
     inside = page.addr % (1 << 30)
     for i in range(512):
@@ -666,7 +666,7 @@ def memory_regions(ad):
               level=1, count=6), 0)
     equal(reg(12, [page.addr - inside], 4096, start=inside, shift=30), 0)
     equal(dev.dereg_mr(12), 0)
-    # DMA MR: no translation at all.
+    # DMA MR: no translation.
     equal(reg(5, [], 0, kind=2, valid=0, shift=0), 0)
     # Level 1 in both versions, then trees.
     table = dev.alloc(4096)
@@ -693,7 +693,7 @@ def memory_regions(ad):
               version=1), INVALID, "more entries than the level holds")
     equal(reg(10, [root.addr], 1 << 41, level=3, count=1 << 21, version=1,
               shift=20), RANGE)
-    # More than the largest region needs, however short this one is.
+    # More pages than the largest region requires, although this one is short.
     equal(reg(10, [root.addr], 4096, level=3, count=(1 << 20) + 3, version=1,
               shift=20), RANGE)
     equal(reg(10, [table.addr], 0, level=1, count=(512 << 10) + 1, kind=1,
@@ -704,7 +704,7 @@ def memory_regions(ad):
     top.set64(8 * 100, table.addr + 8)
     equal(reg(10, [top.addr], 300 << 20, level=2, count=512 * 150, version=1),
           INVALID)
-    # Fast registration: not valid, table there, filled later.
+    # Fast registration: not valid yet; the table exists and is filled later.
     equal(reg(11, [table.addr], 0, level=1, count=512, kind=1, valid=0), 0)
     equal(dev.dereg_mr(1, key=9), INVALID)
     equal(dev.dereg_mr(11, key=9), 0)
@@ -751,7 +751,7 @@ def states(ad):
     equal(qp.reflush(0, 0), NO_OBJECT)
 
 
-@case("stop states flush, later posts and REFLUSH too")
+@case("stop states flush, and so do later posts and REFLUSH")
 def flush(ad):
     for state in raw.CLOSING, raw.TERMINATE, raw.ERROR:
         dev = ad.plug()
@@ -777,7 +777,7 @@ def flush(ad):
         event = ceq.wait("a CEQE")
         equal(struct.unpack("<Q", event[:8])[0] & 0xfffff, 1)
         equal(ceq.get(), None)
-        # After the stop: by doorbell, and by REFLUSH alone.
+        # Requests posted after the stop: with a doorbell, and only with REFLUSH.
         first = qp.post_raw(2, bytes(24))
         equal(scq.wait().index, first)
         equal(rcq.get(), None)
@@ -791,7 +791,7 @@ def flush(ad):
         equal(qp.reflush(qp.pi, qp.rpi), 0)
         equal((scq.get(), rcq.get()), (None, None))
         equal(qp.reflush(1 << 20, 0), RANGE)
-        # An arm behind the producer fires at once.
+        # An arm with an index behind the producer raises an event at once.
         scq.arm(ci=0)
         event = ceq.wait("a CEQE for entries that were there")
         equal(struct.unpack("<Q", event[:8])[0] & 0xfffff, 1)
@@ -805,14 +805,14 @@ def flush(ad):
         equal(qp.destroy(), 0)
 
 
-@case("flush with rings that wrap and entries that are garbage")
+@case("flush with wrapped rings and garbage entries")
 def flush_garbage(ad):
     dev = ad.plug()
     dev.init()
     dev.create_eq(1)
     cq = dev.create_cq(1, log2=10)
     qp = dev.create_qp(7, cq, cq, sq_log2=4)
-    # Records that name another QP or impossible indices do not count.
+    # Records with a different QP or invalid indices are ignored.
     qp.dbrec.set64(0, 8 << 32 | 4)
     qp.dbrec.set64(8, 7 << 32 | 40000)
     equal(qp.modify(raw.ERROR), 0)
@@ -823,7 +823,7 @@ def flush_garbage(ad):
         firsts = [qp.post_raw(0, bytes(56)) for _ in range(3)]
         for first in firsts:
             equal(cq.wait().index, first)
-    # No telling where the next entry is: one completion for the rest.
+    # The position of the next entry is unknown: one completion for all others.
     for at in range(0, 16 * 32, 32):
         qp.sq[at:at + 32] = b"\xff" * 32
     qp.pi = (qp.pi + 9) & 0xffff
@@ -834,7 +834,7 @@ def flush_garbage(ad):
     equal(cq.wait().index, first)
 
 
-@case("faults: commands dropped, delayed, failed, doubled")
+@case("faults: commands dropped, delayed, failed, duplicated")
 def faults(ad):
     dev = ad.plug()
     dev.init()
@@ -861,7 +861,7 @@ def faults(ad):
     seen = int(ad.read("commands"))
     for _ in range(60):
         dev.post(COMMON, raw.CONF_MTU, mtu)
-    # One was dropped before.
+    # One command was dropped before.
     pci.wait_until(lambda: int(ad.read("commands")) + int(ad.read("fault/cmd_drop/hits")) ==
                    seen + 1 + 60, "all are answered or dropped")
     ad.fault("cmd_drop", target=0)
@@ -893,7 +893,8 @@ def device_faults(ad):
     pci.wait_until(lambda: dev.read32(0) == 0xffffffff, "gone")
     equal(dev.config16(0), 0xffff)
     equal(ad.read("state"), "gone")
-    # In no order: another thread makes it answer, and may be interrupted in between.
+    # Registers and config space return in either order: a different thread restores them, and may be
+    # preempted in between.
     pci.wait_until(lambda: dev.read32(0) == 0x01000000, "back")
     pci.wait_until(lambda: dev.config16(0) == 0x1ded, "back in config space")
     equal(dev.read32(0x14), 0)

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data path of the virtual adapter against the hardware interface.
+"""Tests the data path of the virtual adapter against the hardware interface.
 
 Runs in the guest with no ERDMA driver loaded; prints TAP lines."""
 
@@ -16,7 +16,7 @@ from raw import RDMA, adapter
 from tap import case, equal, run
 
 
-# Of what a preempted thread of the model would spoil in one of ten.
+# Number of trials: an error caused by preemption of the model's thread would occur in one of ten.
 TRIALS = 100
 
 
@@ -34,7 +34,7 @@ def send(ad):
     cqe = b.received(first, length=4097)
     equal((cqe.reserved, cqe.imm), (0, 0))
     equal(b.data(4097), a.data(4097, 3), "data")
-    # Not signalled: no completion, but the next one's index moves on.
+    # An unsignalled request has no completion, but advances the index of the next one.
     b.recv()
     b.recv()
     a.send(a.mr.sge(0, 8), flags=0)
@@ -45,7 +45,7 @@ def send(ad):
     a.quiet()
 
 
-@case("immediate data, as bytes in a request and as number in a completion")
+@case("immediate data: bytes in a request, a number in a completion")
 def immediate(ad):
     a, b = pair(ad)
     a.fill(pattern(64))
@@ -61,14 +61,14 @@ def immediate(ad):
     cqe = b.received(1, p.RECV_IMM, length=64)
     equal(cqe.imm, 0xaabbccdd)
     equal(b.data(64, 100), a.data(64))
-    # A receive without memory is enough for it.
+    # A receive without memory is sufficient.
     b.qp.post_recv()
     index = a.write((0, 0), opcode=p.WRITE_IMM, imm=b"\0\0\0\1")
     a.sent(index, p.WRITE_IMM, length=0)
     equal(b.received(2, p.RECV_IMM, length=0).imm, 1)
 
 
-@case("WRITE and READ, any offset to any offset")
+@case("WRITE and READ between any offsets")
 def write_read(ad):
     a, b = pair(ad)
     for here, there, length in ((0, 0, 1), (1, 4095, 2), (4090, 1, 8192),
@@ -84,7 +84,7 @@ def write_read(ad):
         a.sent(index, p.READ, length=length)
         equal(a.data(length, here), b.data(length, there), "read")
     b.quiet()
-    # A fence changes nothing: requests run one after the other.
+    # A fence has no effect, because requests are executed in order.
     b.recv()
     a.read((b.mr.va, b.mr.stag), a.mr.sge(0, 4096), flags=0)
     index = a.send(a.mr.sge(0, 4096), flags=p.CE | p.FENCE)
@@ -92,7 +92,7 @@ def write_read(ad):
     equal(b.data(4096), a.data(4096))
 
 
-@case("inline data of every length, over the end of the ring")
+@case("inline data of every length, across the end of the ring")
 def inline(ad):
     a, b = pair(ad)
     data = pattern(96)
@@ -109,11 +109,11 @@ def inline(ad):
         equal(b.data(length, 8192), data[:length])
 
 
-@case("six elements, over the end of the ring at every building block")
+@case("six elements, across the end of the ring at every block")
 def elements(ad):
     a, b = pair(ad)
     a.fill(pattern(16384))
-    # Each second request takes one block, so that all positions come up.
+    # Every second request takes one block, so that all positions occur.
     for step in range(64):
         parts = [(i * 2000 + step, 100 + 300 * i) for i in range(6)]
         want = b"".join(a.data(n, at) for at, n in parts)
@@ -132,7 +132,7 @@ def elements(ad):
         equal(b.data(len(want), 1), want)
 
 
-@case("messages without data need no memory and no key")
+@case("messages without data require neither memory nor key")
 def empty(ad):
     a, b = pair(ad)
     b.qp.post_recv()
@@ -165,7 +165,7 @@ def atomics(ad):
     equal((a.block.u64(16), value()), (77, 77), "no match, no change")
     index = a.atomic(p.FAA, (there[0] - 4, there[1]), here, 1)
     a.sent(index, p.FAA, p.RECV_ADDR)
-    # Not announced: not known.
+    # Without the capability, atomics are unknown opcodes.
     ad.unplug()
     ad.plug(flags="6 5 3")
     p.start(ad.device)
@@ -175,7 +175,7 @@ def atomics(ad):
 
 
 def broken(ad, post, syndrome, opcode, event, received=None):
-    """One request that fails, and what comes of both ends."""
+    """Posts a request that fails, and checks completions and events of both ends."""
     a, b = broken.ends = pair(ad, broken.number)
     broken.number += 2
     index = post(a, b)
@@ -191,7 +191,7 @@ def broken(ad, post, syndrome, opcode, event, received=None):
         b.received(i + (received is not None), p.RECEIVE, p.FLUSH)
     a.quiet()
     b.quiet()
-    # Posted later: flushed as well.
+    # Requests posted later are flushed as well.
     a.sent(a.send(flags=0), p.SEND, p.FLUSH)
     b.received(b.recv(), p.RECEIVE, p.FLUSH)
     for end in a, b:
@@ -200,7 +200,7 @@ def broken(ad, post, syndrome, opcode, event, received=None):
         end.no_event()
 
 
-@case("what is wrong with local memory: SEND_* and the connection is over")
+@case("errors of local memory: SEND_*, and the connection ends")
 def local_violations(ad):
     broken.number = 5
     device = p.start(ad.plug())
@@ -249,7 +249,7 @@ def local_violations(ad):
     equal(high.block[0:64], bytes(64))
 
 
-@case("what is wrong with remote memory: RECV_* and ACC_ERR at the other end")
+@case("errors of remote memory: RECV_*, and ACC_ERR at the other end")
 def remote_violations(ad):
     broken.number = 5
     device = p.start(ad.plug())
@@ -284,7 +284,7 @@ def remote_violations(ad):
         equal(mr.block[0:64], bytes(64), "untouched")
 
 
-@case("receives that cannot take a message: both complete, ERQ_ERR")
+@case("receives that do not fit the message: both ends complete, ERQ_ERR")
 def bad_receives(ad):
     broken.number = 5
     device = p.start(ad.plug())
@@ -314,7 +314,7 @@ def bad_receives(ad):
            p.RECV_FORMAT, p.WRITE_IMM, p.ERQ_ERR, p.RECV_IMM)
 
 
-@case("requests that are none: SEND_WQE_FORMAT_ERR")
+@case("invalid requests: SEND_WQE_FORMAT_ERR")
 def bad_format(ad):
     p.start(ad.plug())
     number = 5
@@ -334,7 +334,7 @@ def bad_format(ad):
         refused(lambda a, b: a.qp.post_raw(opcode, bytes(24), 0, 0))
     refused(lambda a, b: a.send(a.mr.sge(0, 64), length=65))
     refused(lambda a, b: a.send(*[a.mr.sge(0, 1)] * 7))
-    # More elements or inline bytes than the entry holds.
+    # More elements or inline bytes than the entry contains.
     refused(lambda a, b: a.qp.post_raw(p.SEND, bytes(24), 2, 0))
     refused(lambda a, b: a.qp.post_raw(
         p.SEND, struct.pack("<II", 0, 17) + bytes(16), 17, p.INLINE))
@@ -351,7 +351,7 @@ def bad_format(ad):
             return 0
         return post
 
-    # Another QP's, an index that does not fit, longer than what was posted.
+    # QP number of a different QP, wrong index, longer than the posted entry.
     refused(header(lambda a: p.SEND << 27 | (a.number + 1) << 32 | 1))
     refused(header(lambda a: p.SEND << 27 | a.number << 32 | 2))
     refused(header(lambda a: 1 << 52 | p.SEND << 27 | a.number << 32 | 2))
@@ -374,7 +374,7 @@ def waits(ad):
     b.recv()
     a.sent(second, p.WRITE_IMM)
     b.received(1, p.RECV_IMM)
-    # Early data: posted before RTS, then before the partner is.
+    # Early data: posted before the QP is in RTS, then before its partner is.
     device = ad.device
     a, b = p.End(device, 21), p.End(device, 22)
     a.fill(b"early")
@@ -390,7 +390,7 @@ def waits(ad):
     equal(b.data(5), b"early")
 
 
-@case("fast-register MRs: register, use, invalidate by all means")
+@case("fast-register MRs: register, use, all methods of invalidation")
 def fast_registration(ad):
     a, b = pair(ad, size=65536)
     device = ad.device
@@ -408,7 +408,7 @@ def fast_registration(ad):
 
     fails.number = 5
     fails(lambda: a.send((0, 8, stag)), p.SEND, p.SEND_STAG)
-    # Inline entries, unaligned start.
+    # Inline page list, unaligned start.
     source = b
     pages = [source.block.addr + 4096 * i for i in (3, 0, 2)]
     a.sent(a.reg_mr(stag | 0x21, 0x1000_0123, 8192, pages), p.REG_MR)
@@ -418,13 +418,13 @@ def fast_registration(ad):
     index = a.read((0x1000_0123, stag | 0x21), a.mr.sge(0, 8192))
     a.sent(index, p.READ)
     equal(a.data(8192), want)
-    # Valid already; it is the key of the moment that counts.
+    # The MR is already valid; only its current key is accepted.
     fails(lambda: a.reg_mr(stag | 0x22, 0, 4096, pages), p.REG_MR, p.SEND_STAG)
     fails(lambda: a.local_inv(stag | 0x22), p.LOCAL_INV, p.SEND_STAG)
     a.sent(a.local_inv(stag | 0x21), p.LOCAL_INV)
     a.sent(a.local_inv(stag | 0x21), p.LOCAL_INV)
     fails(lambda: a.send((0x1000_0123, 8, stag | 0x21)), p.SEND, p.SEND_STAG)
-    # By table, with the page size of one's choice.
+    # Page list in the table, with different page sizes.
     table[0:24] = struct.pack("<3Q", *pages)
     a.sent(a.reg_mr(stag | 0x22, 0x7000, 12288, [], table=True, count=3,
                     rights=p.LR | p.RR), p.REG_MR)
@@ -441,7 +441,7 @@ def fast_registration(ad):
     a.sent(a.read((source.block.addr, stag | 0x23), a.mr.sge(0, 4096)), p.READ)
     equal(a.data(4096), source.data(4096))
     a.sent(a.local_inv(stag | 0x23), p.LOCAL_INV)
-    # What REG_MR refuses.
+    # Requests that REG_MR refuses.
     for name, post, syndrome in (
             ("no such MR", lambda: a.reg_mr(701 << 8, 0, 1, pages),
              p.SEND_STAG),
@@ -462,7 +462,7 @@ def fast_registration(ad):
         fails(post, p.REG_MR, syndrome)
     fails(lambda: a.local_inv(a.mr.stag), p.LOCAL_INV, p.SEND_RIGHT)
     fails(lambda: a.local_inv(701 << 8), p.LOCAL_INV, p.SEND_STAG)
-    # SEND_WITH_INV: the other side's, even the receive's own memory.
+    # SEND_WITH_INV invalidates an MR of the receiver, even that of the receive itself.
     a.sent(a.reg_mr(stag | 0x31, 0, 4096, [b.block.addr]), p.REG_MR)
     b.recv(0, 4096, stag | 0x31)
     index = a.send(a.mr.sge(0, 100), opcode=p.SEND_INV,
@@ -472,7 +472,7 @@ def fast_registration(ad):
     b.recv()
     fails(lambda: a.send(opcode=p.SEND_INV, imm=struct.pack("<I", 702 << 8)),
           p.SEND_INV, p.RECV_STAG)
-    # READ_WITH_INV: its own sink.
+    # READ_WITH_INV invalidates its own sink.
     a.sent(a.reg_mr(stag | 0x32, 0, 4096, [a.block.addr]), p.REG_MR)
     b.fill(b"read and gone")
     index = a.read((b.mr.va, b.mr.stag), (0, 13, stag | 0x32),
@@ -496,19 +496,19 @@ def dma_keys(ad):
     a.sent(a.write((b.block.addr, 800 << 8), (a.block.addr, 64, p.DMA_KEY)),
            p.WRITE)
     equal(b.data(64), a.data(64))
-    # Address 0 and what lies behind all memory are no memory.
+    # Address 0 and addresses after the end of memory are invalid.
     a.sent(a.send((a.block.addr, 8, 801 << 8)), p.SEND, p.SEND_PD)
     a, b = pair(ad, 7)
     a.sent(a.write((1 << 50, 800 << 8), a.mr.sge(0, 8)), p.WRITE, p.RECV_ADDR)
     a, b = pair(ad, 9)
     b.recv()
     a.sent(a.send((0, 8, p.DMA_KEY)), p.SEND, p.SEND_ADDR)
-    # The receive is not to blame.
+    # The receive is flushed without an error of its own.
     b.received(0, p.RECEIVE, p.FLUSH)
     a, b = pair(ad, 11)
     a.sent(a.send(((1 << 64) - 4, 8, p.DMA_KEY)), p.SEND, p.SEND_WRAP)
-    # Drivers with short requests do not name doorbell pages: a process's QP
-    # has none of 1 MiB.
+    # Drivers with short requests do not specify doorbell pages: a QP of a process
+    # is recognized by pages smaller than 1 MiB.
     p.start(ad.plug({"slot": 64}))
     a, b = pair(ad, shift=12)
     a.sent(a.send((a.block.addr, 8, p.DMA_KEY)), p.SEND, p.SEND_STAG)
@@ -517,14 +517,14 @@ def dma_keys(ad):
     a.sent(a.send((a.block.addr, 8, p.DMA_KEY)))
 
 
-@case("tables of all levels, pages of all sizes")
+@case("tables of all levels and pages of all sizes")
 def translation(ad):
     a, b = pair(ad)
     device = ad.device
     data = pattern(5000)
     a.fill(data)
     tables = pci.Memory()
-    # Every fourth page of the MR is the same one.
+    # The pages of the MR repeat after every fourth one.
     count = 3 * 512 + 7
     leaves = []
     for first in range(0, count, 512):
@@ -557,8 +557,8 @@ def translation(ad):
     for shift in (13, 16, 21, 30):
         first = b.block.addr & ~((1 << shift) - 1)
         start = 0x10_0000_0000 + (b.block.addr - first)
-        # Only the first page may begin where there is no memory, which address 0 is not and
-        # what follows the last one may not be.
+        # Only the first page may begin outside memory. Address 0 is not memory, and the page
+        # after the first one may not be memory either.
         crosses = b.block.addr - first + 8192 > 1 << shift
         second = first if first and not crosses else first + (1 << shift)
         equal(device.reg_mr(830 + shift, [first, second], 8192,
@@ -569,7 +569,7 @@ def translation(ad):
         equal(b.data(5000, 3), data, f"page size 2^{shift}")
 
 
-@case("a message of 1 GiB: commands and other QPs are served, it can be ended")
+@case("a message of 1 GiB: commands and other QPs are served, and it can be aborted")
 def large(ad):
     a, b = pair(ad)
     c, d = pair(ad, 7)
@@ -595,7 +595,7 @@ def large(ad):
     cqe = pci.wait_until(a.scq.get, "the message", 60)
     equal((cqe.index, cqe.syndrome, cqe.bytes), (index, 0, 1 << 30))
     equal(spare[1].map[0:8192], pattern(8192))
-    # Ended in the middle by each side, and by its memory going away.
+    # The message is aborted by each side, and by deregistration of its memory.
     a.write((0, keys[1]), (0, 1 << 30, keys[0]))
     equal(a.qp.modify(raw.ERROR), 0)
     a.sent(a.qp.pi - 2, p.WRITE, p.FLUSH)
@@ -613,7 +613,7 @@ def large(ad):
 
 
 def write_for_ever(ad, memories, device):
-    """A message of 1 GiB that fills the same 2 MiB again and again, otherwise."""
+    """Posts a message of 1 GiB that overwrites the same 2 MiB with alternating data."""
     a, _ = pair(ad)
     source, sink = device.alloc(4096), device.alloc(4096)
     source[0:4096] = struct.pack("<512Q", *[m.phys for m in memories[1:]] * 256)
@@ -624,7 +624,7 @@ def write_for_ever(ad, memories, device):
     return a.write((0, 851 << 8), (0, 1 << 30, 850 << 8))
 
 
-@case("no byte lands once the write that ends bus mastering is done")
+@case("no data is written after the register write that disables bus mastering")
 def mastering(ad):
     memories = [pci.Memory() for _ in range(3)]
     for memory, byte in zip(memories[1:], (b"\xaa", b"\x55")):
@@ -635,7 +635,7 @@ def mastering(ad):
         sink[:8] = bytes(8)
         write_for_ever(ad, memories, device)
         pci.wait_until(lambda: sink[:1] != b"\0", "data")
-        # Not always at the same point of a turn.
+        # Vary the time within an iteration of the device's loop.
         time.sleep(trial % 10 * 0.0003)
         device.master(False)
         before = sink[:]
@@ -646,7 +646,7 @@ def mastering(ad):
         p.start(device)
 
 
-@case("CLOSING does first what was posted before")
+@case("CLOSING executes the requests posted before")
 def closing(ad):
     a, b = pair(ad)
     a.fill(pattern(64))
@@ -664,7 +664,7 @@ def closing(ad):
     equal(b.qp.modify(raw.CLOSING), 0)
     b.received(3, p.RECEIVE, p.FLUSH)
     a.no_event()
-    # Stalled until it is stopped: nothing.
+    # A QP that is stalled until it is stopped sends nothing.
     a, b = pair(ad, 7)
     ad.fault("qp_stall", target=7, arg=0, count=1)
     b.recv()
@@ -674,7 +674,7 @@ def closing(ad):
     b.quiet()
 
 
-@case("partners: by addresses, by cookie, twice in a row, across adapters")
+@case("partners are found by addresses and cookies, repeatedly, across adapters")
 def partners(ad):
     device = p.start(ad.plug())
     ends = {}
@@ -691,11 +691,11 @@ def partners(ad):
         b.received(b.qp.rpi - 1, length=len(text))
         equal(b.data(len(text)), text)
 
-    # One address for both, as on one host.
+    # Both ends have the same address, as on one host.
     a, b = end(5), end(6)
     p.connect(a, b, 0x7f000001, 0x7f000001)
     talk(a, b, "one address")
-    # Interleaved connections; only ports tell them apart.
+    # Interleaved connections that differ only in their ports.
     c, d, e, f = (end(n) for n in (7, 8, 9, 10))
     p.rts(c, d, 1, 2, 50, 60)
     p.rts(e, f, 1, 2, 51, 60)
@@ -704,12 +704,12 @@ def partners(ad):
     talk(c, d, "first")
     talk(f, e, "second")
     talk(e, f, "third")
-    # The same addresses again after the end.
+    # The same addresses after the end of the first connection.
     equal((a.qp.modify(raw.CLOSING), b.qp.destroy()), (0, 0))
     g, h = end(11), end(12)
     p.connect(g, h, 0x7f000001, 0x7f000001)
     talk(g, h, "again")
-    # Equal addresses twice, as in two network namespaces: cookies decide.
+    # Two connections with equal addresses, as in two network namespaces, differ in their cookies.
     i, j, k, l = (end(n) for n in (13, 14, 15, 16))
     p.rts(i, j, 3, 4, 1, 2)
     p.rts(k, l, 3, 4, 1, 2)
@@ -717,12 +717,12 @@ def partners(ad):
     p.rts(j, i, 4, 3, 2, 1)
     talk(i, j, "by cookie")
     talk(l, k, "by cookie too")
-    # Translated on the way: one end's address is right, and the cookies.
+    # Address translation in transit: the address of one end and the cookies match.
     m, n = end(17), end(18)
     p.rts(m, n, 5, 99, 1, 2)
     p.rts(n, m, 6, 5, 2, 1)
     talk(m, n, "translated")
-    # Nothing fits: held.
+    # Nothing matches: the message waits.
     o, q = end(19), end(20)
     p.rts(o, q, 7, 8, 1, 2)
     p.rts(q, o, 9, 10, 1, 2)
@@ -739,13 +739,13 @@ def partners(ad):
         s.fill(pattern(9999))
         r.sent(r.read((s.mr.va, s.mr.stag), r.mr.sge(0, 9999)), p.READ)
         equal(r.data(9999), pattern(9999))
-        # An error is told on the right adapter.
+        # An error is reported on the correct adapter.
         r.recv()
         s.sent(s.write((0, 0x70000), s.mr.sge(0, 4)), p.WRITE, p.RECV_STAG)
         s.event(p.QP_FATAL, p.RECV_STAG)
         r.event(p.ACC_ERR, p.RECV_STAG)
         r.received(r.qp.rpi - 1, p.RECEIVE, p.FLUSH)
-        # The other adapter is pulled out.
+        # The other adapter is unplugged.
         t, u = end(23), end(24, second.device)
         p.connect(t, u)
         talk(t, u, "last words")
@@ -757,7 +757,7 @@ def partners(ad):
     talk(g, h, "still there")
 
 
-@case("a partner that an error stopped gives no answer and keeps its memory")
+@case("a partner in an error state does not respond, and its memory is not changed")
 def stopped_partner(ad):
     device = p.start(ad.plug())
     equal(device.command(raw.COMMON, raw.SET_RETRANS_NUM,
@@ -788,7 +788,7 @@ def lost(ad):
     b.no_event()
 
 
-@case("events of CQs: solicited or not, errors always")
+@case("events of CQs: solicited or not; errors always raise one")
 def events(ad):
     a, b = pair(ad)
     ceq = ad.device.ceq
@@ -818,7 +818,7 @@ def events(ad):
     event(b.rcq)
 
 
-@case("arms of CQs: none is missed")
+@case("no arm of a CQ is missed")
 def arms(ad):
     a, b = pair(ad, cq_log2=3)
     device = ad.device
@@ -829,18 +829,18 @@ def arms(ad):
         equal(word & 0xfffff, cq.cqn)
 
     def stopped(cq):
-        """A completion from a QP of its own."""
+        """Adds a completion from a separate QP."""
         qp = device.create_qp(cq.cqn, cq, cq)
         qp.post_recv()
         equal(qp.modify(raw.ERROR), 0)
         cq.wait()
 
-    # The first one is what the memory of the record happened to hold.
+    # The first arm equals the value that the memory of the record already had.
     cq = device.create_cq(50, record=50 << 32 | 1 << 31)
     cq.arm()
     stopped(cq)
     event(cq)
-    # For any entry instead of solicited ones, with one there.
+    # The arm changes from solicited to any entry while there is an entry.
     b.rcq.arm(solicited=1)
     b.recv()
     a.sent(a.send(a.mr.sge(0, 4)))
@@ -848,7 +848,7 @@ def arms(ad):
     b.rcq.arm()
     event(b.rcq)
     b.received(0)
-    # For solicited ones, of which none comes for longer than the ring is.
+    # Armed for solicited entries, of which none arrives for more than a lap of the ring.
     b.rcq.arm(solicited=1)
     for i in range(1, 12):
         b.recv()
@@ -858,7 +858,7 @@ def arms(ad):
     b.recv()
     a.sent(a.send(a.mr.sge(0, 4), flags=p.CE | p.SE))
     event(b.rcq)
-    # The EQ has no room: its event comes when there is some.
+    # The EQ is full: the event follows once there is space.
     small = device.create_eq(2, log2=1)
     cqs = [device.create_cq(60 + i, eqn=2) for i in range(3)]
     for cq in cqs:
@@ -921,7 +921,7 @@ def many(ad):
         b.recv()
         a.sent(a.send(a.mr.sge(0, 16)))
         b.received(i)
-    # One of the idle ones wakes up.
+    # An idle connection sends a message.
     entry = struct.pack("<QIIQII", 1 << 52 | 500 << 32 | p.WRITE << 27 | p.CE |
                         2, 0, 0, 0, 0, 0) + bytes(32)
     sq[0:64] = entry[:64]

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The virtual adapter under a driver and Debian's liberdma, in the guest: prints
-# TAP lines. Adapters v0 and v1 are there, with erdma_0 and erdma_1.
+# Tests the virtual adapter with a driver and Debian's liberdma, in the guest: prints
+# TAP lines. Requires adapters v0 and v1 with erdma_0 and erdma_1.
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/virt/idle.sh
@@ -15,7 +15,7 @@ lacks_device() {
 	! has_device "$1"
 }
 
-# The RDMA device of an adapter; numbers grow with each time it comes.
+# Prints the RDMA device of an adapter; its number increases each time it is added.
 device_of() {
 	ls "/sys/bus/pci/devices/$(cat "$config/$1/address")/infiniband" 2>/dev/null
 }
@@ -32,12 +32,12 @@ in_state() {
 	[ "$(counter state)" = "$1" ]
 }
 
-# PD, MR, CQ and QP through the provider, up to the exchange of addresses.
+# Creates a PD, MR, CQ and QP through the provider; ends at the exchange of addresses.
 objects() {
 	local before out=$temp/pingpong pid
 
 	before=$(counter command_errors)
-	# What an earlier process said must not be taken for the word of this one.
+	# Remove the output of an earlier process.
 	rm -f "$out"
 	stdbuf -oL ibv_rc_pingpong -d "$(device_of v0)" -g 0 >"$out" 2>&1 &
 	pid=$!
@@ -68,14 +68,14 @@ count_on() {
 	awk -v irq="$1:" -v cpu="$2" '$1 == irq { print $(cpu + 2) }' /proc/interrupts
 }
 
-# command_at MTU: the driver tells the adapter the new MTU, and has to sleep until
-# the answer's interrupt comes.
+# command_at MTU: the driver sends the new MTU to the adapter, and has to sleep until
+# the interrupt of the completion arrives.
 command_at() {
 	echo 5 >$config/v0/fault/cmd_delay/arg && echo 1 >$config/v0/fault/cmd_delay/count &&
 		ip link set eth0 mtu "$1"
 }
 
-# A command makes an event, the event an interrupt, on the CPU that was asked for.
+# A command causes an event, and the event an interrupt on the selected CPU.
 affinity() {
 	local irq cpu before mtu
 
@@ -95,7 +95,7 @@ moved() {
 	[ "$(count_on "$1" "$2")" -gt "$3" ]
 }
 
-# With CPU 1 away, its interrupts go elsewhere.
+# If CPU 1 is offline, its interrupts go to a different CPU.
 offline() {
 	local irq before
 
@@ -123,7 +123,7 @@ remove_rescan() {
 	objects
 }
 
-# The device is never reset by hand: each life begins as the last one ended.
+# The test never resets the device: the driver starts with the state that it left at the last unbind.
 rebind() {
 	local address
 
@@ -137,7 +137,7 @@ rebind() {
 	objects
 }
 
-# unplug HOW: with a process that has the device open.
+# unplug HOW: removes the adapter while a process has the device open.
 unplug() {
 	local device pid out=$temp/watch
 
@@ -158,7 +158,7 @@ unplug() {
 	echo 1 >$config/v0/live && until_true 30 bound v0 && objects
 }
 
-# The driver finds a dead device by itself, and a later removal ends it.
+# The driver detects a dead device without any command; the device is then removed.
 gone() {
 	echo 1 >$config/v0/fault/dev_gone/count
 	until_true 30 in_state gone || return 1
@@ -194,20 +194,20 @@ eight() {
 
 temp=$(mktemp -d)
 check "ibv_devinfo shows the parameters" devinfo
-check "liberdma makes objects, no command is refused" objects
+check "liberdma creates objects without failed commands" objects
 name="an idle adapter with a driver costs less than 2 % of a CPU"
 case $(uname -r) in
-*debug*) tap_skip "$name" "this kernel checks everything it does" ;;
+*debug*) tap_skip "$name" "debug kernel" ;;
 *) check "$name" idle_cost 2 ;;
 esac
-check "interrupts go where their affinity says" affinity
-check "interrupts survive their CPU" offline
+check "interrupts follow their affinity" affinity
+check "interrupts survive the removal of their CPU" offline
 check "removal and rescan on PCI" remove_rescan
-check "driver unbound and bound again" rebind
-check "orderly removal under an open device" unplug
-check "surprise removal under an open device" unplug surprise
+check "the driver can be unbound and bound again" rebind
+check "orderly removal of an open device" unplug
+check "surprise removal of an open device" unplug surprise
 check "a dead device is removed" gone
-check "eight adapters with a driver" eight
+check "a driver binds eight adapters" eight
 check "20 removals of both kinds" cycles
 rm -r "$temp"
 tap_end

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In a guest with one CPU, which the kernel's own driver keeps busy while it waits
-# for a virtual EFA adapter: prints TAP lines. Usage: efa-cpu.sh MODULE
+# Tests a virtual EFA adapter in a guest with one CPU, which the kernel's own driver keeps
+# busy while it waits for the adapter: prints TAP lines. Usage: efa-cpu.sh MODULE
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 
-active() { # N: so many ports are
+active() { # N: exactly N ports are active
 	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
 }
 

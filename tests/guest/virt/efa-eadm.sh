@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# eadm on EFA adapters of the kernel's own driver, which shows nothing to the companion, beside
-# one of ERDMA, in the guest: prints TAP lines. Adapters e0 and e1 are there. Files for outside
-# go to $VM_OUT. Usage: efa-eadm.sh MODULE
+# Tests eadm in the guest with EFA adapters of the kernel's own driver, which does not support the
+# companion module, and one ERDMA adapter: prints TAP lines. Requires adapters e0 and e1. Files for the
+# host go to $VM_OUT. Usage: efa-eadm.sh MODULE
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/virt/efa-knobs.bash
@@ -18,12 +18,12 @@ user=(setpriv --reuid 1000 --clear-groups)
 # shellcheck disable=SC2034 # for what is named
 also=("${user[@]}")
 
-# json EXPECTED FILTER COMMAND...: what its rows are, each by FILTER
+# json EXPECTED FILTER COMMAND...: the rows of its JSON output, each passed through FILTER, match
 json() {
 	same "$1" "$("${@:3}" --json 2>"$VM_OUT/err" | jq -c ".rows[] | $2")" || { cat "$VM_OUT/err"; return 1; }
 }
 
-# ---- what is shown
+# ---- output
 
 both_families() {
 	json '["erdma_0","erdma","active",true]
@@ -40,8 +40,8 @@ versions() {
 	eadm ver >"$VM_OUT/ver" && grep -q '^module efa ' "$VM_OUT/ver" && grep -q '^module erdma ' "$VM_OUT/ver"
 }
 
-# What applies to them is well, what does not apply is not there, and what only our driver
-# would show is said to be unseen.
+# Applicable checks are ok, inapplicable ones are omitted, and those that require our driver are
+# unseen.
 checked() {
 	json '["affinity","unseen"]
 ["companion","note"]
@@ -63,7 +63,7 @@ sorted_checks() { # DEVICE
 	eadm check --json | jq -c --arg dev "$1" '.rows |= (map(select(.dev_name == $dev)) | sort_by(.check))'
 }
 
-# Those of the port by netlink, those of the device by sysfs, under one kind of names.
+# Counters of the port from netlink and counters of the device from sysfs have uniform names.
 counted() {
 	srd -n 300 efa_0 efa_1 && "$@" stat -d efa_0 &&
 		json "[true,true,true,true,true,0]" '[.tx_packets % 300 == 0 and .tx_packets > 0,
@@ -76,7 +76,7 @@ original_names() {
 	eadm stat -d efa_0 --original 2>/dev/null | grep -q keep_alive_rcvd
 }
 
-# While a process works with them: who has what, and still nothing is wrong.
+# With traffic, eadm shows objects and their owners, and has no verdicts.
 in_use() {
 	local pid status=0
 
@@ -91,7 +91,7 @@ in_use() {
 	done
 	nothing_wrong eadm && nothing_wrong "${user[@]}" eadm || status=1
 	[ "$(sorted_checks efa_0 | jq -r '.rows[] | select(.check == "in-use").finding')" = "1 user context is open" ] || status=1
-	# That rules need our driver is a note, so that nothing is incomplete.
+	# Rules that require our driver only cause a note: the bundle is complete.
 	eadm bundle create -o "$VM_OUT/bundle.tar.zst" >"$VM_OUT/made" 2>&1 || status=1
 	kill %?ib_send_bw "$pid" 2>/dev/null
 	wait
@@ -106,7 +106,7 @@ moves() {
 	eadm stat --live -d efa_1 -i 200ms -n 1 --json 2>/dev/null | grep -q '"tx_packets":[1-9]'
 }
 
-# Who cannot be connected says so; what needs our driver says that.
+# The command fails and prints TEXT.
 refused() { # TEXT COMMAND...
 	local out
 
@@ -123,7 +123,7 @@ scraped() {
 		! grep '_collector_success{.*} 0$' "$VM_OUT/metrics"
 }
 
-# A capture and a bundle of both families show what the machine did.
+# A capture and a bundle of both families show the same as the machine.
 offline() {
 	local command
 
@@ -144,9 +144,9 @@ bundled() {
 ["efa_1","ib_send_bw"]' '[.dev_name, .comm]' eadm --from "$VM_OUT/bundle.tar.zst" dump ctx
 }
 
-# ---- what is named
+# ---- verdicts
 
-# What this driver has no trace of, and must not be mistaken for anything.
+# Faults that are not visible with this driver must not cause verdicts.
 unseen() {
 	local knob
 
@@ -164,14 +164,14 @@ strike_ah() { # KNOB [SETTING...]
 	struck "e0/$1"
 }
 
-# Datagrams to e0 for which there is no receive.
+# Sends datagrams to e0 without a posted receive.
 drop_datagrams() {
 	fault e0/rnr count -1
 	srd -o ud -n 32 "$(device e1)" "$(device e0)" >"$VM_OUT/srd" 2>&1
 	struck e0/rnr
 }
 
-# Of e0's messages, whatever becomes of them.
+# Injects a fault into messages from e0, which may fail.
 strike_messages() { # KNOB SETTING... -- OPTION...
 	local settings=()
 
@@ -184,7 +184,7 @@ strike_messages() { # KNOB SETTING... -- OPTION...
 	struck "${settings[0]}"
 }
 
-# Of a process whose reads were answered before.
+# Injects a fault into reads of a process whose earlier reads have succeeded.
 end_reads() {
 	local pid status=0
 
@@ -202,8 +202,8 @@ checks() { # CHECK RESULT COMMAND...
 		jq -e --arg check "$1" --arg result "$2" '.rows | any(.check == $check and .result == $result)'
 }
 
-# The first sample is taken afterwards: this driver counts signs of life, but keeps no time of
-# the last one, and one more between a sample and the fault would look like one after it.
+# The first sample is taken after the fault is injected: this driver counts keep-alives without the time of
+# the last one, so one between a sample and the fault would count as received after the fault.
 silent() {
 	fault e0/keep_alive_lost count -1 && until_true 20 struck e0/keep_alive_lost &&
 		record before && until_true 20 sees "$(device e0)" keep-alive-lost "no keep-alive"
@@ -224,58 +224,58 @@ vanish() {
 	until_true 20 grep -qx gone "$config/e0/state" && fails stats
 }
 
-# lost STRIKE...: the driver gives up, whoever asks; afterwards it is bound again.
+# lost STRIKE...: the driver gives up, as root and an unprivileged user both see; then it is bound again.
 lost() {
 	named adapter-given-up "no longer responds" "$@" &&
 		same adapter-given-up "$("${user[@]}" eadm diagnose -d "$(device e0)" --json 2>/dev/null | jq -r '.rows[].rule')" &&
 		calm && until_true 30 grep -qE 'powered|running' "$config/e0/state" && again
 }
 
-check "adapters with a short time limit" quicken
+check "adapters get a short command timeout" quicken
 check "probe" insmod "$module"
 check "all ports are active" until_true 30 active 3
 check "list: both families" both_families eadm
 check "list: as a user" both_families "${user[@]}" eadm
-check "info: names, limits, and nothing of a network interface" about
+check "info: names and limits, without a network interface" about
 check "ver" versions
-check "check: what applies is well, what does not is silent" checked
+check "check: applicable checks are ok, others are omitted" checked
 check "stat: counters of port and device" counted eadm
 check "stat: as a user" counted "${user[@]}" eadm
 check "stat: the driver's names" original_names
-check "diagnose: nothing is wrong" nothing_wrong eadm -v
-check "with processes: objects, owners, no verdict" in_use
-check "what needs our driver says so" refused "does not support" eadm trace -d efa_0
+check "diagnose: there are no verdicts" nothing_wrong eadm -v
+check "with traffic, objects and owners are shown without verdicts" in_use
+check "trace: requires our driver" refused "does not support" eadm trace -d efa_0
 check "exporter: both families" scraped
-check "what is read shows the same again" offline
+check "captures show the same as the machine" offline
 check "a bundle of both families" bundled
-check "ERDMA goes" rmmod erdma
+check "the ERDMA module is removed" rmmod erdma
 check "ah_full" named create-failures "1 AH could not be created" strike_ah ah_full
 # shellcheck disable=SC2153 # of efa-knobs.bash
-check "cmd_error, of an AH" named create-failures "1 AH could not be created" strike_ah cmd_error target "$CREATE_AH" arg 7
-check "cmd_error, of an MR" named create-failures "1 MR could not be registered" strike_ah cmd_error target "$REG_MR" arg 1
-check "cmd_error, of a CQ" named create-failures "1 CQ could not be created" strike_ah cmd_error target "$CREATE_CQ" arg 1
-check "peer_silent, of reads" named rdma-errors "RDMA reads" strike_messages e0/peer_silent count -1 -- -o read -n 4
+check "cmd_error of an AH" named create-failures "1 AH could not be created" strike_ah cmd_error target "$CREATE_AH" arg 7
+check "cmd_error of an MR" named create-failures "1 MR could not be registered" strike_ah cmd_error target "$REG_MR" arg 1
+check "cmd_error of a CQ" named create-failures "1 CQ could not be created" strike_ah cmd_error target "$CREATE_CQ" arg 1
+check "peer_silent with reads" named rdma-errors "RDMA reads" strike_messages e0/peer_silent count -1 -- -o read -n 4
 calm
-check "peer_silent, of reads, after answers" named rdma-errors "RDMA reads" end_reads
+check "peer_silent with reads after responses" named rdma-errors "RDMA reads" end_reads
 calm
-check "rnr, of datagrams" named receive-drops "received packets were dropped" drop_datagrams
+check "rnr with datagrams" named receive-drops "received packets were dropped" drop_datagrams
 calm
-check "memlock, which does not apply to root" checks memlock ok prlimit --memlock=65536:65536
+check "memlock does not apply to root" checks memlock ok prlimit --memlock=65536:65536
 check "memlock, as a user" checks memlock note "${user[@]}" prlimit --memlock=65536:65536
 check "check: huge pages, fork, as a user" eval 'checks huge-pages ok "${user[@]}" && checks fork ok "${user[@]}"'
 check "keep_alive_lost" silent
 calm
 check "counters_wrap" named counters-restarted "counters decreased" wrap
-check "no trace: completions" unseen cq_overrun cqe_lost cqe_status cqe_opcode cqe_qpn cqe_phase eqe_lost eqe_duplicate
-check "no trace: queues" unseen sq_db_lost rq_db_lost qp_stall wr_error wr_slow dma_fault rnr
-check "no trace: what passes by itself" unseen cmd_delay cmd_slow cmd_duplicate aenq_event irq_spurious stall
+check "no verdict on faults of completions" unseen cq_overrun cqe_lost cqe_status cqe_opcode cqe_qpn cqe_phase eqe_lost eqe_duplicate
+check "no verdict on faults of queues" unseen sq_db_lost rq_db_lost qp_stall wr_error wr_slow dma_fault rnr
+check "no verdict on transient faults" unseen cmd_delay cmd_slow cmd_duplicate aenq_event irq_spurious stall
 if [ ! -e "/sys/class/infiniband/$(device e0)/ports/1/hw_counters/retrans_bytes" ]; then
-	check "no trace: peers and paths, of which this driver counts nothing" unseen peer_silent retransmit impaired
+	check "no verdict on peers and paths, for which this driver has no counters" unseen peer_silent retransmit impaired
 fi
 check "cmd_drop" lost lose_command cmd_drop target "$GET_STATS" count 1
 check "irq_lost" lost lose_command irq_lost target 0 count -1
 check "dev_gone" lost vanish
-check "afterwards: nothing is wrong" nothing_wrong eadm
+check "diagnose: there are no verdicts afterwards" nothing_wrong eadm
 check "removal" rmmod efa
-check "no device: check says so" refused "no RDMA device" eadm check
+check "check: reports that there is no device" refused "no RDMA device" eadm check
 tap_end

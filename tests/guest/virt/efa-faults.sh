@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Every fault knob of a virtual EFA adapter, in the guest: prints TAP lines. Adapters e0
-# and e1 are there. Usage: efa-faults.sh MODULE [own]
+# Tests every fault knob of a virtual EFA adapter, in the guest: prints TAP lines. Requires
+# adapters e0 and e1. Usage: efa-faults.sh MODULE [own]
 #
-# The kernel's driver gives up for good when a command is lost: service is back when it
-# was bound again. Our own one recovers, and with the companion there is a record of each
-# fault (efa-recorded.bash).
+# The kernel's driver gives up permanently when a command is lost: binding it again restores
+# service. Our own driver recovers, and with the companion there is a record of each fault
+# (efa-recorded.bash).
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/virt/efa-knobs.bash
@@ -23,13 +23,13 @@ every_knob() {
 }
 
 check "every knob has a test" every_knob
-check "adapters with a short time limit" quicken
+check "adapters get a short command timeout" quicken
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 if own; then
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
-	check "what is recorded of each knob is known" every_knob_is_in_the_table
+	check "the table has a record for each knob" every_knob_is_in_the_table
 	begin_events "$work/events"
 fi
 for knob in "${knobs[@]}"; do
@@ -41,6 +41,6 @@ for knob in "${knobs[@]}"; do
 	calm
 done
 own && end_events
-check "after all of them" again
+check "service is restored after all faults" again
 check "removal" rmmod efa
 tap_end

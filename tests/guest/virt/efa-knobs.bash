@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154,SC2086 # its user sets them
-# The fault knobs of virtual EFA adapters in a guest, for scripts that source it: a test for
-# each, test_KNOB. Adapters e0 and e1 are there; e0 sends, e1 receives. $config is the folder of
-# the adapters, $driver that of the bound driver; $driver_is "own" when that is ours.
+# Tests of the fault knobs of virtual EFA adapters in a guest, to be sourced: test_KNOB for each
+# knob. Requires adapters e0, which sends, and e1, which receives. $config is the folder of the
+# adapters, $driver that of the bound driver; $driver_is is "own" if that is ours.
 driver_is=${driver_is:-upstream}
 CREATE_AH=5
 GET_FEATURE=11
 GET_STATS=13
 . tests/lib/knobs.sh
 
-active() { # N: so many ports are
+active() { # N: exactly N ports are active
 	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
 }
 
-# fault ADAPTER/KNOB FILE VALUE...: in this order, so the count comes last.
+# fault ADAPTER/KNOB FILE VALUE...: writes the files in this order, so the count comes last.
 fault() {
 	set_knob "$config/${1%/*}/fault/${1#*/}" "${@:2}"
 }
@@ -28,7 +28,7 @@ now_ms() {
 	echo "${now%???}"
 }
 
-takes() { # MS COMMAND...: so long at least, and it succeeds
+takes() { # MS COMMAND...: succeeds after at least MS ms
 	local begin
 
 	begin=$(now_ms)
@@ -47,7 +47,7 @@ traffic() {
 	same "$1" "$(srd "${@:2}" "$(device e0)" "$(device e1)" 2>&1)"
 }
 
-# GET_STATS: the kernel keeps what it has read for a moment.
+# Causes a command GET_STATS, unless the kernel has cached the counters a moment ago.
 stats() {
 	rdma statistic show link "$(device e0)/1"
 }
@@ -64,18 +64,18 @@ unbind() {
 	cat "$config/e0/address" >$driver/unbind
 }
 
-# Bound again, it serves as before.
+# Binding the driver again restores service.
 again() {
 	[ ! -e "$driver/$(cat "$config/e0/address")" ] || unbind
 	bind && until_true 30 active 2 && traffic "0:4 received 4 data" -n 4
 }
 
-# Served as before, without anything done for it.
+# Service is restored without intervention.
 serves() {
 	until_true 30 active 2 && stats && traffic "0:4 received 4 data" -n 4
 }
 
-# Service is back, by the driver or by who binds it again.
+# Service is restored: by our driver itself, or by binding the kernel's driver again.
 recovers() {
 	if [ "$driver_is" = own ]; then
 		serves
@@ -106,7 +106,7 @@ test_reset_stuck() {
 	again
 }
 
-# The adapter goes on until then, so a driver waits for it.
+# The adapter keeps working until the reset, so a driver waits for it.
 test_reset_late() {
 	fault e0/reset_late arg 500 count 1
 	takes 500 unbind && struck e0/reset_late && again
@@ -134,19 +134,19 @@ test_cmd_duplicate() {
 	stats && struck e0/cmd_duplicate && traffic "0:1 received 1 data" -n 1
 }
 
-# Ten times that is still within the limit.
+# Ten times the latency is still below the command timeout.
 test_cmd_slow() {
 	fault e0/cmd_slow target $GET_STATS arg 20000 count -1
 	stats && struck e0/cmd_slow && traffic "0:1 received 1 data" -n 1
 }
 
-# The next doorbell makes up for it.
+# The next doorbell includes the lost one.
 test_cmd_db_lost() {
 	fault e0/cmd_db_lost count 1
 	fails stats && struck e0/cmd_db_lost && recovers
 }
 
-# Nothing shows that a counter is wrong, but that limits are: ours does not start with them.
+# Wrong counters cannot be detected, but wrong limits can: our driver does not start with them.
 test_answer_garbage() {
 	fault e0/answer_garbage target $GET_STATS count -1
 	stats && struck e0/answer_garbage && fault e0/answer_garbage count 0 &&
@@ -192,7 +192,7 @@ test_cqe_lost() {
 
 test_cqe_duplicate() {
 	fault e0/cqe_duplicate count 1
-	# What becomes of a process that gets it is the provider's business.
+	# The provider may handle the duplicate in any way.
 	srd -n 1 "$(device e0)" "$(device e1)"
 	struck e0/cqe_duplicate && traffic "0:4 received 4 data" -n 4
 }
@@ -202,7 +202,7 @@ test_cqe_status() {
 	traffic "13:1 received 1 data" -n 1
 }
 
-# libefa does not look at it.
+# libefa ignores the opcode.
 test_cqe_opcode() {
 	fault e0/cqe_opcode arg 5 count 1
 	traffic "0:1 received 1 data" -n 1 && struck e0/cqe_opcode
@@ -223,7 +223,7 @@ test_eqe_lost() {
 	traffic "received 1 unfinished data" -n 1 -e -t 2000
 }
 
-# One event more than completions, and those after it come.
+# There is one event more than completions; later events still arrive.
 test_eqe_duplicate() {
 	fault e0/eqe_duplicate count 1
 	traffic "0:40 received 40 data" -n 40 -e && struck e0/eqe_duplicate
@@ -289,7 +289,7 @@ test_counters_wrap() {
 	stats | grep -q 'tx_bytes 18446744073709551516 '
 }
 
-# The answer is there; for the kernel's driver it counts as lost.
+# The response has arrived; the kernel's driver nevertheless counts the command as lost.
 test_irq_lost() {
 	fault e0/irq_lost target 0 count -1
 	if own; then
@@ -328,7 +328,7 @@ test_fw_reset() {
 	until_true 20 struck e0/fw_reset && fails stats && recovers
 }
 
-# A lost command is noticed in 500 ms.
+# Sets a command timeout of 500 ms.
 quicken() {
 	local i
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# eadm on EFA adapters of our own driver, in the guest: a healthy one has no verdict, and what
-# is done to it is named. Adapters e0 and e1 are there; captures go to $VM_OUT. TAP.
+# Tests eadm in the guest with EFA adapters of our own driver: a healthy adapter has no verdict, and
+# injected faults are named. Requires adapters e0 and e1; captures go to $VM_OUT. Prints TAP.
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/virt/efa-knobs.bash
@@ -13,7 +13,7 @@ driver=/sys/bus/pci/drivers/efa
 # shellcheck disable=SC2034 # for what is named
 snapshot=(--hw --rings)
 
-# Lost after 1.5 s, the longest that an adapter can ask for; and few MRs and AHs.
+# Commands time out after 1.5 s, the longest time that an adapter can request; limits on MRs and AHs are low.
 hurry() {
 	local i
 
@@ -23,16 +23,16 @@ hurry() {
 	done
 }
 
-checked() { # everything is well, and nothing is unseen
+checked() { # all checks are ok
 	eadm check
 	same '["ok"]' "$(eadm check --json | jq -c '[.rows[] | select(.dev_name == "efa_0").result] | unique')"
 }
 
-shown() { # OBJECT FILTER: of what a process has made
+shown() { # OBJECT FILTER: such an object exists
 	eadm dump "$1" -d "$(device e0)" --json 2>/dev/null | jq -e ".rows | any($2)"
 }
 
-# While a process is there: objects that only these adapters have, and still no verdict.
+# A process creates objects that only these adapters have; there are no verdicts.
 objects() {
 	local pid status=0
 
@@ -51,7 +51,7 @@ traced() {
 	eadm trace -d "$(device e0)" --json | jq -e '[.rows[].op] | contains(["create-qp", "create-ah", "reg-mr"])'
 }
 
-send() { # OPTION...: whatever becomes of it
+send() { # OPTION...: the messages may fail
 	srd "$@" "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1
 	cat "$VM_OUT/srd"
 }
@@ -67,8 +67,8 @@ strike() { # KNOB [SETTING...] -- COMMAND...
 	fault "e0/$knob" "${settings[@]}" && { "${@:2}"; until_true 20 struck "e0/$knob"; }
 }
 
-# Its requests fail, and one of their completions is lost: the process waits, and its CQ can be
-# looked at. What it sends is held back until the first look was taken.
+# The requests fail, and one completion is lost, so the process waits and its CQ can be inspected. -p
+# delays the messages until the first sample has been taken.
 unreachable() {
 	local pid status=0
 
@@ -82,11 +82,11 @@ unreachable() {
 }
 
 # under_traffic OPTIONS ADAPTER RULE TEXT ADAPTER/KNOB [SETTING...]: the knob strikes messages from e0 to
-# e1, of a process that goes on when one fails; the rule accuses ADAPTER's device.
+# e1, of a process that continues when one fails; the rule has a verdict on ADAPTER's device.
 under_traffic() {
 	local pid status=0
 
-	rm -f "$VM_OUT/srd"		# of the run before, which has begun, too
+	rm -f "$VM_OUT/srd"		# the output of the previous run also contains "begun"
 	# shellcheck disable=SC2086
 	nice -n 19 srd -u -t 600000 -p 20 $1 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
@@ -97,7 +97,7 @@ under_traffic() {
 	return $status
 }
 
-# crowded MRS AHS TEXT: a process whose objects are more than nine tenths of what the adapter has
+# crowded MRS AHS TEXT: a process creates more than 90 % of the MRs or AHs that the adapter supports
 crowded() {
 	local status=0 line holder
 
@@ -110,7 +110,7 @@ crowded() {
 	return $status
 }
 
-# forgotten KNOB: a process has a QP when the adapter is reset, as two commands had no answer.
+# forgotten KNOB: a process has a QP when the driver resets the adapter, because two commands have timed out.
 forgotten() {
 	local status=0 line holder
 
@@ -124,7 +124,7 @@ forgotten() {
 	return $status
 }
 
-# replug FLR: e0 again, which has function level resets or not
+# replug FLR: plugs e0 in again, with (1) or without (0) function level reset
 replug() {
 	{ echo 0 >$config/e0/live && echo "$1" >$config/e0/flr && echo 1 >$config/e0/live; } &&
 		until_true 30 active 2
@@ -138,7 +138,7 @@ gone() {
 	fault e0/dev_gone arg 3000000 count 1 && until_true 20 grep -qx gone "$config/e0/state"
 }
 
-# says_too RULE: of the last two moments that were recorded
+# says_too RULE: the last two recorded snapshots also have a verdict by this rule
 says_too() {
 	found_in "$VM_OUT" | grep "^$(device e0) $1: "
 }
@@ -149,23 +149,23 @@ end_of() { # PID
 	return 0
 }
 
-# beside RULE: from here on its verdict, which counts for a while, may stand beside others.
+# beside RULE: allows a verdict by this rule in later tests, because it persists for some time.
 beside() {
 	so_far+="|$1"
 }
 
-check "adapters with a short time limit" hurry
+check "adapters get a short command timeout" hurry
 check "all ports are active" until_true 30 active 2
-check "check: all is well" checked
-check "diagnose: nothing is wrong" nothing_wrong eadm
-check "with a process: objects and no verdict" objects
-check "traffic" traffic "0:16 received 16 data"
-check "trace: commands by their classes" traced
-check "diagnose: nothing is wrong after traffic" nothing_wrong eadm
-check "MRs near their limit" crowded 46 0 "46 of 50 MRs"
-check "and no longer" until_true 20 nothing_wrong eadm
-check "AHs near their limit" crowded 0 46 "46 of 50 AHs"
-check "and those no longer" until_true 20 nothing_wrong eadm
+check "check: all checks are ok" checked
+check "diagnose: there are no verdicts" nothing_wrong eadm
+check "objects of a process are shown without verdicts" objects
+check "messages arrive" traffic "0:16 received 16 data"
+check "trace: commands have their classes" traced
+check "diagnose: there are no verdicts after traffic" nothing_wrong eadm
+check "the number of MRs is near its limit" crowded 46 0 "46 of 50 MRs"
+check "the verdict on MRs disappears" until_true 20 nothing_wrong eadm
+check "the number of AHs is near its limit" crowded 0 46 "46 of 50 AHs"
+check "the verdict on AHs disappears" until_true 20 nothing_wrong eadm
 check "retransmit" named packet-loss "retransmitted" strike retransmit arg 30 count 10 -- send -n 16
 calm
 check "impaired" named path-impaired "was reported impaired" strike impaired arg 300 count 2 -- send -n 2
@@ -173,11 +173,11 @@ calm
 check "peer_silent" named peer-unresponsive "did not respond" strike peer_silent count -1 -- send -n 4
 calm
 beside peer-unresponsive
-check "peer_silent, by completions" unreachable
+check "peer_silent before any response" unreachable
 calm
-check "peer_silent, after answers" under_traffic "" e0 peer-vanished "no longer exists" e0/peer_silent count -1
+check "peer_silent after responses" under_traffic "" e0 peer-vanished "no longer exists" e0/peer_silent count -1
 check "rnr" under_traffic "-r 2" e0 peer-not-ready "had no receive posted" e1/rnr count -1
-check "rnr, of datagrams" under_traffic "-o ud" e1 receive-drops "received packets were dropped" e1/rnr count -1
+check "rnr with datagrams" under_traffic "-o ud" e1 receive-drops "received packets were dropped" e1/rnr count -1
 check "wr_error" under_traffic "" e0 failed-requests "bad-length" e0/wr_error arg 6 probability 10 count -1
 check "cqe_status" under_traffic "-o imm" e1 failed-requests "remote-status" e1/cqe_status arg 12 probability 10 count -1
 check "dma_fault" under_traffic "" e0 failed-requests "local-access" e0/dma_fault probability 10 count -1
@@ -185,7 +185,7 @@ check "cqe_opcode" under_traffic "" e0 unknown-opcode "names operation 0x5" e0/c
 check "cqe_qpn" under_traffic "" e0 stray-completion "names QP 255, which does not exist" e0/cqe_qpn arg 255 count -1
 check "keep_alive_lost" named keep-alive-lost "no keep-alive" strike keep_alive_lost count -1 -- true
 calm
-check "signs of life come again" until_true 20 nothing_wrong eadm
+check "keep-alives resume" until_true 20 nothing_wrong eadm
 check "cmd_duplicate" named spurious-completion "matched no command" \
 	strike cmd_duplicate target "$GET_STATS" count 1 -- stats
 beside spurious-completion
@@ -194,16 +194,16 @@ check "cmd_delay" named command-slow "took more than a second" \
 beside command-slow
 beside command-failed
 check "ah_full" named create-failures "1 AH could not be created" strike ah_full count 1 -- send -n 1
-check "ah_full, by its command" says_too command-failed
+check "ah_full also causes a verdict on its command" says_too command-failed
 calm
 beside create-failures
 check "cmd_drop" named command-lost "timed out" strike cmd_drop target "$GET_STATS" count 1 -- stats
 calm
-check "and service goes on" traffic "0:4 received 4 data" -n 4
+check "service continues after cmd_drop" traffic "0:4 received 4 data" -n 4
 beside command-lost
 check "irq_lost" named missed-interrupt "" strike irq_lost target 0 count -1 -- stats
 calm
-# What a reset leaves: the counters begin again, and the past.
+# After a reset, counters restart, and past failures remain.
 beside "missed-interrupt|counters-restarted|past-device-failure|past-failure"
 check "dev_hang" forgotten dev_hang
 calm
@@ -213,6 +213,6 @@ check "an adapter without function level reset" replug 0
 beside "cmdq-dead|cmdq-recovering"
 check "reset_stuck" named adapter-halted "" halted
 calm
-check "an adapter with it" replug 1
+check "an adapter with function level reset" replug 1
 check "dev_gone" named adapter-gone "" gone
 tap_end

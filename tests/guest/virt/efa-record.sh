@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# In a guest with two EFA adapters: two snapshots, between which one sends to the other while a
-# process holds objects, go to a capture. Usage: efa-record.sh MODULE FILE
+# In a guest with two EFA adapters: records two snapshots in a capture, between which one adapter sends
+# to the other while a process holds objects. Usage: efa-record.sh MODULE FILE
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/../../.."
 . tests/lib/wait.sh

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # knobs: all of them
-# What our driver and the companion record of each fault knob, for scripts that source it beside
-# efa-knobs.bash. The knob's test (test_KNOB) injects the fault on e0, and then an operator sees
-# more than before:
+# Records of each fault knob in our driver and the companion, to be sourced in addition to
+# efa-knobs.bash. The knob's test (test_KNOB) injects the fault on e0; then there are new entries
+# in one of these places:
 #
 #	trace FILTER	commands in the flight recorder (eadm trace)
 #	failure FILTER	past failures (eadm events --past)
 #	event FILTER	events since the script began (eadm events), also of a device that is gone
 #	grows OBJECT EXPRESSION
 #			the sum over the rows of eadm dump OBJECT --hw
-#	log REGEX	lines of the kernel's log: there is no device that could have records
+#	log REGEX	lines of the kernel's log, if there is no device that could have records
 #	none REASON	nothing
 #
-# A line for each knob: its name, and one of these. Filters and expressions are jq's.
+# Each line has the name of a knob and one of these. Filters and expressions use jq.
 recorded_table() {
 	local not_read="send queues and doorbells are in BARs that are never read"
 	local not_counted="neither the adapter nor the driver counts completions of a CQ"
@@ -61,7 +61,7 @@ recorded_table() {
 	END
 }
 
-recorded_of() { # KNOB: the rest of its line
+recorded_of() { # KNOB: prints the rest of its line
 	recorded_table | sed -n "s/^$1[[:space:]]\{1,\}//p"
 }
 
@@ -81,11 +81,11 @@ end_events() {
 	return 0
 }
 
-rows_where() { # FILTER COMMAND...: how many rows it shows
+rows_where() { # FILTER COMMAND...: prints the number of matching rows
 	"${@:2}" -d "$(device e0)" --json 2>/dev/null | jq "[.rows[]? | select($1)] | length"
 }
 
-# amount KIND ARGUMENT: what a line of the table speaks of
+# amount KIND ARGUMENT: prints the value to which a line of the table refers
 amount() {
 	local kind=$1 what=$2
 
@@ -100,7 +100,7 @@ amount() {
 	esac
 }
 
-# recorded KNOB: its test passes, and leaves its record.
+# recorded KNOB: its test passes and leaves the expected record.
 recorded() {
 	local kind what before after
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What eadm says of two snapshots, before and after something happens, for scripts that source it.
-# Captures are in $VM_OUT.
+# Verdicts of eadm on two snapshots, before and after an event, to be sourced. Captures are in
+# $VM_OUT.
 snapshot=()	# options of eadm record
-so_far='^$'	# verdicts that may stand beside others, an extended regular expression
-also=()		# how another user is to see the same, a command
+so_far='^$'	# rules whose verdicts are allowed in addition, an extended regular expression
+also=()		# command prefix that runs eadm as a different user, who must get the same verdicts
 
-# Folder of that user's captures.
+# Folder for the captures of that user.
 home=$(mktemp -d)
 chmod 777 "$home"
 
@@ -24,7 +24,7 @@ rules_in() { # FOLDER
 	found_in "$1" | cut -d : -f 1 | sort
 }
 
-# Of what was recorded before and after; whoever recorded it has the same rules.
+# Prints the verdicts on both snapshots, and rules that differ in the captures of the other user.
 verdicts() {
 	record after 2>/dev/null
 	found_in "$VM_OUT"
@@ -32,7 +32,7 @@ verdicts() {
 	diff <(rules_in "$home") <(rules_in "$VM_OUT") | sed -n 's/^[<>]/as a user:/p'
 }
 
-# sees DEVICE RULE TEXT: this, and nothing else but what may stand beside it
+# sees DEVICE RULE TEXT: this verdict exists, and all others are allowed
 sees() {
 	local found others
 
@@ -42,7 +42,7 @@ sees() {
 	[ -z "$others" ] && grep -q "^$1 $2: .*$3" <<<"$found"
 }
 
-# named RULE TEXT COMMAND...: what COMMAND does to e0 is named.
+# named RULE TEXT COMMAND...: COMMAND causes this verdict on e0.
 named() {
 	local dev
 

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The virtual EFA adapters under the kernel's own driver and Debian's libefa, in the
-# guest: prints TAP lines. Adapters e0 and e1 are there, and one of ERDMA with its
-# driver. Usage: efa.sh MODULE
+# Tests the virtual EFA adapters with the kernel's own driver and Debian's libefa, in
+# the guest: prints TAP lines. Requires adapters e0 and e1, and an ERDMA adapter with
+# its driver. Usage: efa.sh MODULE
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 module=$1
@@ -11,7 +11,7 @@ limit=$((60 * ${EADM_PATIENCE:-1}))
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-active() { # N: so many ports are
+active() { # N: exactly N ports are active
 	[ "$(rdma link show | grep -c '^link efa_.* state ACTIVE')" = "$1" ]
 }
 
@@ -39,7 +39,7 @@ listening() { # PORT
 	[ -n "$(ss -Hltn "sport = :$1")" ]
 }
 
-# pair NAME PORT SERVER... -- CLIENT...: both end with status 0.
+# pair NAME PORT SERVER... -- CLIENT...: both exit with status 0.
 pair() {
 	local name=$1 port=$2 server=() pid status
 
@@ -94,15 +94,15 @@ replug() { # ADAPTER PARAMETER=VALUE...
 	echo 1 >"$dir/live"
 }
 
-# hw_versions: those of all devices
+# hw_versions: prints the hardware versions of all devices
 hw_versions() {
 	ibv_devinfo -v | sed -n 's/.*hw_ver:[[:space:]]*//p' | sort | tr '\n' ' '
 }
 
-# The newest that the driver knows: that of a kernel of 6.1 ends with the third.
+# The newest generation that the driver supports: the third one in Linux 6.1.
 newest=$(modinfo -F alias "$module" | sed -n 's/^pci:v00001D0Fd0000EFA\([0-9]\).*/\1/p' | sort -n | tail -n 1)
 
-# The oldest with sub-CQs, the newest without the features that came last.
+# The oldest generation with sub-CQs, and the newest one without the latest features.
 replug_generations() {
 	replug e0 generation=0 sub_cqs=4 caps=0x1 && replug e1 generation="$newest" sub_cqs=4 version=2
 }
@@ -110,21 +110,21 @@ replug_generations() {
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
 check "ibv_devinfo" devinfo
-check "ERDMA beside them" same $'efa_0\nefa_1\nerdma_0' "$(ls /sys/class/infiniband)"
-check "what it says of the host" tests/guest/virt/efa_host.py "$config/e0"
-check "signs of life" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
+check "ERDMA and EFA devices coexist" same $'efa_0\nefa_1\nerdma_0' "$(ls /sys/class/infiniband)"
+check "the driver describes the host correctly" tests/guest/virt/efa_host.py "$config/e0"
+check "keep-alives arrive" until_true 10 is_more 1 cat /sys/class/infiniband/efa_0/hw_counters/keep_alive_rcvd
 pingpong "UD between adapters, data compared" efa_0 efa_1 -c -n 50
 perftest "ib_send_bw, SRD" ib_send_bw -c SRD -s 4096 -n 300
-check "the port counted" is_more 1200000 hw_counter rx_bytes
-check "ERDMA goes" rmmod erdma
+check "the port counts bytes" is_more 1200000 hw_counter rx_bytes
+check "the ERDMA module is removed" rmmod erdma
 check "SRD by srd: sends" srd -n 300 efa_0 efa_1
 check "SRD by srd: with immediate data" srd -o imm -n 100 efa_0 efa_1
 check "SRD by srd: inline" srd -o inline -s 32 -n 100 efa_0 efa_1
 check "SRD by srd: within one adapter" srd -n 100 efa_1 efa_1
 check "SRD by srd: events" srd -e -n 100 efa_0 efa_1
 check "SRD by srd: RDMA read of 200000 bytes" srd -o read -s 200000 -n 40 efa_0 efa_1
-check "reads were counted" is_more 7900000 hw_counter rdma_read_bytes
-# These map the same pages many times. DMA debugging reports each, which fills the kernel's log.
+check "reads are counted" is_more 7900000 hw_counter rdma_read_bytes
+# These tests map the same pages many times, and DMA debugging would fill the kernel log with reports.
 case $(uname -r) in
 *-debug) ;;
 *)
@@ -135,22 +135,22 @@ esac
 check "SRD by srd: no receive" same "10:1 received 0 data" "$(srd -n 1 -d 0 -r 3 efa_0 efa_1)"
 check "SRD by srd: a wrong Q_Key" same "9:1 received 0 data" "$(srd -n 1 -k efa_0 efa_1)"
 check "SRD by srd: too long" same "6:1 received 0 data" "$(srd -n 1 -s 9000 efa_0 efa_1)"
-check "no command failed" no_command_failed
+check "no command has failed" no_command_failed
 check "removal" gone
 check "probe again" insmod "$module"
 check "both ports are active again" until_true 30 active 2
 perftest "ib_send_bw, SRD, after that" ib_send_bw -c SRD -s 4096 -n 100
-check "one is unplugged" unplug e0
-check "the other one is left" active 1
+check "one adapter is unplugged" unplug e0
+check "the other adapter stays active" active 1
 pingpong "UD within it" efa_1 efa_1 -c -n 20
-check "removal of what is left" gone
-check "the driver knows two generations at least" [ "$newest" -ge 1 ]
-check "other generations, with four sub-CQs" replug_generations
-check "probe of them" insmod "$module"
-check "both ports of them are active" until_true 30 active 2
-check "ibv_devinfo shows which" same "0xEFA0 0xEFA$newest " "$(hw_versions)"
+check "removal with one adapter" gone
+check "the driver supports at least two generations" [ "$newest" -ge 1 ]
+check "adapters of other generations, with four sub-CQs" replug_generations
+check "probe of other generations" insmod "$module"
+check "both ports of other generations are active" until_true 30 active 2
+check "ibv_devinfo shows the generations" same "0xEFA0 0xEFA$newest " "$(hw_versions)"
 perftest "ib_send_bw, SRD, 4 QPs with a sub-CQ each" ib_send_bw -c SRD -s 1024 -n 100 -q 4
 check "SRD by srd: within one of several sub-CQs" srd -n 100 efa_0 efa_0
-check "removal of them" gone
-check "the driver has no complaint" says_nothing
+check "removal of other generations" gone
+check "the driver has logged no errors" says_nothing
 tap_end

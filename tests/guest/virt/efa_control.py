@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Control plane of the virtual EFA adapter against the hardware interface.
+"""Tests the control plane of the virtual EFA adapter against the hardware interface.
 
 Runs in the guest with no EFA driver loaded; prints TAP lines."""
 
@@ -23,7 +23,7 @@ def start(ad, **params):
 
 
 def status_of(function, *args, **kwargs):
-    """The status with which a command fails."""
+    """Returns the status of a command."""
     try:
         function(*args, **kwargs)
     except efa.Refused as err:
@@ -31,7 +31,7 @@ def status_of(function, *args, **kwargs):
     return OK
 
 
-@case("parameters: defaults, what is refused, frozen while plugged in")
+@case("parameters: defaults, refused values, no changes while plugged in")
 def parameters(ad):
     defaults = {"generation": "1", "version": "0x0001", "caps": "0x1b", "features": "0xfe",
                 "mtu": "8928", "max_qp": "256", "max_cq": "512", "max_ah": "1024",
@@ -65,7 +65,7 @@ def parameters(ad):
         refused([errno.EBUSY], name, ad.read(name))
 
 
-@case("generations: ids of PCI, and the same device behind them")
+@case("generations: different PCI IDs, same device")
 def generations(ad):
     for number in range(4):
         dev = ad.plug(generation=number)
@@ -86,17 +86,17 @@ def power_on(ad):
     caps = dev.read(efa.CAPS)
     assert caps & 1 and 10 <= caps >> 1 & 31 and caps >> 8 & 0xff == 48, hex(caps)
     equal(caps >> 16, 15, "time-out of commands")
-    # What is written only is answered, too.
+    # Reads of write-only registers return 0.
     equal([dev.read(reg) for reg in (efa.DEV_CTL, efa.AQ_BASE, 0x6c, 0xfffc)], [0] * 4)
-    # Numbers of requests go round.
+    # Request numbers wrap.
     dev.seq = 0xfffe
     equal([dev.read(efa.VERSION) for _ in range(4)], [1] * 4)
-    # One that is written over before it was answered counts for nothing.
+    # A request that is overwritten before its response is discarded.
     dev.ask(efa.CAPS)
     equal(dev.read(efa.VERSION), 1)
 
 
-@case("reset: in progress until it is released, and all is forgotten")
+@case("reset: in progress until released; destroys all objects")
 def reset(ad):
     dev = start(ad, max_pd=2)
     pd, uar = dev.alloc_pd(), dev.alloc_uar()
@@ -124,7 +124,7 @@ def reset(ad):
     equal(status_of(dev.alloc_pd), NO_RESOURCE)
 
 
-@case("rings: in any order; doorbells of a life before are not replayed")
+@case("rings: set up in any order; doorbells from before a reset are not replayed")
 def rings(ad):
     dev = start(ad)
     for _ in range(5):
@@ -149,7 +149,7 @@ def rings(ad):
     equal(dev.get_feature(1)[0], OK)
 
 
-@case("rings that cannot be: the device does not start")
+@case("with invalid rings, the device does not start")
 def bad_rings(ad):
     dev = start(ad)
     for reg, value in ((efa.AQ_CAPS, 64 << 16), (efa.AQ_CAPS, 64 << 16 | 48),
@@ -165,7 +165,7 @@ def bad_rings(ad):
     equal(dev.get_feature(1)[0], OK)
 
 
-@case("features: the answers that the interface document has worked out")
+@case("features: responses equal the examples of the interface document")
 def features(ad):
     dev = start(ad, gid="fe80::8877:6655:4433:2211", caps="0x0b", max_rq_depth=1024,
                 max_cq_depth=4096, vectors=5)
@@ -185,7 +185,7 @@ def features(ad):
     equal(dev.get_feature(9), (OK, struct.pack("<H", 80).ljust(56, b"\0")))
 
 
-@case("features that are none, or none of this device: status 5")
+@case("features that are unknown or unsupported: status 5")
 def no_features(ad):
     dev = start(ad, features="0x2e")
     equal([dev.get_feature(n)[0] for n in (1, 2, 3, 5)], [OK] * 4)
@@ -194,7 +194,7 @@ def no_features(ad):
     equal([dev.set_feature(n, b"") for n in (0, 1, 3, 4, 5, 6, 7, 8, 9, 255)], [ILLEGAL] * 10)
 
 
-@case("opcodes that are none: status 3, with an empty answer")
+@case("unknown opcodes: status 3, with an empty response")
 def no_opcodes(ad):
     dev = start(ad)
     for opcode in (0, *range(20, 40), 64, 128, 255):
@@ -203,7 +203,7 @@ def no_opcodes(ad):
     equal(dev.get_feature(1)[0], OK)
 
 
-@case("numbers of commands come back as they are; many at once, and many laps")
+@case("completions return command numbers; many commands at once, and many laps")
 def numbers(ad):
     dev = start(ad)
     for number in 0, 1, 0x7ff, 0xfff:
@@ -213,7 +213,7 @@ def numbers(ad):
         posted = [dev.post(efa.GET_STATS, bytes(15), ring=False) for _ in range(32)]
         dev.write32(efa.AQ_DB, dev.pi)
         equal([dev.completion()[0] for _ in posted], posted, f"lap {lap}")
-    # More than the ring holds cannot be.
+    # A doorbell beyond the size of the ring is ignored.
     commands = ad.read("commands")
     dev.write32(efa.AQ_DB, dev.pi + 33)
     for _ in range(20):
@@ -239,7 +239,7 @@ def checksum(ad):
     equal(struct.unpack("<H", entry[4:6])[0], crc ^ 0xffff)
 
 
-@case("vector 0: one interrupt for each command, and none behind the mask")
+@case("vector 0: one interrupt for each command, and none while masked")
 def vector(ad):
     dev = start(ad, keep_alive=0)
     dev.config16(0x42, 0x8000)
@@ -263,7 +263,7 @@ def vector(ad):
     pci.wait_until(pending, "an interrupt that was masked")
 
 
-@case("asynchronous events: groups, signs of life, none when the ring is full")
+@case("asynchronous events: groups, keep-alives, none when the ring is full")
 def events(ad):
     dev = start(ad, keep_alive=5)
     dev.get_feature(1)
@@ -273,7 +273,7 @@ def events(ad):
     equal(dev.set_feature(2, struct.pack("<II", 0, 0x20)), ILLEGAL)
     equal(dev.set_feature(2, struct.pack("<II", 0, 0x10)), OK)
     equal(struct.unpack("<II", dev.get_feature(2)[1][:8]), (0x1e, 0x10))
-    # Other groups are off.
+    # Other groups are disabled.
     ad.fault("aenq_event", arg=1, count=1)
     pci.wait_until(lambda: ad.read("fault/aenq_event/hits") == "1", "the knob")
     before = 0
@@ -283,7 +283,7 @@ def events(ad):
         assert low | high << 32 >= before, "time goes back"
         before = low | high << 32
         dev.write32(efa.AENQ_DB, dev.aenq.ci)
-    # Full: the consumer's place is not written again.
+    # The ring is full: unconsumed entries are not overwritten.
     pci.wait_until(lambda: int(ad.read("events")) >= 56, "a full ring")
     for _ in range(50):
         dev.read(efa.DEV_STS)
@@ -295,7 +295,7 @@ def events(ad):
     dev.aenq.wait("the next keep-alive event")
 
 
-@case("knobs of commands: slow ones, a lost doorbell, garbage for an answer")
+@case("knobs of commands: slow commands, a lost doorbell, a garbage response")
 def command_knobs(ad):
     dev = start(ad)
     stats = dev.stats(0)
@@ -317,7 +317,7 @@ def command_knobs(ad):
     equal(dev.stats(0), stats)
 
 
-@case("a reset that is late: everything works until then")
+@case("a late reset: everything works until then")
 def late_reset(ad):
     dev = start(ad)
     ad.fault("reset_late", arg=500, count=1)
@@ -330,7 +330,7 @@ def late_reset(ad):
     pci.wait_until(lambda: dev.read(efa.DEV_STS) & efa.RESETTING, "in progress")
     assert time.monotonic() - begin >= 0.5, "it was late"
     equal(ad.read("reset_reason"), "7")
-    # One that is withdrawn is forgotten.
+    # A withdrawn reset request is discarded.
     dev.reset()
     dev.prepare()
     equal(dev.get_feature(1)[0], OK)
@@ -338,15 +338,15 @@ def late_reset(ad):
     dev.write32(efa.DEV_CTL, 1)
     pci.wait_until(lambda: ad.read("fault/reset_late/hits") == "2", "the knob")
     dev.write32(efa.DEV_CTL, 0)
-    # The model looks at DEV_CTL before it answers a read, not before each command: a request that
-    # is withdrawn and made again without a read in between is still the first one, and late.
+    # The model checks DEV_CTL before the response to a read, not before each command: if a request is
+    # withdrawn and repeated without a read in between, it is still the first one, and late.
     equal(dev.read(efa.DEV_STS), efa.READY)
     equal(dev.get_feature(1)[0], OK)
     dev.reset(3)
     equal(ad.read("reset_reason"), "3")
 
 
-@case("host info is read before the command is done; a bad one is refused")
+@case("host info is read before the command completes; invalid host info is refused")
 def host_info(ad):
     dev = start(ad)
     block = dev.alloc(4096)
@@ -361,7 +361,7 @@ def host_info(ad):
     equal(ad.read("host_info"), "")
 
 
-@case("statistics of all types; others are refused")
+@case("statistics of all types; unknown types are refused")
 def statistics(ad):
     dev = start(ad)
     equal([dev.stats(kind) for kind in range(5)], [(0,) * 6] * 5)
@@ -372,7 +372,7 @@ def statistics(ad):
 
 
 def fill(make, drop, most):
-    """Makes as many as there can be, one more, and one again when one is gone."""
+    """Creates the maximum number of objects, fails to create one more, and replaces a destroyed one."""
     made = [make() for _ in range(most)]
     equal(status_of(make), NO_RESOURCE, f"number {most + 1}")
     equal(drop(made[most // 2]), OK)
@@ -382,7 +382,7 @@ def fill(make, drop, most):
         equal(drop(thing), OK)
 
 
-@case("as many objects as announced, then status 1")
+@case("the announced number of objects, then status 1")
 def exhaustion(ad):
     dev = start(ad, max_pd=5, max_ah=6, max_mr=7, max_cq=8, max_qp=9, vectors=4)
     fill(dev.alloc_pd, lambda n: dev.drop(efa.DEALLOC_PD, n), 5)
@@ -399,7 +399,7 @@ def exhaustion(ad):
     fill(lambda: efa.Qp(dev, pd, uar, cq, cq), efa.Qp.destroy, 9)
 
 
-@case("numbers of objects that are none: status 5")
+@case("unknown object numbers: status 5")
 def bad_numbers(ad):
     dev = start(ad)
     pd, uar = dev.alloc_pd(), dev.alloc_uar()
@@ -418,12 +418,12 @@ def bad_numbers(ad):
     missing = type("Cq", (), {"number": 77})
     equal(status_of(efa.Qp, dev, pd, uar, missing, cq), ILLEGAL)
     equal(status_of(efa.Qp, dev, pd, uar, cq, missing), ILLEGAL)
-    # Without that UAR there is no place for a doorbell.
+    # Without the UAR, there is no page for the doorbell.
     equal(status_of(efa.Cq, dev, 77), NO_RESOURCE)
     equal(status_of(efa.Qp, dev, pd, 77, cq, cq), NO_RESOURCE)
 
 
-@case("what others refer to is not destroyed: status 7")
+@case("objects in use cannot be destroyed: status 7")
 def busy(ad):
     dev = start(ad)
     pd, uar = dev.alloc_pd(), dev.alloc_uar()
@@ -443,7 +443,7 @@ def busy(ad):
            dev.drop(efa.DEALLOC_UAR, uar), dev.drop(efa.DEALLOC_PD, pd)], [OK] * 5)
 
 
-@case("address handles: the same one again, as often destroyed as created")
+@case("address handles are reference-counted: create returns the same one again")
 def address_handles(ad):
     dev = start(ad)
     pd, other = dev.alloc_pd(), dev.alloc_pd()
@@ -455,7 +455,7 @@ def address_handles(ad):
     equal(dev.drop(efa.DESTROY_AH, ah, pd), ILLEGAL)
 
 
-@case("address handles numbered inside each PD")
+@case("address handles are numbered within each PD")
 def handles_of_pds(ad):
     dev = start(ad, ah_per_pd=1, max_ah=3)
     pds = [dev.alloc_pd() for _ in range(2)]
@@ -471,7 +471,7 @@ def handles_of_pds(ad):
         equal(dev.drop(efa.DESTROY_AH, 1, pds[1]), OK)
 
 
-@case("memory regions: lists of pages in three forms, limits, keys of 24 bits")
+@case("memory regions: page lists in three forms, limits, keys of 24 bits")
 def regions(ad):
     dev = start(ad, max_mr_pages=1 << 18)
     pd, page, table = dev.alloc_pd(), dev.alloc(4096).addr, dev.alloc(8192)
@@ -494,7 +494,7 @@ def regions(ad):
     equal(dev.reg_mr_raw(pd, bytes(32), 2, (1 << 64) - 1)[0], ILLEGAL, "beyond all addresses")
     big = pci.Memory().phys & ~((2 << 20) - 1)
     equal(dev.reg_mr_raw(pd, struct.pack("<Q24x", big), 2 << 20, 0, shift=21)[0], OK)
-    # Payload pages may be one and the same; 262144 pages need two chunks.
+    # Pages of the list may repeat; 262144 pages require two chunks.
     for pages, status in (261120, OK), (1 << 18, OK), ((1 << 18) + 1, ILLEGAL):
         first, second = dev.alloc(4096), dev.alloc(4096)
         first[0:4080] = struct.pack("<Q", table.addr) * 510
@@ -511,7 +511,7 @@ def regions(ad):
           [OK, ILLEGAL])
 
 
-@case("completion queues: depths, entries, parts, events; doorbells by UAR")
+@case("completion queues: depths, entries, sub-CQs, events; doorbells in the page of the UAR")
 def completion_queues(ad):
     dev = start(ad, max_cq_depth=1024)
     uars, eq = [dev.alloc_uar() for _ in range(2)], dev.create_eq()
@@ -530,7 +530,7 @@ def completion_queues(ad):
     assert not pages[0] & pages[1], "two UARs in one page"
 
 
-@case("queue pairs: geometry, places of rings and doorbells, numbers")
+@case("queue pairs: geometry, addresses of rings and doorbells, numbers")
 def queue_pairs(ad):
     dev = start(ad, caps="0x0b", max_qp=64, max_sq_depth=256, min_sq_depth=4)
     pd, uars = dev.alloc_pd(), [dev.alloc_uar() for _ in range(2)]
@@ -555,7 +555,7 @@ def queue_pairs(ad):
     assert rings[-1][1] * 4096 <= len(dev.bars[efa.LLQ]), "ring beyond the BAR"
     equal(len(set(doorbells)), len(doorbells), "doorbells")
     assert not pages[0] & pages[1], "two UARs in one page"
-    # A number is not used again at once, and the low bits of 64 QPs differ.
+    # A number is not reused at once, and the low bits of 64 QPs differ.
     numbers = []
     for _ in range(34):
         qp = make()
@@ -565,7 +565,7 @@ def queue_pairs(ad):
     assert max(numbers) < 64, numbers
 
 
-@case("queue pairs: states, and what a query shows")
+@case("queue pairs: states and queries")
 def states(ad):
     dev = start(ad)
     pd, uar = dev.alloc_pd(), dev.alloc_uar()
@@ -598,7 +598,7 @@ def states(ad):
     equal(qp.modify(efa.RNR_RETRY, rnr=3), ILLEGAL, "without that capability")
 
 
-@case("without bus mastering no memory is touched, and nothing is forgotten")
+@case("without bus mastering, no memory is accessed and no doorbell is lost")
 def master_off(ad):
     dev = start(ad)
     pd = dev.alloc_pd()

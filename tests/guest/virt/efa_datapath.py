@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Data path of the virtual EFA adapter against the hardware interface.
+"""Tests the data path of the virtual EFA adapter against the hardware interface.
 
 Runs in the guest with no EFA driver loaded; prints TAP lines."""
 
@@ -58,7 +58,7 @@ def inline(ad):
         a.send_inline(bytes(most), most + 1)
         a.sent(status=p.BAD_LENGTH)
         b.quiet()
-    # A device may have less of it than entries have room.
+    # The limit of the device may be lower than the space in an entry.
     a, b = pair(ad, {"features": "0x2fe", "max_inline_ext": 48}, wqe=128)
     b.recv()
     a.send_inline(bytes(49))
@@ -68,7 +68,7 @@ def inline(ad):
     b.received(0, 48)
 
 
-@case("entries of 128 bytes: elements, reads, writes, writes with data inside")
+@case("entries of 128 bytes: elements, reads, writes, writes with inline data")
 def long_entries(ad):
     a, b = pair(ad, {"features": "0x2fe", "max_inline_ext": 80}, wqe=128, sq_depth=4)
     a.fill(pattern(8192))
@@ -87,7 +87,7 @@ def long_entries(ad):
     a.read(a.mr.sge(20000, 300), b.mr.remote(1000, 300))
     a.sent(op=p.READ)
     equal(a.data(300, 20000), b.data(300, 1000), "read")
-    # In those of 64 there is no room for it.
+    # Entries of 64 bytes have no space for inline data of writes.
     c = End(a.host)
     c.peer = b
     c.write_inline(pattern(8), b.mr.remote(0, 8))
@@ -120,7 +120,7 @@ def source(ad):
         a.sent()
         cqe = b.received()
         equal((cqe.ah, cqe.src_qpn, cqe.tail), (ah, a.qp.qpn, bytes(16)))
-        # And back, into a CQ that does not want addresses.
+        # In the other direction, into a CQ without source addresses.
         c = End(a.host, words=4, src=False)
         b.peer, b.host.ahs[a.host.gid] = c, ah
         for _ in range(2):
@@ -134,7 +134,7 @@ def source(ad):
         other.remove()
 
 
-@case("receives of several descriptors, around the end of the ring")
+@case("receives of several descriptors, across the end of the ring")
 def descriptors(ad):
     a, b = pair(ad, peer={"recv_sge": 2})
     a.fill(pattern(4096))
@@ -150,7 +150,7 @@ def descriptors(ad):
             a.send_inline(b"one")
             a.sent()
             b.received(i, 3)
-    # Of a request whose last descriptor is missing nothing is taken.
+    # A receive whose last descriptor is missing is not used.
     b.recv(b.mr.sge(0, 10), b.mr.sge(10, 10), number=77, ring=False)
     b.device.write32(b.qp.rq_db, b.qp.rpi - 1, efa.DOORBELLS)
     a.send_inline(b"not yet", number=9)
@@ -160,7 +160,7 @@ def descriptors(ad):
     b.received(77, 7)
 
 
-@case("a receive that is too short: 11, and it stays")
+@case("a receive that is too short: 11, and it stays posted")
 def short(ad):
     a, b = pair(ad)
     b.recv(b.mr.sge(0, 10), number=5)
@@ -171,7 +171,7 @@ def short(ad):
     b.received(5, 10)
 
 
-@case("errors of the sender's own: 3 to 6; the next request is not concerned")
+@case("errors of the sender: 3 to 6; the next request is not affected")
 def local_errors(ad):
     a, b = pair(ad)
     other_pd = a.device.alloc_pd()
@@ -197,7 +197,7 @@ def local_errors(ad):
     b.received(0, 8)
 
 
-@case("the receiver: no such QP, another type, not ready to receive, a wrong Q_Key: 9")
+@case("errors of the receiver: unknown QP, wrong type, state or Q_Key: 9")
 def bad_targets(ad):
     a, b = pair(ad)
     others = [End(a.host, state=state) for state in (efa.RESET, efa.INIT)]
@@ -218,7 +218,7 @@ def bad_targets(ad):
     equal(a.device.stats(0)[5], 1, "violations of Q_Keys")
 
 
-@case("memory of a receive that is not the receiver's")
+@case("a receive with memory that the receiver may not write")
 def bad_receive(ad):
     a, b = pair(ad, peer={"rights": 6})
     b.recv(number=3)
@@ -227,7 +227,7 @@ def bad_receive(ad):
     b.received(3, status=p.INVALID_LKEY)
 
 
-@case("RDMA reads: data, rights, bounds, who may")
+@case("RDMA reads: data, rights, bounds, QP types")
 def rdma_read(ad):
     a, b = pair(ad)
     b.fill(pattern(32768))
@@ -258,7 +258,7 @@ def rdma_read(ad):
     u.sent(status=p.UNSUPPORTED, op=p.READ)
 
 
-@case("RDMA that the device does not offer: 3; longer than it can: 6")
+@case("RDMA that the device does not support: 3; longer than its limit: 6")
 def rdma_limits(ad):
     a, b = pair(ad, {"caps": "0x02"})
     a.read(a.mr.sge(0, 8), b.mr.remote(0, 8))
@@ -288,7 +288,7 @@ def rdma_write(ad):
                    (8, b.mr.rkey, b.mr.va + b.mr.size - 4)):
         a.write(a.mr.sge(0, 8), remote)
         a.sent(status=p.REMOTE_ACCESS, op=p.WRITE)
-    # Its own memory needs no right to be read.
+    # Local memory can be read without access rights.
     plain = efa.Mr(a.device, block, 4096, a.host.pd, rights=0)
     a.write(plain.sge(0, 8), b.mr.remote(0, 8))
     a.sent(op=p.WRITE)
@@ -297,7 +297,7 @@ def rdma_write(ad):
     equal((requests, errors, received), (8, 3, 32768 + 1 + 4098 + 8))
 
 
-@case("RDMA writes with immediate data: a receive is taken, after the data")
+@case("RDMA writes with immediate data use a receive after the data")
 def write_imm(ad):
     a, b = pair(ad, size=131072)
     a.fill(pattern(100000))
@@ -315,7 +315,7 @@ def write_imm(ad):
     b.quiet()
 
 
-@case("unsolicited writes: no receive is taken")
+@case("unsolicited writes use no receive")
 def unsolicited(ad):
     a, b = pair(ad, peer={"flags": 4, "rq_depth": 0})
     a.fill(pattern(100))
@@ -329,7 +329,7 @@ def unsolicited(ad):
     equal(cqe.src_qpn, a.qp.qpn)
 
 
-@case("RDMA needs an AH for the requester at the target: 14")
+@case("RDMA requires an AH for the requester at the target: 14")
 def unknown_peer(ad):
     other = adapter("test2")
     try:
@@ -346,7 +346,7 @@ def unknown_peer(ad):
         other.remove()
 
 
-@case("UD: 40 bytes before the data; what cannot be received is lost in silence")
+@case("UD: 40 bytes before the data; messages are dropped silently")
 def datagrams(ad):
     a, b = pair(ad, kind=efa.UD)
     b.fill(b"\xff" * 16384)
@@ -381,7 +381,7 @@ def sub_cqs(ad):
     ends = [End(host, cqs=cqs) for _ in range(6)]
     equal([end.qp.send_sub for end in ends], [0, 1, 2, 3, 0, 1])
     equal([end.qp.recv_sub for end in ends], [0, 1, 2, 3, 0, 1])
-    # Laps of a part are its own.
+    # Each sub-CQ has its own lap count.
     for turn in range(3):
         for i, end in enumerate(ends):
             end.peer = ends[(i + turn) % 6]
@@ -409,7 +409,7 @@ def laps(ad):
             equal(b.data(1), bytes((i,)))
 
 
-@case("one doorbell for many entries, around the end of the ring")
+@case("one doorbell for many entries, across the end of the ring")
 def batches(ad):
     a, b = pair(ad)
     for batch in 16, 5, 16, 11, 1, 16:
@@ -424,12 +424,12 @@ def batches(ad):
             equal(b.data(8, i * 8), pattern(8, i))
 
 
-@case("a receiver that is not ready: as many retries as the QP has, or without end")
+@case("a receiver that is not ready: limited or unlimited retries")
 def rnr(ad):
     a, b = pair(ad, peer={"rnr": 3})
     c = End(a.host)
     c.peer, b.peer = b, c
-    # One that waits holds up no other.
+    # A waiting request does not delay others.
     a.send_inline(b"wait", number=1)
     c.recv()
     a.send_inline(b"pass", number=2, to=a.to(qpn=c.qp.qpn))
@@ -442,14 +442,14 @@ def rnr(ad):
     b.send_inline(b"three times")
     b.sent(status=p.RNR)
     c.quiet()
-    # A receive comes in between.
+    # A receive is posted between the retries.
     b.send_inline(b"in time")
     c.recv()
     b.sent()
     c.received(0, 7)
 
 
-@case("what a request waits for goes away")
+@case("objects of a waiting request are destroyed")
 def lost_while_waiting(ad):
     a, b = pair(ad)
     more = efa.Mr(a.device, a.device.alloc(4096), 4096, a.host.pd)
@@ -470,7 +470,7 @@ def lost_while_waiting(ad):
     a.sent(3, status=p.BAD_QPN)
 
 
-@case("ERR: all that is posted is flushed, and what is posted later")
+@case("ERR: all requests are flushed, including those posted later")
 def flush(ad):
     a, b = pair(ad)
     for i in range(3):
@@ -489,7 +489,7 @@ def flush(ad):
     b.recv()
     b.quiet()
     a.quiet()
-    # It can be used again, with rings that begin at 0.
+    # The QP can be used again after RESET, with rings that begin at 0.
     equal(a.qp.go(efa.RESET, efa.ERR), 0)
     a.qp.pi = a.qp.rpi = 0
     a.to_state(efa.RTS)
@@ -498,7 +498,7 @@ def flush(ad):
     b.received(0, 5)
 
 
-@case("RESET: nothing is completed, old doorbells count for nothing")
+@case("RESET: no request completes, and old doorbells are discarded")
 def to_reset(ad):
     a, b = pair(ad)
     for i in range(5):
@@ -517,7 +517,7 @@ def to_reset(ad):
     b.received(0, 3)
 
 
-@case("nothing after DESTROY_QP")
+@case("no completions after DESTROY_QP")
 def destroyed(ad):
     a, b = pair(ad)
     c = End(a.host)
@@ -527,14 +527,14 @@ def destroyed(ad):
             a.send_inline(b"waits", number=i)
             a.recv(number=i)
         a.quiet()
-        # Both at once, so that no flush comes first unless it was asked for.
+        # In RTS, the QP is destroyed with outstanding requests; in ERR, after they were flushed.
         if state == efa.ERR:
             equal(a.qp.go(efa.ERR, efa.RTS), 0)
             for i in range(4):
                 a.sent(i, status=p.FLUSHED)
                 a.received(i, status=p.FLUSHED)
         equal(a.qp.destroy(), 0)
-        # Doorbells of before, and senders that do not know.
+        # Old doorbells, and messages to the destroyed QP.
         a.device.write32(a.qp.sq_db, a.qp.pi + 1, efa.DOORBELLS)
         a.device.write32(a.qp.rq_db, a.qp.rpi + 1, efa.DOORBELLS)
         c.send_inline(b"who?")
@@ -550,7 +550,7 @@ def destroyed(ad):
         b.received(0, 3)
 
 
-@case("SQD: what has begun ends, nothing is begun, receives go on")
+@case("SQD: started requests complete, no others start, receives continue")
 def draining(ad):
     a, b = pair(ad)
     b.peer = a
@@ -575,7 +575,7 @@ def draining(ad):
     b.received(2, 5)
 
 
-@case("completion events: armed, once for each arm, lost by no index")
+@case("completion events: exactly one for each arm, not lost by an index update")
 def events(ad):
     host = Host(ad.plug().init())
     eq = host.device.create_eq(depth=4)
@@ -600,7 +600,7 @@ def events(ad):
     talk()
     a.quiet()
     equal(eq.peek(), None, "an event that was not asked for")
-    # Over several laps of the EQ; an arm finds entries, or waits for them.
+    # Several laps of the EQ; an arm finds entries or waits for them.
     for turn in range(10):
         if turn % 2:
             cq.doorbell(arm=True)
@@ -615,7 +615,7 @@ def events(ad):
         a.quiet()
         equal(eq.peek(), None, "one for each arm")
         cq.doorbell()
-    # An index that follows at once takes nothing back.
+    # An index update after the arm does not cancel the arm.
     cq.doorbell(arm=True)
     cq.doorbell()
     talk()
@@ -623,7 +623,7 @@ def events(ad):
     pci.wait_until(lambda: host.device.read32(efa.MSIX_PENDING) & 2, "vector 1")
 
 
-@case("peers that are gone: 13 if they had answered, else 15; others are served")
+@case("vanished peers: 13 after earlier responses, otherwise 15; others are served")
 def gone(ad):
     other = adapter("test2")
     try:
@@ -662,7 +662,7 @@ def regions(ad):
         a.read(a.mr.sge(0, 20000), (20000, keys[1], whole))
         a.sent(op=p.READ)
         equal(a.data(20000), pattern(20000))
-    # Backwards, so that an order that is wrong is seen.
+    # In reverse order, so that a wrong order is detected.
     frames = [block.addr + 4096 * i for i in range(4, -1, -1)]
     data = b"".join(block[4096 * i:4096 * i + 4096] for i in range(4, -1, -1))
     payload, first, second = dev.alloc(4096), dev.alloc(4096), dev.alloc(4096)

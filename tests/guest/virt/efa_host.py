@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: whether what a driver has said of the host (hw 5.8) is so, as a virtual adapter got it.
+"""In the guest: checks the host info (hw 5.8) that a virtual adapter has received from its driver.
 
-Usage: efa_host.py FOLDER, that of the adapter in configfs"""
+Usage: efa_host.py FOLDER (of the adapter in configfs)"""
 
 import os
 import re
@@ -19,7 +19,7 @@ def read(name):
 
 
 def number_of(host):
-    """As in LINUX_VERSION_CODE. Debian's release has the patch level only on some kernels, its version always."""
+    """Returns LINUX_VERSION_CODE. With Debian, only the version always contains the patch level."""
     found = re.search(r"Debian (\d+)\.(\d+)\.(\d+)", host.version) or \
         re.match(r"(\d+)\.(\d+)(?:\.(\d+))?", host.release)
     major, minor, patch = (int(part or 0) for part in found.groups())
@@ -43,7 +43,7 @@ def main():
     host = os.uname()
     assert text(release) == host.release, release
     assert system == 0, f"operating system {system}"
-    # Cut off.
+    # The field may truncate the version.
     assert text(version)[:31] == host.version[:31], version
     assert number == number_of(host), hex(number)
     assert bdf == bdf_of(read("address")), hex(bdf)

@@ -18,7 +18,7 @@ KEY = 0x11223344
 
 
 class Host:
-    """A function with a PD, a UAR, and an AH for each function that it knows."""
+    """A function with a PD, a UAR, and an AH for each peer function."""
 
     def __init__(self, device):
         self.device = device
@@ -33,7 +33,7 @@ class Host:
 
 
 class End:
-    """A QP in RTS, unless state says otherwise; cqs: of another end."""
+    """A QP, by default in RTS; cqs: use the CQs of this end."""
 
     def __init__(self, host, size=32768, state=efa.RTS, qkey=KEY, rnr=None, words=8, src=True,
                  cqs=None, rights=7, **kwargs):
@@ -60,7 +60,7 @@ class End:
         return self.block[offset:offset + length]
 
     def to(self, qpn=None, ah=None, qkey=None):
-        """Where a work request goes: to the peer, or elsewhere."""
+        """Returns the destination of a work request, by default the peer."""
         return (self.peer.qp.qpn if qpn is None else qpn,
                 self.host.ah(self.peer.host) if ah is None else ah,
                 self.peer.qkey if qkey is None else qkey)
@@ -106,7 +106,7 @@ class End:
         return cqe
 
     def quiet(self):
-        """Nothing was completed: two commands later, so the device had its go."""
+        """Checks that no request has completed; two commands first give the device time to complete one."""
         for _ in range(2):
             equal(self.device.get_feature(1)[0], 0)
         got = [ring.peek() for cq in (self.scq, self.rcq) for ring in cq.subs]
@@ -114,7 +114,7 @@ class End:
 
 
 def pair(ad, params=None, peer=None, **kwargs):
-    """Two ends that know each other, on one adapter; peer: what differs in the second."""
+    """Returns two ends on one adapter, each the peer of the other; peer: arguments that differ for the second."""
     host = Host(ad.plug(**(params or {})).init())
     a = End(host, **kwargs)
     b = End(host, **{**kwargs, **(peer or {})})
@@ -123,7 +123,7 @@ def pair(ad, params=None, peer=None, **kwargs):
 
 
 def far_pair(ad, other, **kwargs):
-    """The same on two adapters."""
+    """Returns such ends on two adapters."""
     a, b = (End(Host(x.plug().init()), **kwargs) for x in (ad, other))
     a.peer, b.peer = b, a
     return a, b

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An EFA driver in user space, as raw as it gets: registers, rings, commands, queues.
+"""A minimal EFA driver in user space: registers, rings, commands, queues.
 
-Written from the hardware interface, with no line from a kernel driver, so that the
-device model meets a client with other habits. It needs root and a free function."""
+Written from the hardware interface, without code from a kernel driver, so that the
+device model is tested with a different client. Requires root and a function without a
+driver."""
 
 import struct
 
@@ -39,7 +40,7 @@ class Refused(Exception):
 
 
 class Ring:
-    """Consumer of a ring with phases; at: of the byte that has it, in an entry."""
+    """Consumer of a ring with phases; at: offset of the byte with the phase in an entry."""
 
     def __init__(self, block, depth, size, at):
         self.block, self.depth, self.size, self.at = block, depth, size, at
@@ -62,7 +63,7 @@ class Ring:
 
 
 class Device(Function):
-    """One function."""
+    """One PCI function."""
 
     def __init__(self, address):
         super().__init__(address, (REGS, LLQ, DOORBELLS))
@@ -76,14 +77,14 @@ class Device(Function):
         self.write32(reg, addr & 0xffffffff)
 
     def ask(self, reg):
-        """Asks for a register's value; the request's number."""
+        """Requests the value of a register. Returns the number of the request."""
         self.seq = self.seq % 0xffff + 1
         self.resp.set64(0, self.seq + 0x9a & 0xffff)
         self.write32(READ, reg << 16 | self.seq)
         return self.seq
 
     def read(self, reg, limit=30):
-        """Its value, of which no load is ever made."""
+        """Returns the value of a register, which is never read by MMIO."""
         number = self.ask(reg)
         wait_until(lambda: self.resp.u64(0) & 0xffff == number, f"register {reg:#x}", limit)
         answer = self.resp.u64(0)
@@ -124,7 +125,7 @@ class Device(Function):
     # Commands
 
     def post(self, opcode, body=b"", flags=0, number=None, ring=True):
-        """Puts a command into the queue, with garbage behind it; its number."""
+        """Puts a command into the queue. Returns its number."""
         number = self.pi * 37 & 0xfff if number is None else number
         phase = 0 if self.pi & self.depth else 1
         at = (self.pi & (self.depth - 1)) * 64
@@ -137,27 +138,27 @@ class Device(Function):
         return number
 
     def completion(self, limit=30):
-        """(number, status, response)"""
+        """Returns (number, status, response)."""
         entry = self.acq.wait("a completion of a command", limit)
         number, status = struct.unpack("<HB", entry[:3])
         return number, status, entry[8:]
 
     def command(self, opcode, body=b"", **kwargs):
-        """(status, response)"""
+        """Returns (status, response)."""
         number = self.post(opcode, body, **kwargs)
         answer = self.completion()
         assert answer[0] == number, f"completion of {answer[0]}, not {number}"
         return answer[1:]
 
     def must(self, opcode, body=b"", **kwargs):
-        """The response of a command that succeeds."""
+        """Returns the response of a command, which must succeed."""
         status, answer = self.command(opcode, body, **kwargs)
         if status:
             raise Refused(status)
         return answer
 
     def number(self, opcode, body=b""):
-        """The number that a command gives."""
+        """Returns the number that a command returns."""
         return struct.unpack("<H", self.must(opcode, body)[:2])[0]
 
     def get_feature(self, feature):
@@ -180,7 +181,7 @@ class Device(Function):
         return self.number(ALLOC_UAR)
 
     def drop(self, opcode, number, second=0):
-        """Ends a PD, UAR, CQ, EQ, or an AH of the PD second; the status."""
+        """Destroys a PD, UAR, CQ, EQ, or an AH of the PD second. Returns the status."""
         return self.command(opcode, struct.pack("<HH", number, second))[0]
 
     def create_ah(self, gid, pd):
@@ -195,7 +196,7 @@ class Device(Function):
         return ring
 
     def reg_mr_raw(self, pd, pages, length, iova, shift=12, rights=7, flags=0):
-        """pages: the 32 bytes of the list; the status and (lkey, rkey)."""
+        """pages: the 32 bytes of the list. Returns the status and (lkey, rkey)."""
         status, answer = self.command(
             REG_MR, struct.pack("<HH32sQBBHIQ", pd, 0, pages, length, shift, rights, 0, 0, iova),
             flags=flags)
@@ -206,7 +207,7 @@ class Device(Function):
 
 
 class Mr:
-    """A region of memory: inline list of pages, or a direct one."""
+    """A memory region with an inline or direct page list."""
 
     def __init__(self, device, block, size, pd, rights=7, iova=None):
         self.block, self.size, self.device = block, size, device
@@ -276,7 +277,7 @@ class Cq:
 
 
 class Qp:
-    """Its rings; wr() and recv() post, unless it is told not to ring."""
+    """A QP and its rings; wr() and recv() ring the doorbell unless ring is false."""
 
     def __init__(self, device, pd, uar, scq, rcq, kind=SRD, sq_depth=16, rq_depth=16, wqe=64,
                  flags=0, recv_sge=1):
@@ -303,7 +304,7 @@ class Qp:
         return self.modify(mask, state, current, **kwargs)
 
     def query(self):
-        """(state, qkey, psn, draining, rnr)"""
+        """Returns (state, qkey, psn, draining, rnr)."""
         status, answer = self.device.command(QUERY_QP, struct.pack("<I", self.handle))
         return status or struct.unpack("<IIIBB", answer[:14])
 
@@ -311,7 +312,7 @@ class Qp:
         return self.device.command(DESTROY_QP, struct.pack("<I", self.handle))[0]
 
     def wr(self, op, to, data, count, number=0, imm=None, inline=False, ring=True):
-        """One entry; to: (QPN, AH, Q_Key), data follows the metadata."""
+        """Posts an entry; to: (QPN, AH, Q_Key); data follows the metadata."""
         control = op | 1 << 7 | (imm is not None) << 4 | inline << 5
         phase = self.pi // self.sq_depth & 1
         entry = struct.pack("<HBBHHIHBBI12x", number, control, 0x1c | phase, to[0], count,
@@ -327,7 +328,7 @@ class Qp:
         self.device.write32(self.sq_db, self.pi, DOORBELLS)
 
     def recv(self, *sges, number=0, ring=True):
-        """One receive of so many elements: (length, lkey, address)."""
+        """Posts a receive with these elements: (length, lkey, address)."""
         for i, (length, lkey, address) in enumerate(sges):
             last = i == len(sges) - 1
             at = (self.rpi & (self.rq_depth - 1)) * 16

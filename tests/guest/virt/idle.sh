@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What virtual adapters cost that have nothing to do.
+# CPU time of idle virtual adapters.
 
 model_ticks() {
 	pgrep '^eadm_virt' | sed 's|.*|/proc/&/stat|' | xargs cat |
 		awk '{ n += $14 + $15 } END { print n }'
 }
 
-# idle_cost ADAPTERS: below 2 % of a CPU each? Ticks are hundredths of a second. A kernel that
-# checks itself takes that many times as long as it wants patience.
+# idle_cost ADAPTERS: each adapter uses less than 2 % of a CPU. Ticks are hundredths of a second. On a
+# debug kernel, the limit is multiplied by EADM_PATIENCE.
 idle_cost() {
 	local begin end from to
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Life of virtual adapters without a driver, in the guest: prints TAP lines.
+# Tests the life cycle of virtual adapters without a driver, in the guest: prints TAP lines.
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/virt/idle.sh
@@ -27,7 +27,7 @@ functions() {
 	lspci -D -d 1ded:107f | cut -d' ' -f1
 }
 
-# As firmware would have set it up, and as a real function looks.
+# The function is configured as by firmware, and looks like a real one.
 looks_real() {
 	local out want
 
@@ -43,7 +43,7 @@ looks_real() {
 	rmdir $config/a
 }
 
-# Out of sight, out of mind: addresses stay, whoever asks the bus again.
+# After removal and rescan, the function has the same addresses.
 remove_rescan() {
 	local address before
 
@@ -68,7 +68,7 @@ many() {
 		want+=${want:+$'\n'}$(printf 'eda%s:00:00.0' $i)
 	done
 	same "$want" "$(functions)" || return 1
-	# Neither in the order they came nor the reverse.
+	# Neither in the order of creation nor in the reverse order.
 	for i in 3 4 0 9 f e 7 5 1 8 c a b 2 d 6; do
 		rmdir "$config/n$i" || return 1
 	done
@@ -91,7 +91,7 @@ cycles() {
 	same "$before" "$(memory_map)"
 }
 
-# The description is the anchor: no unload while there is one.
+# The module cannot be unloaded while an adapter is configured.
 unload() {
 	local before
 
@@ -106,7 +106,7 @@ module() {
 	echo /run/vm/ctl/eadm_virt.ko
 }
 
-# A file that is open while its adapter goes.
+# Files of an adapter stay open while it is removed.
 open_files() {
 	plug a || return 1
 	exec 5<$config/a/state 6<$config/a/fault/stall/count 7<>$config/a/live
@@ -123,9 +123,9 @@ three_idle() {
 unplug_all
 check "lspci shows a real function" looks_real
 check "removal and rescan on PCI find the same function" remove_rescan
-check "16 adapters come and go in any order" many
-check "100 cycles leave the memory map as it was" cycles
-check "files open while an adapter goes" open_files
-check "no unload under an adapter" unload
+check "16 adapters are added and removed in any order" many
+check "100 cycles do not change the memory map" cycles
+check "files can be open while an adapter is removed" open_files
+check "the module cannot be unloaded while an adapter exists" unload
 check "an idle adapter costs less than 2 % of a CPU" three_idle
 tap_end

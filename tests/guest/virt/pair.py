@@ -32,7 +32,7 @@ def sgl(*elements):
 
 
 class Mr:
-    """A region of memory with keys; va is where it begins for requests."""
+    """A region of memory with keys; va is its start address in requests."""
 
     def __init__(self, device, index, block, length, va=None, pd=PD,
                  rights=ALL, key=0):
@@ -60,7 +60,7 @@ class Mr:
 
 
 class End:
-    """A QP with CQs of its own and one buffer."""
+    """A QP with its own CQs and one buffer."""
 
     def __init__(self, device, number, size=16384, pd=PD, cq_log2=10,
                  **kwargs):
@@ -155,7 +155,7 @@ class End:
         return cqe
 
     def quiet(self):
-        """Nothing was completed: a command later, so the device had its go."""
+        """Checks that no request has completed; a command first gives the device time to complete one."""
         equal(self.device.command(raw.COMMON, raw.QUERY_FW_INFO)[0], 0)
         equal((self.scq.get(), self.rcq.get()), (None, None), "completions")
 
@@ -178,7 +178,7 @@ def start(device):
 
 
 def connect(a, b, ip_a=0x0a4d0001, ip_b=0x0a4d0101, port_a=40000, port_b=7174):
-    """Both ends to RTS, b first as the passive side."""
+    """Moves both ends to RTS, first b as the passive side."""
     rts(b, a, ip_b, ip_a, port_b, port_a)
     rts(a, b, ip_a, ip_b, port_a, port_b)
 
@@ -190,7 +190,7 @@ def rts(end, other, ip, other_ip, port, other_port, cookie=None):
 
 
 def pair(ad, number=5, **kwargs):
-    """Two connected ends on one adapter."""
+    """Returns two connected ends on one adapter."""
     device = ad.device or start(ad.plug())
     a, b = End(device, number, **kwargs), End(device, number + 1, **kwargs)
     connect(a, b, port_a=40000 + number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What raw drivers in user space have in common: a function, and memory for it."""
+"""Common parts of raw drivers in user space: a PCI function, and memory for it."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ SOL_PACKET, PACKET_RX_RING = 263, 5
 
 
 class Timeout(Exception):
-    """The device did not answer."""
+    """The device did not respond."""
 
 
 def wait_until(condition, what, limit=30):
@@ -61,7 +61,7 @@ class Memory:
 
 
 class Block:
-    """A piece of it; addresses are the device's."""
+    """A part of the memory; addresses are those of the device."""
 
     def __init__(self, memory, start, size):
         self.memory, self.start, self.size = memory, start, size
@@ -94,7 +94,7 @@ class Block:
 
 
 class Function:
-    """One function; bars: those that it has, by number."""
+    """One PCI function; bars: dictionary of its BARs by number."""
 
     def __init__(self, address, bars):
         self.address = address
@@ -129,9 +129,9 @@ class Function:
 
     @contextlib.contextmanager
     def resetting_function(self, least):
-        """A function reset that takes so many seconds at least: over at the end of the block.
+        """Resets the function during a with statement; this takes at least the given number of seconds.
 
-        Until then, user space cannot read config space."""
+        Meanwhile, user space cannot read config space."""
         begin = time.monotonic()
         thread = threading.Thread(target=self.reset_function)
         thread.start()

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An ERDMA driver in user space, as raw as it gets: registers, rings, commands.
+"""A minimal ERDMA driver in user space: registers, rings, commands.
 
-Written from the hardware interface, with no line from the kernel driver, so
-that the device model meets a client with other habits. It needs root, a free
-function (no driver bound).
+Written from the hardware interface, without code from the kernel driver, so
+that the device model is tested with a different client. Requires root and a
+function without a driver.
 """
 
 import ctypes
@@ -65,7 +65,7 @@ class Cqe:
 
 
 class Device(Function):
-    """One function."""
+    """One PCI function."""
 
     def __init__(self, address, slot=128):
         super().__init__(address, (0, 2))
@@ -79,7 +79,7 @@ class Device(Function):
     def write64(self, reg, value):
         ctypes.c_uint64.from_buffer(self.bars[0], reg).value = value
 
-    # Start and end
+    # Start and stop
 
     def prepare(self, depth=None, eq_depth=128, aeq_depth=256):
         """Allocates the queues and writes their registers (hw 2.3)."""
@@ -116,7 +116,7 @@ class Device(Function):
     # Commands
 
     def post(self, sub, opcode, body=b"", wqebbs=None, index=None, ring=True):
-        """Puts a command into the queue; rest of the slot is garbage."""
+        """Puts a command into the queue; the rest of the slot is garbage."""
         wqebbs = wqebbs or self.wqebbs
         at = (self.pi & (self.depth - 1)) * 32
         garbage = bytes((0xa5,)) * (wqebbs * 32)
@@ -143,7 +143,7 @@ class Device(Function):
         return word[0] & 0xff, word[2] | word[3] << 32, word[4] | word[5] << 32
 
     def command(self, sub, opcode, body=b"", **kwargs):
-        """Runs a command, polled: (syndrome, response 0, response 1)."""
+        """Runs a command and polls. Returns (syndrome, response 0, response 1)."""
         return self.completion(self.post(sub, opcode, body, **kwargs))
 
     def arm(self):
@@ -183,7 +183,7 @@ class Device(Function):
     def reg_mr(self, index, entries, length, start=0, pd=3, key=0, kind=0,
                valid=1, rights=0x1f, shift=12, level=0, version=0, count=None,
                mtt_shift=12):
-        """Registers; entries: page addresses, or the table's for level > 0."""
+        """Registers an MR; entries: addresses of pages, or that of the table for level > 0."""
         count = len(entries) if count is None else count
         cfg0 = valid << 31 | version << 28 | key << 20 | index
         cfg1 = pd << 12 | kind << 6 | rights << 1
@@ -210,7 +210,7 @@ class Device(Function):
 
 
 class Cq:
-    """Its doorbell record holds anything while the device creates it."""
+    """A CQ. record: content of its doorbell record while the device creates it."""
 
     def __init__(self, device, cqn, log2=6, eqn=1, block=None, direct_bit=0,
                  record=0):
@@ -280,7 +280,7 @@ class Qp:
                                    struct.pack("<I", self.qpn))[0]
 
     def post_raw(self, opcode, body, sgl_len=0, flags=0, ring=True):
-        """One send queue entry; body follows the header. Its first index."""
+        """Posts a send queue entry; body follows the header. Returns its first index."""
         count = -(-(8 + len(body)) // 32)
         header = sgl_len << 56 | (count - 1) << 52 | self.qpn << 32 | \
             opcode << 27 | flags | (self.pi + count) & 0xffff
@@ -304,7 +304,7 @@ class Qp:
         at = (self.rpi & self.rq_depth - 1) * 32
         first = self.rpi
         self.rpi = (self.rpi + 1) & 0xffff
-        # The second 16 bits are not written by drivers.
+        # Drivers do not write the second 16 bits.
         word = self.qpn << 32 | 0xbeef << 16 | self.rpi
         self.rq[at:at + 32] = struct.pack("<QQQII", word, 0x77, addr, length,
                                           lkey)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Test cases in the guest: TAP lines, a fresh adapter for each."""
+"""Test cases in the guest: prints TAP lines; each case has a new adapter."""
 
 import os
 import sys
@@ -28,9 +28,9 @@ def equal(got, want, what=""):
 
 
 class Adapter:
-    """An adapter in configfs; plug() gives the function on PCI: make(address, ...).
+    """An adapter in configfs; plug() returns its PCI function: make(address, ...).
 
-    fixed: parameters that it has in all its lives."""
+    fixed: parameters for each plug()."""
 
     def __init__(self, family, name, make, **fixed):
         self.path, self.make, self.fixed = f"{CONFIG}/{family}/{name}", make, fixed
@@ -46,7 +46,7 @@ class Adapter:
             file.write(str(value))
 
     def plug(self, options=None, **params):
-        """Plugs in afresh, with parameters; options are the driver's."""
+        """Unplugs the adapter and plugs it in with parameters; options are passed to the driver."""
         self.unplug()
         for name, value in {**self.fixed, **params}.items():
             self.write(name, value)
@@ -55,7 +55,7 @@ class Adapter:
         return self.device
 
     def unplug(self):
-        """Takes the function away first: it uses the device's memory."""
+        """Removes the function before freeing the driver's memory, which the function uses."""
         self.write("live", 0)
         if self.device:
             self.device.close()
@@ -71,7 +71,7 @@ class Adapter:
 
 
 def run(names, make):
-    """Runs the cases whose function is named, or all; the exit status."""
+    """Runs the cases with these function names, or all. Returns the exit status."""
     failed = 0
     for name, function in cases:
         if names and function.__name__ not in names:
