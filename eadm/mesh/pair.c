@@ -128,6 +128,9 @@ static int make(struct run *run, uint32_t depth)
 	const struct pair *pair = run->pair;
 	enum exchange_reason reason;
 
+	if (is_managed(run) && pair->start->ud)
+		return link_fail(&run->link,
+				 "adapters that require rdma_cm have no UD queue pairs");
 	if (is_managed(run)) {
 		run->managed = (struct managed){
 			.link = &run->link, .first = pair->first,
@@ -140,6 +143,7 @@ static int make(struct run *run, uint32_t depth)
 		return 0;
 	}
 	run->endpoint.adapter = pair->adapter->adapter;
+	run->endpoint.adapter.ud = pair->start->ud;
 	run->link.endpoint = &run->endpoint;
 	if (endpoint_make(&run->link, pair->start->size, SHARED, depth, &reason))
 		return -1;

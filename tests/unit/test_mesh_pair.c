@@ -19,6 +19,7 @@ static struct {
 } script;
 static uint8_t step;			/* views so far */
 static bool managed, second;		/* the adapter needs rdma_cm; the peer is first */
+static bool ud;
 static unsigned int posted;		/* in the step of small messages */
 
 struct verbs verbs;
@@ -69,6 +70,8 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared, uint32_t de
 {
 	(void)shared;
 	(void)reason;
+	if (link->endpoint && link->endpoint->adapter.ud != ud)
+		return link_fail(link, "wrong type");
 	send_cq.context = recv_cq.context = &context;
 	link->send_cq = &send_cq;
 	link->recv_cq = &recv_cq;
@@ -189,7 +192,7 @@ static struct edge out, in;
 
 static double run(void)
 {
-	static const struct start start = { .count = 1, .size = 4096 };
+	const struct start start = { .count = 1, .size = 4096, .ud = ud };
 	static struct test test;
 	const struct rail rail = { .adapter.needs_cm = managed };
 	const struct pair pair = {
@@ -275,5 +278,17 @@ int main(void)
 	run();
 	ok(failed(&out) && failed(&in),
 	   "and without an answer, both directions have failed");
+
+	script.theirs_ok = script.theirs_received = true;
+	ud = true;
+	run();
+	ok(!posted && !out.reached && !in.reached && out.cause == CAUSE_ADAPTER &&
+	   in.cause == CAUSE_ADAPTER && out.from_blamed && in.to_blamed,
+	   "an adapter that requires rdma_cm has no UD queue pairs");
+
+	managed = false;
+	run();
+	ok(posted == 1 && works(&out, false) && works(&in, false),
+	   "another one gets one on request");
 	return done();
 }
