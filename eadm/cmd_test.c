@@ -36,6 +36,8 @@ static const struct option_def options[] = {
 	  "mesh: secret shared by all ranks (default: $EADM_MESH_SECRET)" },
 	{ OPT_RAILS, 0, "rails", NULL, WORDS_NONE,
 	  "mesh: test adapter i with adapter i only" },
+	{ OPT_UD, 0, "ud", NULL, WORDS_NONE,
+	  "mesh: use UD queue pairs instead of those of the adapter" },
 	{ OPT_BANDWIDTH, 0, "bandwidth", NULL, WORDS_NONE,
 	  "mesh: measure the bandwidth of each direction, too" },
 	{ OPT_WAIT, 0, "wait", "TIME", WORDS_ANY,
