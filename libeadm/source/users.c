@@ -296,7 +296,7 @@ static void put_user(struct eadm_answer *answer, const char *pid,
 }
 
 /* Kernel threads have neither a command line nor files. */
-static bool is_process(const struct eadm_ctx *ctx, const char *pid)
+static bool has_command(const struct eadm_ctx *ctx, const char *pid)
 {
 	char line[4];
 
@@ -304,29 +304,82 @@ static bool is_process(const struct eadm_ctx *ctx, const char *pid)
 			      pid) && *line;
 }
 
+/* Sorted. */
+struct threads {
+	unsigned int *pid;
+	size_t n, max;
+};
+
+static int by_pid(const void *a, const void *b)
+{
+	const unsigned int *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Kernel threads are children of PID 2, unless that is a process of a PID namespace. Large
+ * machines have thousands of them; without this list, a file of each is read.
+ */
+static void list_kernel_threads(const struct eadm_ctx *ctx, struct threads *threads)
+{
+	FILE *file = NULL;
+	unsigned int pid;
+	int fd;
+
+	if (has_command(ctx, "2"))
+		return;
+	fd = eadm_root_open(ctx, O_RDONLY, "/proc/2/task/2/children");
+	if (fd >= 0)
+		file = fdopen(fd, "r");
+	if (!file) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while (fscanf(file, "%u", &pid) == 1 && grow(threads->pid, threads->n, threads->max))
+		threads->pid[threads->n++] = pid;
+	fclose(file);
+	if (threads->n > 1)
+		qsort(threads->pid, threads->n, sizeof(*threads->pid), by_pid);
+}
+
+static bool is_process(const struct eadm_ctx *ctx, const struct threads *threads,
+		       const char *name)
+{
+	unsigned int pid = strtoul(name, NULL, 10);
+
+	if (!threads->n)
+		return has_command(ctx, name);
+	return !bsearch(&pid, threads->pid, threads->n, sizeof(pid), by_pid);
+}
+
 static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 {
 	DIR *dir = eadm_root_dir(answer->ctx, "/proc");
+	struct threads threads = { 0 };
 	const struct dirent *entry;
 	uint32_t hidden = 0;
 	struct user user;
 	size_t at;
 	int found;
 
+	list_kernel_threads(answer->ctx, &threads);
 	while (dir && (entry = readdir(dir))) {
 		if (*entry->d_name < '1' || *entry->d_name > '9' ||
-		    !is_process(answer->ctx, entry->d_name))
+		    !is_process(answer->ctx, &threads, entry->d_name))
 			continue;
 		memset(&user, 0, sizeof(user));
 		found = read_maps(answer->ctx, entry->d_name, &user);
 		if (found > 0 &&
 		    read_files(answer->ctx, entry->d_name, sockets, &user))
 			put_user(answer, entry->d_name, &user);
-		else if (found)
+		else if (found && has_command(answer->ctx, entry->d_name))
 			hidden++;
 	}
 	if (dir)
 		closedir(dir);
+	free(threads.pid);
 	if (!hidden)
 		return;
 	at = eadm_answer_row(answer, NULL);
