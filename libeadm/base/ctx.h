@@ -66,6 +66,12 @@ struct eadm_ctx {
 		int ended;
 		uint64_t time;
 	} verbs;
+	/* Processes without libibverbs, sorted, and when they were read. */
+	struct pids {
+		unsigned int *pid;
+		size_t n, max;
+	} without_verbs;
+	uint64_t without_verbs_time;
 	/* Generic netlink families found so far; see eadm_ask_family(). */
 	struct {
 		const char *name;

@@ -22,6 +22,8 @@
 #include "model/fields.h"
 
 #define ESTABLISHED 1
+/* Two snapshots of a diagnosis are a second apart by default. */
+#define FRESH_NS 2000000000ULL
 
 struct moved {
 	uint64_t inode, tx, rx;
@@ -304,12 +306,6 @@ static bool has_command(const struct eadm_ctx *ctx, const char *pid)
 			      pid) && *line;
 }
 
-/* Sorted. */
-struct threads {
-	unsigned int *pid;
-	size_t n, max;
-};
-
 static int by_pid(const void *a, const void *b)
 {
 	const unsigned int *x = a, *y = b;
@@ -321,7 +317,7 @@ static int by_pid(const void *a, const void *b)
  * Kernel threads are children of PID 2, unless that is a process of a PID namespace. Large
  * machines have thousands of them; without this list, a file of each is read.
  */
-static void list_kernel_threads(const struct eadm_ctx *ctx, struct threads *threads)
+static void list_kernel_threads(const struct eadm_ctx *ctx, struct pids *threads)
 {
 	FILE *file = NULL;
 	unsigned int pid;
@@ -344,38 +340,71 @@ static void list_kernel_threads(const struct eadm_ctx *ctx, struct threads *thre
 		qsort(threads->pid, threads->n, sizeof(*threads->pid), by_pid);
 }
 
-static bool is_process(const struct eadm_ctx *ctx, const struct threads *threads,
-		       const char *name)
+static bool is_in(const struct pids *pids, const char *name)
 {
 	unsigned int pid = strtoul(name, NULL, 10);
 
-	if (!threads->n)
-		return has_command(ctx, name);
-	return !bsearch(&pid, threads->pid, threads->n, sizeof(pid), by_pid);
+	return pids->n && bsearch(&pid, pids->pid, pids->n, sizeof(pid), by_pid);
+}
+
+/*
+ * Memory maps are most of the cost. A snapshot shortly after another one omits processes
+ * that did not have libibverbs then. The list is in order, because /proc is.
+ */
+static bool is_fresh(const struct eadm_ctx *ctx)
+{
+	return ctx->without_verbs.n && eadm_now(ctx) - ctx->without_verbs_time < FRESH_NS;
+}
+
+static void note_without_verbs(struct eadm_ctx *ctx, const char *name)
+{
+	struct pids *pids = &ctx->without_verbs;
+
+	/* Without the note, the process is read again. */
+	if (grow(pids->pid, pids->n, pids->max))
+		pids->pid[pids->n++] = strtoul(name, NULL, 10);
+}
+
+/* Returns false if the process may use RDMA and cannot be read. */
+static bool look_at_process(struct eadm_answer *answer, const char *name,
+			    const struct sockets *sockets, bool *may_have_verbs)
+{
+	struct user user = { 0 };
+	int found = read_maps(answer->ctx, name, &user);
+
+	*may_have_verbs = found;
+	if (!found)
+		return true;
+	if (found < 0 || !read_files(answer->ctx, name, sockets, &user))
+		return !has_command(answer->ctx, name);
+	put_user(answer, name, &user);
+	return true;
 }
 
 static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 {
-	DIR *dir = eadm_root_dir(answer->ctx, "/proc");
-	struct threads threads = { 0 };
+	struct eadm_ctx *ctx = answer->ctx;
+	DIR *dir = eadm_root_dir(ctx, "/proc");
+	bool fresh = is_fresh(ctx), may_have_verbs;
+	struct pids threads = { 0 };
 	const struct dirent *entry;
 	uint32_t hidden = 0;
-	struct user user;
 	size_t at;
-	int found;
 
-	list_kernel_threads(answer->ctx, &threads);
+	list_kernel_threads(ctx, &threads);
+	if (!fresh) {
+		ctx->without_verbs.n = 0;
+		ctx->without_verbs_time = eadm_now(ctx);
+	}
 	while (dir && (entry = readdir(dir))) {
 		if (*entry->d_name < '1' || *entry->d_name > '9' ||
-		    !is_process(answer->ctx, &threads, entry->d_name))
+		    is_in(&threads, entry->d_name) ||
+		    (!threads.n && !has_command(ctx, entry->d_name)) ||
+		    (fresh && is_in(&ctx->without_verbs, entry->d_name)))
 			continue;
-		memset(&user, 0, sizeof(user));
-		found = read_maps(answer->ctx, entry->d_name, &user);
-		if (found > 0 &&
-		    read_files(answer->ctx, entry->d_name, sockets, &user))
-			put_user(answer, entry->d_name, &user);
-		else if (found && has_command(answer->ctx, entry->d_name))
-			hidden++;
+		hidden += !look_at_process(answer, entry->d_name, sockets, &may_have_verbs);
+		if (!fresh && !may_have_verbs)
+			note_without_verbs(ctx, entry->d_name);
 	}
 	if (dir)
 		closedir(dir);
