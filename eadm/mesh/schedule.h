@@ -31,7 +31,8 @@ static inline uint32_t mesh_initiator(uint32_t a, uint32_t b)
 
 /*
  * Score of recently lost peers: after three losses in a row, or if more than one peer
- * in three is lost, the next loss is likely, and a short timeout is sufficient.
+ * in three is lost, the next loss is likely, and a short timeout is sufficient: a tenth, but
+ * at least MESH_SHORT_MS. Users of slow networks and busy hosts choose longer timeouts.
  */
 #define MESH_LOSSES	6
 #define MESH_MOST	8
@@ -47,8 +48,9 @@ static inline uint32_t mesh_losses(uint32_t losses, bool lost)
 /* Returns the timeout of a step of an adapter's test, in ms. */
 static inline uint32_t mesh_patience(uint32_t timeout, uint32_t losses)
 {
-	return losses >= MESH_LOSSES && timeout > MESH_SHORT_MS ? MESH_SHORT_MS :
-								  timeout;
+	uint32_t tenth = timeout / 10 > MESH_SHORT_MS ? timeout / 10 : MESH_SHORT_MS;
+
+	return losses >= MESH_LOSSES && timeout > tenth ? tenth : timeout;
 }
 
 #endif /* MESH_SCHEDULE_H */

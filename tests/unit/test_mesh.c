@@ -41,6 +41,9 @@ static void check_schedule(void)
 		good = good && is_tournament(n) && mesh_rounds(n) <= n;
 	ok(good, "each pair meets once, in at most as many rounds as hosts");
 	ok(is_tournament(1000) && mesh_rounds(1000) == 999, "with 1000 hosts, too");
+	ok(mesh_patience(10000, MESH_LOSSES - 1) == 10000 && mesh_patience(10000, MESH_LOSSES) == 1000 &&
+		   mesh_patience(30000, MESH_LOSSES) == 3000 && mesh_patience(500, MESH_LOSSES) == 500,
+	   "who lost many peers waits a tenth of the time, but at least a second");
 }
 
 /* ---- frames -------------------------------------------------------------------------- */

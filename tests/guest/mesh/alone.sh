@@ -5,7 +5,7 @@
 # shellcheck source=tests/guest/mesh/rxe-lib.sh
 . "$here/rxe-lib.sh"
 hosts=${argument:-64}
-COUNT=1 SIZE=2048 WAIT=600s
+COUNT=1 SIZE=2048 WAIT=600s TIMEOUT=30s
 
 # among NAME COMMAND...
 among() {
