@@ -273,7 +273,9 @@ static void mark_torn(struct client *client)
 	struct nlmsghdr *nlh = (void *)client->out;
 	int left = (int)client->out_len;
 
-	/* Records of the past are only appended. */
+	/*
+	 * Past commands and failures are only appended, so a dump of these is never torn.
+	 */
 	if (!request->generation)
 		request->generation = now + 1;
 	if (request->generation == now + 1 || request->object == EADM_OBJ_CMD ||

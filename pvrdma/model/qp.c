@@ -89,7 +89,7 @@ static int create_backend(struct model *m, const struct pvrdma_cmd_create_qp *cm
 	return m->ops->qp_create(m->port, &attr, qp, &qp->backend, &qp->qpn);
 }
 
-/* Before PVRDMA_VERSION_QP_HANDLE the QPN is the handle. */
+/* In interface versions before PVRDMA_VERSION_QP_HANDLE, the QPN is the handle. */
 static int take_handle(struct model *m, struct qp *qp)
 {
 	int64_t number;

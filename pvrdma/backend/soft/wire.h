@@ -65,7 +65,7 @@ struct wire_request {
 
 enum wire_kind {
 	WIRE_DONE,
-	/* "status" is that of the requester. */
+	/* "status" is the status of the requester's completion. */
 	WIRE_FAILED,
 	/* There is no receive; "timer" is the responder's RNR timer. */
 	WIRE_NOT_READY,

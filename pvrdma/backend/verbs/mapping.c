@@ -47,7 +47,10 @@ void mapping_room_exit(struct mapping_room *room)
 	pthread_mutex_destroy(&room->lock);
 }
 
-/* A single mapping never has to wait; the kernel may refuse it. */
+/*
+ * Waits for other mappings to end; a mapping never waits if it is the only one, even if
+ * the kernel may refuse it.
+ */
 static void take_room(struct mapping_room *room, uint32_t maps)
 {
 	pthread_mutex_lock(&room->lock);

@@ -76,7 +76,7 @@ static void end_first(struct verbs_qp *qp, const struct backend_wc *from)
 	tell(qp, posted.wr_id, &wc);
 }
 
-/* Completes the first requests that the device does not have. */
+/* Completes requests at the head of the queue that were not passed to the device. */
 static void settle(struct verbs_qp *qp)
 {
 	struct backend_wc wc = { .wc = { .status = IBV_WC_SUCCESS } };
