@@ -157,7 +157,7 @@ static void fill_outcome(const struct eadm_adapter *ad, const struct eadm_rec *r
 		SNAP_SET(s, cause, ad->ops->queue->cause_class(rec->syndrome));
 }
 
-/* Reading the record of the first timeout as an administrator releases the record. */
+/* If an administrator reads the record of the first timeout, the record is released. */
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {

@@ -49,7 +49,7 @@ static void watch_start(struct eadm_adapter *ad)
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
 }
 
-/* The watch may not have been started. */
+/* Called even if the watch was never started. */
 static void watch_stop(struct eadm_adapter *ad)
 {
 	cancel_delayed_work_sync(&ad->watch);

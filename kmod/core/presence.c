@@ -15,11 +15,11 @@
 #include "compat_kernel.h"
 #include "presence.h"
 
-/* Longer than a function normally takes to come back from a reset. */
+/* All reads together take longer than a function normally needs to come back from a reset. */
 #define READS		21
 #define READ_GAP_MS	50
 
-/* A transient error that is being handled does not count. */
+/* A transient error that is being handled does not count as a disconnection. */
 static bool is_disconnected(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->pdev->error_state) == pci_channel_io_perm_failure;

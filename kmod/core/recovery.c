@@ -38,7 +38,7 @@ static void end_epoch(struct eadm_adapter *ad)
  */
 void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 {
-	/* Before any issuer sees that its command was aborted. */
+	/* End the epoch before any issuer sees that its command was aborted. */
 	spin_lock_irq(&ad->lock);
 	end_epoch(ad);
 	spin_unlock_irq(&ad->lock);

@@ -179,7 +179,7 @@ static int mmap_bar(struct efa_ctx *ctx, struct vm_area_struct *vma, struct eadm
 {
 	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
 
-	/* The process would only see a dummy page; fail while an error can still be returned. */
+	/* The process would see only a dummy page; fail while an error can still be returned. */
 	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return -EIO;
 	return eadm_map_mmap(map, vma,

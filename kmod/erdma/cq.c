@@ -331,7 +331,7 @@ u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 	return seen + more;
 }
 
-/* Each request permits one event. */
+/* Records an excess of events over requests: each request permits one event. */
 static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 {
 	s32 extra = (u32)cq->events - requests;

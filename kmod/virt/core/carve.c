@@ -3,8 +3,8 @@
  * The memory behind an adapter's BARs: pages of RAM, on kernels that can change the mapping of RAM.
  *
  * A driver requests its BARs from iomem_resource, where all memory is a busy "System RAM" entry. So
- * the pages are cut out of that entry: it keeps the part below, and a new entry (a piece) covers
- * the part above. Freeing the memory closes the hole again, regardless of the order in which
+ * the pages are cut out of that entry: the entry keeps the part below, and a new entry (a piece)
+ * covers the part above. Freeing the memory closes the hole again, regardless of the order in which
  * adapters are removed.
  */
 #include <linux/ioport.h>

@@ -86,8 +86,8 @@ void vdev_dma_end(struct vdev *vdev)
  * This models PCI, where the write that ends bus mastering completes after all earlier memory
  * writes of the function.
  *
- * Context: any, interrupts may be disabled: the accesses in progress cannot be preempted, and do
- * not wait themselves.
+ * Context: any, even with interrupts disabled, because the accesses in progress cannot be preempted
+ * and do not wait for anything.
  */
 void vdev_dma_wait(struct vdev *vdev)
 {
@@ -98,7 +98,8 @@ void vdev_dma_wait(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_answer() - write a response that the driver waits for, even while it requests a reset
+ * vdev_dma_answer() - write a response that the driver waits for, even while the driver requests a
+ * reset
  * @vdev: adapter
  * @addr: DMA address of 8 bytes, aligned; the driver keeps the memory across a reset
  * @src: the response, aligned

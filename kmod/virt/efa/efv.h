@@ -19,7 +19,7 @@
  * A send queue is in BAR 2 and is copied when its doorbell is rung. Each work request has its own
  * state: a request that waits for a receive or a peer does not block other requests.
  *
- * Lock order, outermost first, inside that of core/vdev.h:
+ * Lock order, outermost first, nested in that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, admin queues
  *   efv_fabric			objects of all adapters, and the list of reachable
  *				adapters: changed by commands with write access, used by

@@ -80,7 +80,7 @@ static void obey_reset(struct efv_adapter *ad)
 	efv_regs_clear(ad);
 	vdev_reset(&ad->vdev);
 	efv_regs_reset_done(ad);
-	/* The driver reads a register right away, and may not let any other task run. */
+	/* The driver reads a register right away, and might not let any other task run before. */
 	attach(ad);
 }
 
