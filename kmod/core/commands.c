@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts of commands, their flight recorder, and the rows of both for the companion. */
+/*
+ * Counts of commands, their flight recorder, and the companion's rows for the counts and the
+ * records.
+ */
 
 #include <linux/err.h>
 #include <linux/pid.h>

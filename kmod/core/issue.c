@@ -157,7 +157,7 @@ static void notify(struct eadm_adapter *ad, unsigned long type, const struct ead
 	eadm_diag_notify(&ad->diag, type, &ev);
 }
 
-/* Queries may fail by design, because they also probe for supported features. */
+/* Failed queries are not recorded, because queries also probe for supported features. */
 static bool is_question(u32 op)
 {
 	switch (op) {
@@ -303,8 +303,8 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 }
 
 /*
- * Returns the time at which a command times out. A changed setting also applies to waiting
- * commands.
+ * Returns the time at which a command times out. A change of the timeout also applies to commands
+ * that are waiting.
  */
 static unsigned long deadline_of(const struct eadm_adapter *ad, const struct eadm_cmd *cmd)
 {

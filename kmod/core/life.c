@@ -161,7 +161,7 @@ void eadm_adapter_remove(struct pci_dev *pdev)
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 	const struct eadm_step *step = ad->steps;
 
-	/* Avoids waiting for completions that cannot arrive. */
+	/* Detect an absent adapter now, to avoid waiting for completions that cannot arrive. */
 	eadm_adapter_is_gone(ad);
 	while (step->begin)
 		step++;

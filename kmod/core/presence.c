@@ -5,8 +5,8 @@
  * A function that is being reset reads as all ones for 100 ms or longer, as does a function that
  * was removed. A reset function comes back, whereas a removed one is abandoned permanently, so a
  * single read proves nothing. An adapter is missing if it did not respond to any of many reads
- * within a second, or if the PCI core reports it as disconnected. While the driver knows of a
- * reset, the adapter is not missing, however long the reset takes.
+ * within a second, or if the PCI core reports it as disconnected. While a reset is known to be in
+ * progress, the adapter is not missing, however long the reset takes.
  */
 
 #include <linux/delay.h>

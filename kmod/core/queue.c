@@ -98,7 +98,7 @@ static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 }
 
 /*
- * Recovery waits only briefly for other commands: those ahead of its own may be lost, too. A
+ * Recovery waits only briefly for other commands: the commands ahead of its own may also be lost. A
  * completion that makes no room still shows that the adapter responds, which is all that recovery
  * has to establish.
  */

@@ -5,8 +5,8 @@
  *
  * A send queue is unmapped from all processes before the QP is destroyed, because the next QP of
  * any process may use the same device memory. Doorbells are also unmapped when no queue uses them
- * any more. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to the
- * process until it unmaps them.
+ * any longer. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to
+ * the process until it unmaps them.
  */
 
 #include <linux/mm.h>

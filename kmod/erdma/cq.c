@@ -273,7 +273,7 @@ static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  * @cq: a kernel CQ
  * @qpn: number of the QP, which may soon be reused
  *
- * On return no poller uses the QP any more.
+ * On return, pollers no longer use the QP.
  *
  * Context: any.
  */
@@ -395,7 +395,7 @@ void erdma_cq_kick(struct erdma_cq *cq)
  * erdma_cq_kicked() - deliver the notification requested by erdma_cq_kick()
  * @cq: the CQ, referenced
  *
- * A consumer that did not request an event polls by itself, and might not expect an event.
+ * A consumer that did not request an event polls without events, and might not expect one.
  *
  * Context: softirq, from the CQ's EQ.
  */

@@ -454,7 +454,7 @@ static bool shared_again(struct set *s)
 	return CLAUSE(s->reaped == 2 * ROUNDS) && CLAUSE(s->most_running == 1);
 }
 
-/* For an adapter with few capabilities, which may not support fast registration. */
+/* For an adapter with few capabilities, which need not support fast registration. */
 static bool few_abilities(struct set *s)
 {
 	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, 1);

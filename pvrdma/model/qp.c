@@ -172,7 +172,7 @@ int qp_destroy(struct model *m, uint32_t handle)
 	return 0;
 }
 
-/* Records the state that the guest knows. */
+/* Records the state of the QP from the guest's point of view. */
 static void note_state(struct qp *qp, uint32_t state)
 {
 	if (qp->guest_state == state)

@@ -11,7 +11,7 @@
 #define PAGE_SIZES 4096
 
 /*
- * The reply contains only capabilities that the client knows, with limits that do not
+ * The reply contains only capabilities that the client has sent, with limits that do not
  * exceed the client's: QEMU rejects a limit on descriptors above its own.
  */
 static void answer_limit(struct json_object *theirs, struct json_object *ours,

@@ -158,8 +158,8 @@ void vfio_close(struct vfio *vfio);
 /*
  * An epoll descriptor, readable if vfio_dispatch() has work to do. vfio_dispatch() never
  * blocks, and handles a bounded number of messages, so that several functions may share a
- * loop. It returns an error only if no client can be served any more: after
- * vfio_open_fd() with a connected socket, -EPIPE if its client has disconnected.
+ * loop. It returns an error only if no further client can be served: -EPIPE after
+ * vfio_open_fd() with a connected socket, if the client of that socket has disconnected.
  */
 int vfio_fd(const struct vfio *vfio);
 int vfio_dispatch(struct vfio *vfio);

@@ -253,7 +253,7 @@ __le64 *vdev_dma_record(struct vdev *vdev, u64 addr)
  *
  * The caller sets each entry of @buf->page.
  *
- * Context: may sleep unless @gfp says otherwise.
+ * Context: may sleep unless @gfp forbids it.
  * Return: 0 or -ENOMEM.
  */
 int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
@@ -278,7 +278,7 @@ int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
  * @len: size in bytes, not 0
  * @gfp: allocation flags for the list of pages
  *
- * Context: may sleep unless @gfp says otherwise.
+ * Context: may sleep unless @gfp forbids it.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
  */
 int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len,
