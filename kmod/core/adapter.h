@@ -74,7 +74,7 @@ struct eadm_counters {
 	u64 value[EADM_CNT_COUNT];
 };
 
-/* Drivers run on 64-bit CPUs only: a u64 is read and written atomically. */
+/* Drivers run only on 64-bit CPUs, so a u64 is read and written atomically. */
 #define eadm_count(ad, counter) this_cpu_inc((ad)->counters->value[counter])
 
 /**

@@ -16,8 +16,8 @@
 #include "eadm_snap.h"
 
 /*
- * Copy of a record, because the ring changes concurrently. The record of the first timeout is kept
- * until it has been read.
+ * A row holds a copy of a record, because the ring changes concurrently. The record of the first
+ * timeout is kept until it has been read.
  */
 struct row {
 	struct eadm_rec rec;

@@ -10,7 +10,7 @@
 
 #include "adapter.h"
 
-/* Entry of all reserved numbers. */
+/* Placeholder in the entry of each reserved number. */
 static struct eadm_object reserved;
 
 /**

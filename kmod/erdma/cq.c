@@ -82,7 +82,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	/* Pairs with the acquire of the caller that posts the next entry in this place. */
+	/* Pairs with the acquire of the caller that posts the next entry in this slot. */
 	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }

@@ -96,7 +96,7 @@ static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigne
 	return progress;
 }
 
-/* Number of idle queues that are due, based on the time since the last poll. */
+/* Returns the number of idle queues that are due, based on the time since the last poll. */
 static unsigned int due(struct vdev_sched *sched, u64 now)
 {
 	bool quiet = time_after(jiffies, READ_ONCE(sched->last_work) +

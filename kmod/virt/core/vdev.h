@@ -599,8 +599,8 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
 
 /*
- * A file of a family's adapter for the u32 member @_name of its params. to_adapter() returns the
- * adapter of a folder, which has the members vdev and params.
+ * Defines an adapter's configfs file for the u32 parameter @_name. The family's to_adapter()
+ * returns the adapter of a folder, a struct with the members vdev and params.
  */
 #define VDEV_PARAM(_name, _fmt, _min, _max) \
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \

@@ -166,7 +166,7 @@ static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
 	return ret;
 }
 
-/* Offset of the scatter/gather list or the inline data. */
+/* Returns the offset of the scatter/gather list or of the inline data. */
 static u32 sgl_offset(const struct ev_wqe *wqe)
 {
 	return wqe->opcode == ERDMA_OP_WRITE ||
