@@ -3,9 +3,9 @@
  * Commands: an issuer submits a command and waits for its completion.
  *
  * The issuer sleeps until the interrupt handler calls eadm_cmd_answered(), and also polls
- * periodically because interrupts may be lost. One timer wakes all issuers: most commands complete
- * before it expires, and a timer per command would have to be set and deleted every time. Before
- * interrupts are enabled, and during recovery, an issuer polls.
+ * periodically because interrupts may be lost. One timer wakes all issuers, because most commands
+ * complete before it expires, and a separate timer would have to be started and deleted for each
+ * command. Before interrupts are enabled, and during recovery, an issuer polls.
  *
  * A command that does not complete in time is abandoned. Its slot is then marked lost: the family
  * does not reuse it for a command with a waiter until the late completion has arrived, so that this

@@ -203,7 +203,7 @@ static enum ib_qp_state ib_state(u32 raw)
 	return IB_QPS_ERR;
 }
 
-/* Queries the adapter; a QP that it has lost is in the error state. */
+/* Queries the adapter; a QP that the adapter has lost is in the error state. */
 static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
 {
 	struct efa_resp_query_qp resp = {};

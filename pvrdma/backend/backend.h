@@ -25,7 +25,7 @@
 /* Maximum pages of a memory region registered by a work request. */
 #define BACKEND_MAX_FAST_REG 128
 
-/* The backend's part of a function of the server. */
+/* The backend's state of one PCI function. */
 struct backend_port;
 
 struct backend_pd;
@@ -95,7 +95,7 @@ struct backend_send {
 	 * comes, and the QP must fail with it.
 	 */
 	enum ibv_wc_status refused;
-	/* For BACKEND_WR_FAST_REG; copied. */
+	/* Used by BACKEND_WR_FAST_REG; the backend copies it. */
 	struct backend_fast_reg {
 		uint64_t iova;
 		uint32_t length, key, n_pages;

@@ -9,7 +9,7 @@ struct listener {
 	/* SOCK_STREAM, SOCK_SEQPACKET */
 	int type;
 	mode_t mode;
-	/* -1: the user of the process. */
+	/* Owner of the socket; -1: this process's user. */
 	uid_t uid;
 	gid_t gid;
 };

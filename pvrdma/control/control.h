@@ -27,7 +27,7 @@ struct control;
 struct control_config {
 	const char *path;
 	mode_t mode;
-	/* Owner of the socket; -1: the user of the process. */
+	/* Owner of the socket; -1: this process's user. */
 	uid_t uid;
 	gid_t gid;
 };

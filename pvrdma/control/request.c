@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests of the contract: one row, or a dump. */
+/* The contract's requests for rows: one row, or a dump. */
 #include "client.h"
 
 #include <errno.h>

@@ -173,7 +173,7 @@ struct qp {
 	uint64_t failed_at;
 };
 
-/* One of the two rings of the device (hw 5.5). */
+/* One of the device's two rings (hw 5.5). */
 struct device_ring {
 	struct pages *pages;
 	struct pvrdma_ring_state *state;
@@ -287,8 +287,8 @@ int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct page
 int pages_more(struct model *m, struct pages *pages, uint32_t most);
 void pages_unmap(struct pages *pages);
 /*
- * Reads only the addresses from page @first on. They are page addresses, but the function
- * does not check that there is memory.
+ * Reads only the addresses from page @first on, and checks that they are page-aligned,
+ * but not that there is memory at these addresses.
  */
 int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
 	       uint64_t *addresses);

@@ -61,7 +61,10 @@ struct vfio_function {
 	unsigned int table_bar, pba_bar;
 	/* Multiples of 8. */
 	uint32_t table_offset, pba_offset;
-	/* A PCIe endpoint with 4096 bytes of configuration space, otherwise 256. */
+	/*
+	 * True for a PCIe endpoint, with 4096 bytes of configuration space instead of
+	 * 256.
+	 */
 	bool pcie;
 };
 

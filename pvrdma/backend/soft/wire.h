@@ -12,7 +12,7 @@
 #define WIRE_VERSION 1u
 /* Maximum number of requests without a response, in each direction. */
 #define WIRE_WINDOW 64u
-/* Maximum data of one message. */
+/* Maximum size of the data of one message. */
 #define WIRE_PIECE (64u << 10)
 
 enum wire_type {

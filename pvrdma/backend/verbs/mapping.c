@@ -20,8 +20,8 @@
 /* Maximum files of one mapping: a guest's memory consists of only a few. */
 #define MAX_FILES 64u
 /*
- * Number of runs unmapped at once, because the rest of the process has to wait during
- * that time.
+ * Maximum number of runs to unmap at once, because the rest of the process has to wait
+ * during that time.
  */
 #define DOWN_RUNS 256u
 #define DOWN_BYTES (UINT64_C(32) << 20)

@@ -6,7 +6,7 @@
 
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 		IBV_ACCESS_REMOTE_ATOMIC)
-/* Mask for queries: all attributes of these types. */
+/* Mask for ibv_query_qp(): all attributes of RC and UD QPs. */
 #define ALL 0x1fffff
 /* More entries than any CQ has. */
 #define MANY (1u << 20)
