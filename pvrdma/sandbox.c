@@ -217,7 +217,7 @@ static int add_verbs(scmp_filter_ctx filter)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, _IOC_TYPEMASK << _IOC_TYPESHIFT,
 					       RDMA_IOCTL_MAGIC << _IOC_TYPESHIFT));
-	/* For a worker thread that has just started. */
+	/* A worker thread calls setpriority() when it starts. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 1,
 				       SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS));

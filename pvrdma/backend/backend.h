@@ -39,7 +39,7 @@ struct backend_qp;
 
 enum backend_mr_kind {
 	BACKEND_MR_USER,
-	/* The guest's whole memory by DMA addresses, for local use. */
+	/* The guest's whole memory, addressed by DMA addresses, for local use. */
 	BACKEND_MR_DMA,
 	/* Registered by work requests, BACKEND_WR_FAST_REG. */
 	BACKEND_MR_FAST,

@@ -8,7 +8,10 @@
 #include "peer_wire.h"
 
 #define MAX_DEVICES 64
-/* Maximum pending events of a client; more are lost, and their number is reported. */
+/*
+ * Maximum number of pending events of a client. Further events are lost; their number is
+ * reported.
+ */
 #define MAX_EVENTS 64
 
 struct control;

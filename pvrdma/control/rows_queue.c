@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows of queues. Values written by the guest are read once, and only shown if they are
+ * Rows of queues. Values written by the guest are read once, and shown only if they are
  * valid.
  */
 #include "rows.h"

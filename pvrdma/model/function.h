@@ -16,7 +16,7 @@
 
 #define PAGE (UINT64_C(1) << PVRDMA_PAGE_SHIFT)
 #define MAX_UAR 512u
-/* Maximum SGEs of a work request, even if backend and limits allow more. */
+/* Maximum number of SGEs of a work request, even if backend and limits allow more. */
 #define MAX_SGE 32u
 #define GID_TABLE 32u
 

@@ -53,7 +53,7 @@ void model_close(struct model *model);
 
 /* Readable if model_dispatch() has work to do; see vfio_fd(). */
 int model_fd(const struct model *model);
-/* 0, or -errno: no more VMMs can be served. */
+/* Returns 0, or -errno if no further VMM can be served. */
 int model_dispatch(struct model *model);
 /*
  * Does the work that was not possible from within the backend; to be called after the

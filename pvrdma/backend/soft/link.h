@@ -36,7 +36,7 @@ struct soft_link {
 	/* Number of requests without a response. */
 	unsigned int asked;
 	struct soft_qps blocked;
-	/* Received data, up to an incomplete message. */
+	/* Received data, which may end with an incomplete message. */
 	size_t n_in;
 	unsigned char in[LINK_MAX_IN];
 	/* Data to be sent: from @sent to @n_out. */

@@ -199,7 +199,7 @@ static void take_down(uintptr_t from, uintptr_t to)
 		munmap((void *)from, to - from);
 }
 
-/* In parts, so that other threads can allocate memory in between. */
+/* Unmaps the range in parts, so that other threads can allocate memory in between. */
 static void take_all_down(const struct mapping *mapping)
 {
 	uint64_t unit = largest_unit(mapping);
