@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The event loop: one thread for all functions; their backend may have other threads. */
+/*
+ * The event loop: one thread serves all functions; the backend may have further threads.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -160,7 +162,7 @@ static int open_control(struct server *server, const struct options *options)
 	return -1;
 }
 
-/* Returns 0, or a failure whose error was printed. */
+/* Prints an error, if any. Returns @err. */
 static int sandboxed(const char *part, int err)
 {
 	if (err)

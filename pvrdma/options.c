@@ -152,7 +152,7 @@ static bool parse_memory(const char *text, struct model_limits *limits)
 	return true;
 }
 
-/* WHAT=N; at most the adapter's maximum. */
+/* Parses WHAT=N; N is at most the adapter's maximum. */
 static bool parse_quota(const char *text, struct model_limits *limits)
 {
 	const struct {
@@ -348,7 +348,7 @@ int options_parse(struct options *options, int argc, char **argv)
 	if (!options->n_functions)
 		return usage_error("SOCKET is missing");
 	if (options->config.version < 18 && options->config.gid_type == IBV_GID_TYPE_ROCE_V2)
-		return usage_error("version 17 of the interface requires --roce 1");
+		return usage_error("--interface 17 requires --roce 1");
 	if (options->config.version < 20 && options->verbs.device)
 		return usage_error("interface versions below 20 cannot use the QPNs of a device: use --backend soft");
 	return name_all(options);

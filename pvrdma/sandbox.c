@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Starting programs or inspecting other processes ends the process; system calls that are
- * not listed fail as if the kernel did not support them, as libraries expect of older
- * kernels. Executable memory can no longer be mapped, so the providers of libibverbs are
- * loaded before.
+ * An attempt to start a program or to inspect another process ends this process. System
+ * calls that are not listed fail with ENOSYS, which libraries already handle for older
+ * kernels. Executable memory can no longer be mapped, so libibverbs must load its
+ * providers before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@
 
 /* ---- files */
 
-/* A missing folder is ignored, because the code that needs it reports the error. */
+/* A missing directory is ignored, because the code that needs it reports the error. */
 static int allow_below(int rules, const char *path, uint64_t access)
 {
 	struct landlock_path_beneath_attr below = { .allowed_access = access };
@@ -127,7 +127,7 @@ static const int allowed[] = {
 	/* sockets are removed at exit; sandbox_files() limits which ones */
 	SCMP_SYS(unlink), SCMP_SYS(unlinkat),
 #ifdef __SANITIZE_ADDRESS__
-	/* Leak detection uses a thread that stops all others. */
+	/* The leak detector uses a thread that stops all other threads. */
 	SCMP_SYS(clone), SCMP_SYS(ptrace), SCMP_SYS(prctl), SCMP_SYS(wait4), SCMP_SYS(kill),
 	SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(getdents), SCMP_SYS(getdents64), SCMP_SYS(getppid),
 	SCMP_SYS(prlimit64), SCMP_SYS(getrlimit), SCMP_SYS(sched_getaffinity), SCMP_SYS(dup2),
@@ -144,7 +144,7 @@ static const int allowed_verbs[] = {
 	SCMP_SYS(uname), SCMP_SYS(sysinfo),
 };
 
-/* A lost link to another program is reconnected. */
+/* For reconnecting a lost link to another program. */
 static const int allowed_links[] = {
 	SCMP_SYS(connect), SCMP_SYS(setsockopt),
 };
@@ -217,7 +217,7 @@ static int add_verbs(scmp_filter_ctx filter)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_MASKED_EQ, _IOC_TYPEMASK << _IOC_TYPESHIFT,
 					       RDMA_IOCTL_MAGIC << _IOC_TYPESHIFT));
-	/* For a worker thread that has just started. */
+	/* A worker thread calls setpriority() when it starts. */
 	if (!err)
 		err = seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(setpriority), 1,
 				       SCMP_A0(SCMP_CMP_EQ, PRIO_PROCESS));

@@ -3,9 +3,8 @@
  * Compares the cost of recording a command with that of an enabled tracepoint.
  *
  * The tracepoint has to be enabled when the module is loaded
- * (/sys/kernel/tracing/events/erdma_bench). Both are measured alternately in
- * the same run; the parameters show the minimum of all rounds, in ps per
- * command.
+ * (/sys/kernel/tracing/events/erdma_bench). Recording and the tracepoint are measured alternately
+ * in the same run; the parameters show the minimum of all rounds, in ps per command.
  */
 #include <linux/ktime.h>
 #include <linux/module.h>

@@ -36,7 +36,7 @@ static inline bool compat_netdev_is_registered(const struct net_device *netdev)
 #endif
 }
 
-/* A number that is unique to the namespace. */
+/* Returns a number that is unique to the namespace. */
 static inline u64 compat_net_cookie(const struct net *net)
 {
 #ifdef COMPAT_HAVE_NET_COOKIE

@@ -6,7 +6,7 @@
 #include <linux/device/class.h>
 #include <net/genetlink.h>
 
-/* The device argument of a class's devnode(). */
+/* Qualifier of the device argument of a class's devnode(). */
 #ifdef COMPAT_HAVE_DEVNODE_CONST
 #define COMPAT_DEVNODE_CONST	const
 #else
@@ -25,7 +25,7 @@ static inline struct nlattr **compat_genl_dump_attrs(struct netlink_callback *cb
 }
 #endif
 
-/* Refuse requests from command @cmd on whose reserved fields are not zero. */
+/* Makes the kernel refuse requests with non-zero reserved fields, for all commands from @cmd on. */
 static inline void compat_genl_resv_start(struct genl_family *family, unsigned int cmd)
 {
 #ifdef COMPAT_HAVE_GENL_RESV_START_OP

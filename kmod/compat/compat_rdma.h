@@ -9,7 +9,7 @@
 #include <rdma/iw_cm.h>
 #include <rdma/uverbs_ioctl.h>
 
-/* Iterators of user memory were moved out of ib_umem.h in a stable update. */
+/* A stable update moved the iterators of user memory out of ib_umem.h. */
 #ifdef COMPAT_HAVE_RDMA_ITER_H
 #include <rdma/iter.h>
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Verbs whose signature differs between kernels, for the one file of a driver that includes
- * this: each calls the driver's verb of the same name, which has the signature of 6.1. Verbs
- * that a kernel does not have are not provided. The driver defines before:
+ * Wrappers of verbs whose signature differs between kernels, to be included by one file of a
+ * driver: each calls the driver's verb of the same name, which has the signature of 6.1. There are
+ * no wrappers of verbs that the kernel does not have. Before the inclusion, the driver defines:
  *
- *   COMPAT_DRIVER(name)	its own name for something: create_cq, create_qp, destroy_qp;
- *				and qp, a struct that begins with the core's ibqp
- *   COMPAT_AH			it has create_ah
- *   COMPAT_DMABUF		its adapter can use memory of other devices
- *   COMPAT_DEVICE_STATS	it has alloc_device_stats
- *   COMPAT_PORT_STATS		it has alloc_port_stats
- *   COMPAT_VECTOR_AFFINITY	it has get_vector_affinity
+ *   COMPAT_DRIVER(name)	the driver's names of create_cq, create_qp and destroy_qp, and of
+ *				qp, a struct that begins with the core's ibqp
+ *   COMPAT_AH			if it has create_ah
+ *   COMPAT_DMABUF		if its adapter can use memory of other devices
+ *   COMPAT_DEVICE_STATS	if it has alloc_device_stats
+ *   COMPAT_PORT_STATS		if it has alloc_port_stats
+ *   COMPAT_VECTOR_AFFINITY	if it has get_vector_affinity
  *
- * and calls compat_set_verbs().
+ * Afterwards, it calls compat_set_verbs().
  */
 #ifndef COMPAT_VERBS_H
 #define COMPAT_VERBS_H

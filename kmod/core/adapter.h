@@ -74,7 +74,7 @@ struct eadm_counters {
 	u64 value[EADM_CNT_COUNT];
 };
 
-/* Drivers run on 64-bit CPUs only: a u64 is read and written atomically. */
+/* Drivers run only on 64-bit CPUs, so a u64 is read and written atomically. */
 #define eadm_count(ad, counter) this_cpu_inc((ad)->counters->value[counter])
 
 /**
@@ -164,9 +164,9 @@ struct eadm_step {
  * @check_mr: check whether a process may register this much memory. Return 0 or -errno
  * @reg_mr: register an MR; takes ownership of the pinned memory, also on failure, and counts
  *	failures
- * @describe_ring: fill in everything known about a queue without querying the adapter; of an event
- *	queue only how its indices count. @bytes->obj: owner of the queue, or NULL. Return 0, or
- *	-ENOENT if the queue has no such part
+ * @describe_ring: fill in everything known about a queue without querying the adapter; for an event
+ *	queue, fill in only how its indices count. @bytes->obj: owner of the queue, or NULL. Return
+ *	0, or -ENOENT if the queue has no such part
  * @ask_ring: query the adapter for the queue's indices; @obj: owner of the queue, or NULL. Return 0
  *	or -errno. May be NULL
  *
@@ -198,7 +198,7 @@ struct eadm_adapter_ops {
 
 /**
  * struct eadm_adapter - one adapter
- * @ibdev: the RDMA device; first, as the RDMA core allocates all of it
+ * @ibdev: the RDMA device; first, because the RDMA core allocates the whole structure
  * @ops: operations of its family
  * @port: its port
  * @fn: PCI function and its presence

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts of commands, their flight recorder, and the rows of both for the companion. */
+/*
+ * Counts of commands, their flight recorder, and the companion's rows for the counts and the
+ * records.
+ */
 
 #include <linux/err.h>
 #include <linux/pid.h>
@@ -13,8 +16,8 @@
 #include "eadm_snap.h"
 
 /*
- * Copy of a record, because the ring changes concurrently. The record of the first timeout is kept
- * until it has been read.
+ * A row holds a copy of a record, because the ring changes concurrently. The record of the first
+ * timeout is kept until it has been read.
  */
 struct row {
 	struct eadm_rec rec;
@@ -157,7 +160,7 @@ static void fill_outcome(const struct eadm_adapter *ad, const struct eadm_rec *r
 		SNAP_SET(s, cause, ad->ops->queue->cause_class(rec->syndrome));
 }
 
-/* Reading the record of the first timeout as an administrator releases the record. */
+/* If an administrator reads the record of the first timeout, the record is released. */
 static int cmd_fill(struct eadm_diag_dev *dd, void *obj, void *snap, void *own,
 		    const struct eadm_diag_req *req)
 {

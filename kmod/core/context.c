@@ -143,7 +143,7 @@ void eadm_ctxs_zap(struct eadm_adapter *ad)
  */
 void eadm_ctxs_leave(struct eadm_adapter *ad)
 {
-	/* Either the loop finds a context in the table, or publish() sees the flag. */
+	/* For every context, either the loop finds it in the table, or publish() sees the flag. */
 	WRITE_ONCE(ad->leaving, true);
 	eadm_ctxs_zap(ad);
 }

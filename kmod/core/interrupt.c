@@ -4,8 +4,8 @@
  *
  * Lost interrupts: entries without an interrupt are only a hint that an interrupt was lost. A CPU
  * that is descheduled by the hypervisor, or that has interrupts disabled, takes the interrupt
- * later. A work item on that CPU runs after its pending interrupts, so it can distinguish the two
- * cases.
+ * later. A work item on that CPU runs after the CPU's pending interrupts, so it can distinguish the
+ * two cases.
  */
 
 #include <linux/irq.h>

@@ -16,7 +16,7 @@
  * @lock: protects the ring, its indices and the counters; taken in interrupt context
  * @ad: the adapter
  * @ring: memory of the entries
- * @is_new: whether the entry at this index is valid and not consumed yet; set by the family
+ * @is_new: return whether the entry at this index is valid and not consumed yet; set by the family
  * @node: in @ad->eqs
  * @index: EADM number
  * @role: EADM_EQ_ROLE_*; the queue of role EADM_EQ_ROLE_ASYNC has number 0 and no @eqn

@@ -3,9 +3,9 @@
  * Commands: an issuer submits a command and waits for its completion.
  *
  * The issuer sleeps until the interrupt handler calls eadm_cmd_answered(), and also polls
- * periodically because interrupts may be lost. One timer wakes all issuers: most commands complete
- * before it expires, and a timer per command would have to be set and deleted every time. Before
- * interrupts are enabled, and during recovery, an issuer polls.
+ * periodically because interrupts may be lost. One timer wakes all issuers, because most commands
+ * complete before it expires, and a separate timer would have to be started and deleted for each
+ * command. Before interrupts are enabled, and during recovery, an issuer polls.
  *
  * A command that does not complete in time is abandoned. Its slot is then marked lost: the family
  * does not reuse it for a command with a waiter until the late completion has arrived, so that this
@@ -157,7 +157,7 @@ static void notify(struct eadm_adapter *ad, unsigned long type, const struct ead
 	eadm_diag_notify(&ad->diag, type, &ev);
 }
 
-/* Queries may fail by design, because they also probe for supported features. */
+/* Failed queries are not recorded, because queries also probe for supported features. */
 static bool is_question(u32 op)
 {
 	switch (op) {
@@ -303,8 +303,8 @@ static bool spin(struct eadm_adapter *ad, struct eadm_cmd *cmd)
 }
 
 /*
- * Returns the time at which a command times out. A changed setting also applies to waiting
- * commands.
+ * Returns the time at which a command times out. A change of the timeout also applies to commands
+ * that are waiting.
  */
 static unsigned long deadline_of(const struct eadm_adapter *ad, const struct eadm_cmd *cmd)
 {

@@ -49,7 +49,7 @@ static void watch_start(struct eadm_adapter *ad)
 	queue_delayed_work(ad->wq, &ad->watch, msecs_to_jiffies(WATCH_MS));
 }
 
-/* The watch may not have been started. */
+/* Called even if the watch was never started. */
 static void watch_stop(struct eadm_adapter *ad)
 {
 	cancel_delayed_work_sync(&ad->watch);
@@ -161,7 +161,7 @@ void eadm_adapter_remove(struct pci_dev *pdev)
 	struct eadm_adapter *ad = pci_get_drvdata(pdev);
 	const struct eadm_step *step = ad->steps;
 
-	/* Avoids waiting for completions that cannot arrive. */
+	/* Detect an absent adapter now, to avoid waiting for completions that cannot arrive. */
 	eadm_adapter_is_gone(ad);
 	while (step->begin)
 		step++;

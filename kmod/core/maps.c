@@ -24,10 +24,11 @@
  * Fault against zap. A fault tests the state and inserts the page under eadm_maps.lock, held
  * shared. A zap sets the state with the lock held exclusively, and unmaps afterwards. So a fault
  * either has inserted its page already, and unmapping finds the page, or sees the new state.
- * Unmapping finds the page because a VMA is in its address space before it can fault: an mmap() in
- * progress has no pages, and need not be waited for. The kernel guarantees the same for VMAs that
- * are copied by fork, split or moved. A zap waits only for faults that are inserting one page:
- * inserting allocates memory for a page table, but depends on nothing that user space controls.
+ * Unmapping finds the page because a VMA is in its address space before it can fault. There is no
+ * need to wait for an mmap() in progress, which has no pages. The kernel guarantees the same for
+ * VMAs that are copied by fork, split or moved. A zap waits only for faults that are inserting one
+ * page: inserting allocates memory for a page table, but depends on nothing that user space
+ * controls.
  *
  * Zap against zap. Each zap unmaps with the lock held at least shared, which protects the list.
  *
@@ -106,7 +107,7 @@ struct eadm_maps *eadm_maps_create(void)
 		return ERR_CAST(file);
 	}
 	maps->file = file;
-	/* This may fail; a context also works without a window. */
+	/* If this fails, the context works without a window. */
 	maps->window = ida_alloc_max(&windows, NR_WINDOWS - 1, GFP_KERNEL);
 	return maps;
 }

@@ -10,11 +10,11 @@
 
 #include "adapter.h"
 
-/* Entry of all reserved numbers. */
+/* Placeholder in the entry of each reserved number. */
 static struct eadm_object reserved;
 
 /**
- * eadm_table_init() - initialise a table without numbers
+ * eadm_table_init() - initialise a table, which has no numbers yet
  * @t: the table
  * @ad: the adapter
  * @type: EADM_OBJ_*
@@ -28,8 +28,8 @@ void eadm_table_init(struct eadm_table *t, struct eadm_adapter *ad, u8 type)
 }
 
 /**
- * eadm_table_alloc() - give a table its numbers
- * @t: the table, which has none
+ * eadm_table_alloc() - set the range of a table's numbers
+ * @t: the table, which has no numbers yet
  * @first: smallest number that the driver chooses, not 0; @size if the adapter chooses all
  * @size: limit of the numbers (exclusive), at least 1
  *

@@ -5,8 +5,8 @@
  * A function that is being reset reads as all ones for 100 ms or longer, as does a function that
  * was removed. A reset function comes back, whereas a removed one is abandoned permanently, so a
  * single read proves nothing. An adapter is missing if it did not respond to any of many reads
- * within a second, or if the PCI core reports it as disconnected. While the driver knows of a
- * reset, the adapter is not missing, however long the reset takes.
+ * within a second, or if the PCI core reports it as disconnected. While a reset is known to be in
+ * progress, the adapter is not missing, however long the reset takes.
  */
 
 #include <linux/delay.h>
@@ -15,11 +15,11 @@
 #include "compat_kernel.h"
 #include "presence.h"
 
-/* Longer than a function normally takes to come back from a reset. */
+/* All reads together take longer than a function normally needs to come back from a reset. */
 #define READS		21
 #define READ_GAP_MS	50
 
-/* A transient error that is being handled does not count. */
+/* A transient error that is being handled does not count as a disconnection. */
 static bool is_disconnected(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->pdev->error_state) == pci_channel_io_perm_failure;

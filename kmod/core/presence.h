@@ -31,7 +31,7 @@ struct eadm_function {
 	bool resetting;
 };
 
-/* Returns true if the driver knows of a reset in progress, during which all reads return ones. */
+/* Returns true if a reset is known to be in progress, during which all reads return ones. */
 static inline bool eadm_function_is_resetting(const struct eadm_function *fn)
 {
 	return READ_ONCE(fn->resetting);

@@ -12,7 +12,10 @@ static void release(struct device *device)
 	complete(&to_eadm_diag_dev(to_auxiliary_dev(device))->released);
 }
 
-/* The interface can be read without the companion, which may have refused it. */
+/*
+ * The interface number can be read even without the companion, which may have refused the driver
+ * because of it.
+ */
 static ssize_t interface_show(struct device *device, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%08x\n", EADM_DIAG_INTERFACE);

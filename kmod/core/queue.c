@@ -98,9 +98,9 @@ static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 }
 
 /*
- * Recovery waits only briefly for other commands: those ahead of its own may be lost, too. A
+ * Recovery waits only briefly for other commands: the commands ahead of its own may also be lost. A
  * completion that makes no room still shows that the adapter responds, which is all that recovery
- * needs to know.
+ * has to establish.
  */
 static int make_room(struct eadm_adapter *ad)
 {
@@ -133,8 +133,8 @@ static int wait_for_room(struct eadm_adapter *ad, const struct eadm_issue *issue
 	if (ad->recoverer == current)
 		return make_room(ad);
 	/*
-	 * Nor must a handler called by recovery wait for the next recovery, which is queued behind
-	 * it.
+	 * A handler called by recovery must not wait for the next recovery, which cannot start
+	 * before this one has ended.
 	 */
 	if (current_work() == &ad->recovery && ad->state != EADM_QUEUE_EVENT)
 		return -ENODEV;

@@ -32,7 +32,7 @@ struct eadm_recent {
 	int ret;
 };
 
-/* Most queries cost a command. */
+/* Lifetime of a response whose query requires a command, in jiffies. */
 #define EADM_RECENT_LIFE	(HZ / 10)
 
 void eadm_recent_init(struct eadm_recent *recent, struct eadm_adapter *ad,

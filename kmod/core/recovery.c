@@ -38,7 +38,7 @@ static void end_epoch(struct eadm_adapter *ad)
  */
 void eadm_adapter_forget(struct eadm_adapter *ad, bool confirmed)
 {
-	/* Before any issuer sees that its command was aborted. */
+	/* End the epoch before any issuer sees that its command was aborted. */
 	spin_lock_irq(&ad->lock);
 	end_epoch(ad);
 	spin_unlock_irq(&ad->lock);
@@ -83,7 +83,7 @@ static int reset_adapter(struct eadm_adapter *ad)
  * @qp: the QP, published
  *
  * After this call, recovery notifies the owner if the adapter loses the QP. Before this call, the
- * RDMA core may not be able to deliver the event.
+ * RDMA core might not be able to deliver the event.
  *
  * Context: process.
  * Return: false if the adapter has already lost the QP, so the creation has to fail.
@@ -294,7 +294,7 @@ static void recover(struct eadm_adapter *ad)
  * eadm_recovery_work() - bring the command queue back
  * @work: recovery of an adapter
  *
- * Also detects that the adapter is gone, and reports that to consumers.
+ * Recovery also detects that the adapter is gone, and reports this to consumers.
  *
  * Context: process.
  */

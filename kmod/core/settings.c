@@ -97,8 +97,7 @@ static int apply(struct eadm_adapter *ad, u32 id, u32 value)
  *
  * Context: process; may issue a command.
  * Return: 0; -EOPNOTSUPP if the adapter does not support the setting; -ERANGE if the value is out
- *	of
- * range; -ENODEV; or -errno of the command.
+ * of range; -ENODEV; or -errno of the command.
  */
 int eadm_setting_change(struct eadm_diag_dev *dd, u32 id, u64 value)
 {

@@ -103,7 +103,7 @@ u32 eadm_dev_generation(u8 type, unsigned long first, unsigned long last)
 
 	xa_lock(&devices);
 	sum = retired[type];
-	/* Devices in the table are bound. Each also counts itself as an object. */
+	/* Devices in the table are bound. Each device also counts itself as an object. */
 	xa_for_each_range(&devices, index, edev, first, last)
 		sum += atomic_read(&edev->dd->gen[type]) + 1;
 	xa_unlock(&devices);

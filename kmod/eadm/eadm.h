@@ -53,7 +53,7 @@ struct eadm_events {
  * struct eadm_dev - a bound device
  * @node: the char device; its reference count is this struct's
  * @cdev: file operations of the char device
- * @dd: the driver's side; only valid between eadm_dev_enter() and eadm_dev_exit()
+ * @dd: the driver's side; valid only between eadm_dev_enter() and eadm_dev_exit()
  * @objs: the driver's objects by type, or NULL
  * @sets: additional fields of its family by type, or NULL
  * @users: work in flight, plus one while bound

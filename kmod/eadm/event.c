@@ -72,7 +72,9 @@ static void push(struct eadm_dev *edev, struct eadm_snap_event *s)
 	unsigned long flags;
 
 	spin_lock_irqsave(&q->lock, flags);
-	/* Assigned under the lock, so that numbers are in the order of sending. */
+	/*
+	 * Assign the number under the lock, so that events are sent in the order of their numbers.
+	 */
 	SNAP_SET(s, seq, atomic64_inc_return(&last_seq));
 	SNAP_SET(s, time, ktime_get_real_ns());
 	if (q->n == EADM_EVENTS_MAX) {

@@ -51,7 +51,7 @@ static int dev_take_objs(struct eadm_dev *edev)
 }
 
 /*
- * Until this check has succeeded, only the interface number has a known place in the driver's
+ * Until this check has succeeded, only the interface number is at a known offset in the driver's
  * structs.
  */
 static bool dev_has_our_interface(struct auxiliary_device *adev)

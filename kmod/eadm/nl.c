@@ -10,7 +10,7 @@
 
 static struct genl_family eadm_family;
 
-/* Permissions of the sender of a request that do not depend on the device. */
+/* Permissions of a request's sender, as far as they do not depend on the device. */
 enum {
 	CAN_ADMIN_NET = BIT(0),		/* in the user namespace of its network namespace */
 	CAN_ADMIN_INIT = BIT(1),	/* in the initial user namespace */
@@ -458,7 +458,7 @@ static bool is_dumped(const struct dump *dump, const struct eadm_dev *edev)
 	return dump->last == ULONG_MAX || edev->dd->ibdev->index == dump->index;
 }
 
-/* Return: 0 at the end of the device, -EMSGSIZE if the message is full. */
+/* Returns 0 at the end of the device, or -EMSGSIZE if the message is full. */
 static int dump_device(struct sk_buff *skb, struct netlink_callback *cb, struct dump *dump,
 		       struct eadm_dev *edev)
 {

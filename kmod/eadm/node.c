@@ -92,7 +92,7 @@ static int node_release(struct inode *inode, struct file *file)
 }
 
 /*
- * Only the size is input. Members of a larger struct that this kernel does not know are set to
+ * The size is the only input. Members of a larger struct that this kernel does not know are set to
  * zero.
  */
 static int ioc_info(struct eadm_dev *edev, struct eadm_ioc_info *info, void __user *arg, u32 size)

@@ -253,7 +253,10 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (mutex_lock_interruptible(&trace->reading))
 		return -ERESTARTSYS;
 	mutex_lock(&trace->lock);
-	/* Set this before the first read, so that commands that end after the read are notified. */
+	/*
+	 * Set this before the first read, so that the reader is notified of commands that end
+	 * later.
+	 */
 	if (!trace->follows)
 		atomic_inc(&trace->edev->dd->followers);
 	trace->follows = true;

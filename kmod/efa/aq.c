@@ -208,9 +208,7 @@ static void note_missed(struct eadm_adapter *ad)
 	eadm_eq_suspect(&adapter_to_efa(ad)->aenq.base);
 }
 
-/*
- * The memory can only be released by a late completion, and none can arrive if the adapter is gone.
- */
+/* Only a late completion can release the memory, and none can arrive if the adapter is gone. */
 static void lose(struct eadm_adapter *ad, struct eadm_cmd *base)
 {
 	struct efa_aq_slot *slot = container_of(base->slot, struct efa_aq_slot, base);

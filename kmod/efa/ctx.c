@@ -6,7 +6,7 @@
 #include "abi.h"
 #include "efa.h"
 
-/* The provider must support the adapter's restrictions. */
+/* Checks that the provider supports the adapter's restrictions. */
 static int check_provider(const struct efa_dev *dev, struct ib_udata *udata)
 {
 	const struct efa_queue_attr *q = &dev->caps.queue;

@@ -129,7 +129,7 @@ struct efa_caps {
  * @aenq: asynchronous events
  * @eqs: completion event queues
  * @nr_eqs: number of completion event queues
- * @watched: how often the watch ran; used by the watch only
+ * @watched: number of runs of the watch; used by the watch only
  * @last_reason: EFA_RESET_* of the last reset
  * @recent: cached responses of the adapter
  * @ahs: AHs

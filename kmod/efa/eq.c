@@ -100,8 +100,8 @@ static void deliver_async(struct efa_dev *dev, const struct efa_aenqe *e)
 	dev_warn_ratelimited(&dev->pdev->dev, "event of group %u, syndrome %u\n", group, syndrome);
 	eadm_adapter_async(&dev->adapter, EADM_OBJ_DEV, 0, efa_event_class(group), group);
 	/*
-	 * The meaning of this event is not documented: a command shows whether the adapter is in
-	 * service. No reset reason exists for it.
+	 * The meaning of this event is not documented, so recovery issues a command to check
+	 * whether the adapter is in service. No reset reason exists for this event.
 	 */
 	if (group == EFA_AENQ_FATAL_ERROR)
 		eadm_queue_recover(&dev->adapter, EADM_RESET_FATAL);

@@ -143,7 +143,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ end_former_life, hw_leave },
 	{ vectors_alloc, eadm_vectors_free },
-	/* Memory and queues of the driver, which the adapter does not know yet. */
+	/* Memory and queues of the driver, which have not been passed to the adapter yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ efa_aq_init, efa_aq_free },
 	{ efa_aenq_init, efa_eqs_free },

@@ -5,8 +5,8 @@
  *
  * A send queue is unmapped from all processes before the QP is destroyed, because the next QP of
  * any process may use the same device memory. Doorbells are also unmapped when no queue uses them
- * any more. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to the
- * process until it unmaps them.
+ * any longer. After a reset the adapter reassigns both. Rings stay mapped: their pages belong to
+ * the process until it unmaps them.
  */
 
 #include <linux/mm.h>
@@ -179,7 +179,7 @@ static int mmap_bar(struct efa_ctx *ctx, struct vm_area_struct *vma, struct eadm
 {
 	struct efa_dev *dev = to_efa_dev(ctx->base.ibctx.device);
 
-	/* The process would only see a dummy page; fail while an error can still be returned. */
+	/* The process would see only a dummy page; fail while an error can still be returned. */
 	if (eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		return -EIO;
 	return eadm_map_mmap(map, vma,

@@ -83,7 +83,7 @@ struct efa_ah {
  * @length: bytes
  * @page_shift: log2 of the adapter's page size
  * @pages: number of pages
- * @ic_valid: EFA_MR_IC_*: the following interconnects that are known
+ * @ic_valid: EFA_MR_IC_*: which of the following interconnects are known
  * @recv_ic: interconnect that receives use
  * @read_ic: interconnect that RDMA reads use
  * @rdma_recv_ic: interconnect that received RDMA uses

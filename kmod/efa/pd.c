@@ -177,8 +177,8 @@ static void put_entry(struct efa_dev *dev, struct efa_ah_entry *entry)
 	}
 	rb_erase(&entry->node, &pd->ahs);
 	/*
-	 * Destroy it under the lock: a new AH for the same address might be the same AH in the
-	 * adapter.
+	 * Destroy the AH under the lock, because a new AH for the same address might be the same AH
+	 * in the adapter.
 	 */
 	end_entry(dev, entry);
 	mutex_unlock(&pd->ah_lock);

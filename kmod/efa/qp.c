@@ -197,7 +197,10 @@ int efa_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct efa_qp *qp = to_efa_qp(ibqp);
 	bool done;
 
-	/* The next QP may reuse this device memory, so no process may write to it any more. */
+	/*
+	 * The next QP may reuse this device memory, so processes must no longer be able to write to
+	 * it.
+	 */
 	remove_entries(qp);
 	done = end(dev, qp);
 	eadm_table_remove(&dev->adapter.qps, qp->qpn, &qp->obj);

@@ -203,7 +203,7 @@ static enum ib_qp_state ib_state(u32 raw)
 	return IB_QPS_ERR;
 }
 
-/* Queries the adapter; a QP that it has lost is in the error state. */
+/* Queries the adapter; a QP that the adapter has lost is in the error state. */
 static int ask(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_attr *attr)
 {
 	struct efa_resp_query_qp resp = {};
@@ -234,9 +234,9 @@ static void recall(struct efa_dev *dev, const struct efa_qp *qp, struct ib_qp_at
 }
 
 /*
- * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request: that must
- * neither cost commands nor wait for an adapter that does not respond. It may also run while the QP
- * is being destroyed, when its handle may already belong to a new QP.
+ * Resource tracking passes a mask of 0 for each QP of a dump, which any user may request. Such a
+ * query must neither issue a command nor wait for an adapter that does not respond. It may also run
+ * while the QP is being destroyed, when the handle may already belong to a new QP.
  */
 static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_qp_init_attr *init_attr)

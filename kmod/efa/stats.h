@@ -23,7 +23,7 @@ struct efa_stats {
  * struct efa_recent - cached responses of the adapter
  * @stats: cache of the counters
  * @last_stats: the last response
- * @regs: cache of the readable registers, by offset; all other elements are 0
+ * @regs: cache of the readable registers, indexed by offset; elements of other registers are 0
  * @last_regs: the last response
  */
 struct efa_recent {

@@ -87,7 +87,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	return udata && udata->outlen ? answer_provider(dev, udata) : 0;
 }
 
-/* The largest verbs MTU that does not exceed the maximum size of a send. */
+/* Returns the largest verbs MTU that does not exceed the maximum size of a send. */
 static enum ib_mtu port_mtu(const struct efa_dev *dev)
 {
 	return ib_mtu_int_to_enum(le32_to_cpu(dev->caps.network.mtu));

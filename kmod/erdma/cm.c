@@ -91,8 +91,8 @@ static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
 }
 
 /*
- * The callback needs no reference to the endpoint: cep_close() detaches it before the endpoint can
- * be freed.
+ * The callback needs no reference to the endpoint: cep_close() detaches the callback before the
+ * endpoint can be freed.
  */
 static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
 {
@@ -575,11 +575,11 @@ static int accept_is_done(struct iw_cm_id *id, struct iw_cm_event *event)
 
 /*
  * While ESTABLISHED is queued, the iWARP CM still treats the ID as neither accepted nor rejected. A
- * second accept then makes it lose its reference to the first QP; a failing accept, or a reject,
- * sets the ID idle, and ESTABLISHED hits a BUG() if the ID is idle. A process can cause all of
- * these cases (see docs/iwcm-accept.md). The RDMA CM holds the ID's mutex while a process accepts
- * or rejects, so no other call can start before the accept returns. Therefore the accept waits
- * until ESTABLISHED has been processed.
+ * second accept then makes the iWARP CM lose its reference to the first QP; a failing accept, or a
+ * reject, sets the ID idle, and ESTABLISHED hits a BUG() if the ID is idle. A process can cause all
+ * of these cases (see docs/iwcm-accept.md). The RDMA CM holds the ID's mutex while a process
+ * accepts or rejects, so no other call can start before the accept returns. Therefore the accept
+ * waits until ESTABLISHED has been processed.
  *
  * Kernel consumers accept or reject a request once; they may do so on the iWARP CM's own workqueue,
  * where waiting for an event would deadlock.

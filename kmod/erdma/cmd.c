@@ -36,7 +36,7 @@ static void cmd_bind(struct erdma_cmd *cmd, u32 epoch)
 /**
  * erdma_cmd_query_device() - read the capability words
  * @dev: the device
- * @caps: set to both words
+ * @caps: set to both capability words
  */
 int erdma_cmd_query_device(struct erdma_dev *dev, u64 caps[2])
 {

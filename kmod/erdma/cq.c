@@ -82,7 +82,7 @@ static bool take_send(struct erdma_qp *qp, u16 index, struct ib_wc *wc)
 		return false;
 	wc->wr_id = swr->wr_id;
 	wc->opcode = send_opcodes[swr->opcode];
-	/* Pairs with the acquire of the caller that posts the next entry in this place. */
+	/* Pairs with the acquire of the caller that posts the next entry in this slot. */
 	smp_store_release(&sq->ci, index + swr->blocks);
 	return true;
 }
@@ -273,7 +273,7 @@ static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
  * @cq: a kernel CQ
  * @qpn: number of the QP, which may soon be reused
  *
- * On return no poller uses the QP any more.
+ * On return, pollers no longer use the QP.
  *
  * Context: any.
  */
@@ -331,7 +331,7 @@ u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db)
 	return seen + more;
 }
 
-/* Each request permits one event. */
+/* Records an excess of events over requests: each request permits one event. */
 static void note_extra(struct erdma_cq *cq, u32 requests, u64 now)
 {
 	s32 extra = (u32)cq->events - requests;
@@ -395,7 +395,7 @@ void erdma_cq_kick(struct erdma_cq *cq)
  * erdma_cq_kicked() - deliver the notification requested by erdma_cq_kick()
  * @cq: the CQ, referenced
  *
- * A consumer that did not request an event polls by itself, and might not expect an event.
+ * A consumer that did not request an event polls without events, and might not expect one.
  *
  * Context: softirq, from the CQ's EQ.
  */

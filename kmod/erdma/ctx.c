@@ -212,7 +212,7 @@ static int map_doorbells(struct ib_ucontext *ibctx, struct vm_area_struct *vma)
 	entry = rdma_user_mmap_entry_get(ibctx, vma);
 	if (!entry)
 		return -EINVAL;
-	/* The process would only see a dummy page; fail while an error can still be returned. */
+	/* The process would see only a dummy page; fail while an error can still be returned. */
 	if (!eadm_object_is_dead(&dev->adapter, &ctx->base.obj))
 		ret = eadm_map_mmap(to_eadm_map(entry), vma, pgprot_device(vma->vm_page_prot));
 	rdma_user_mmap_entry_put(entry);

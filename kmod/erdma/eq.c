@@ -231,7 +231,7 @@ bool erdma_eq_is_stuck(struct erdma_eq *eq)
 	eq->base.waiting = waiting;
 	eq->looked_at = eq->base.events;
 	/*
-	 * On an overloaded CPU, the interrupt may have been taken, but its work may not have run
+	 * On an overloaded CPU, the interrupt may have been taken although its work has not run
 	 * yet.
 	 */
 	if (stuck && eq->base.interrupts_then == eq->base.interrupts)

@@ -16,14 +16,14 @@
  *   eadm_adapter.failures
  *
  * Commands sleep: none of the spinlocks may be held when a command is issued. The locks of the last
- * lines are taken with interrupts disabled; the adapter's lock protects the command queue and its
- * flight recorder.
+ * two lines are taken with interrupts disabled; the adapter's lock protects the command queue and
+ * its flight recorder.
  *
  * Destruction of an object: the driver's destroy callback removes it from its table (eadm_table),
  * waits until the last reference taken through the table is dropped, and only then returns to the
  * RDMA core, which frees the object. References are held by event delivery, by the diagnostic
  * provider and, for QPs, by the connection manager. Posting and polling look up regions under RCU
- * instead: their structure is freed a grace period later.
+ * instead, so a region's structure is freed a grace period later.
  *
  * Memory that the adapter may write to is freed only when the adapter is known to be done with it
  * (core/orphan.c): the command that destroys the object has succeeded, or the command that creates

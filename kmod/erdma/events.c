@@ -105,7 +105,7 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 	trace_ceq_event(&dev->adapter.ibdev, eq->base.eqn, cqn);
 	obj = eadm_table_get(&dev->adapter.cqs, cqn);
 	cq = obj ? container_of(obj, struct erdma_cq, obj) : NULL;
-	/* Only its EQ serialises the handlers of a CQ. */
+	/* A CQ's handler may be called only from the CQ's own EQ, which serialises the calls. */
 	if (cq && &dev->ceqs[cq->vector] == eq)
 		erdma_cq_event(cq, READ_ONCE(eq->base.last_event));
 	else

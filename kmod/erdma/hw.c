@@ -171,7 +171,7 @@ bool erdma_hw_halt(struct erdma_dev *dev, unsigned int timeout_ms)
 
 /**
  * erdma_hw_end_former_life() - make the adapter discard the state of a previous driver
- * @dev: the device; the adapter does not know any of its memory yet
+ * @dev: the device, none of whose memory has been passed to the adapter yet
  *
  * A driver stopped by kexec or a crash does not stop the adapter. Its queues and memory regions
  * could write to memory that has a new owner by now.

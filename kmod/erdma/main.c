@@ -209,7 +209,7 @@ static const struct eadm_step steps[] = {
 	{ pci_start, eadm_pci_stop },
 	{ vectors_alloc, eadm_vectors_free },
 	{ pools_create, pools_destroy },
-	/* Memory and queues of the driver, which the adapter does not know yet. */
+	/* Memory and queues of the driver, which have not been passed to the adapter yet. */
 	{ eadm_adapter_start_work, eadm_adapter_end_work },
 	{ erdma_cm_init, erdma_cm_exit },
 	{ erdma_eqs_init, erdma_eqs_free },

@@ -39,7 +39,10 @@ static struct erdma_mr *mr_alloc(struct ib_pd *ibpd, enum erdma_mr_type type, in
 	mr->ctx = rdma_udata_to_drv_context(udata, struct erdma_ctx, base.ibctx);
 	mr->ibmr.pd = ibpd;
 	mr->ibmr.device = ibpd->device;
-	/* The index is public, the key is secret: it must not be derivable from the index. */
+	/*
+	 * The index is public and the key is secret, so the key must not be derivable from the
+	 * index.
+	 */
 	get_random_bytes(&key, sizeof(key));
 	mr->ibmr.lkey = FIELD_PREP(ERDMA_STAG_INDEX, mr->mpt) | FIELD_PREP(ERDMA_STAG_KEY, key);
 	mr->ibmr.rkey = mr->ibmr.lkey;

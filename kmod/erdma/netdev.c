@@ -142,7 +142,7 @@ void erdma_netdev_unbind(struct eadm_adapter *ad)
 {
 	struct erdma_dev *dev = adapter_to_erdma(ad);
 
-	/* Recovery may have queued this work, but has ended. */
+	/* Recovery may have queued this work, but has ended by now. */
 	cancel_work_sync(&dev->mtu_work);
 	ib_device_set_netdev(&dev->adapter.ibdev, NULL, ERDMA_PORT);
 	netdev_put(dev->netdev, &dev->netdev_tracker);

@@ -72,7 +72,7 @@ static bool has_none(struct erdma_dev *dev, struct eadm_table *table, ask_fn *as
 	       answer.enabled == unknown.enabled;
 }
 
-/* After -ECANCELED and -ENODEV, the adapter cannot be queried, or a query is unnecessary. */
+/* After -ECANCELED or -ENODEV, the adapter cannot be queried, or need not be. */
 static bool can_ask(int ret)
 {
 	return ret == -EIO || ret == -ETIMEDOUT;
@@ -87,7 +87,7 @@ static bool is_dead(const struct erdma_dev *dev, u32 epoch)
 /**
  * erdma_qp_end() - destroy a QP in the adapter
  * @dev: the device
- * @qp: the QP; it may not exist in the adapter
+ * @qp: the QP; it need not exist in the adapter
  *
  * Context: process.
  * Return: true if the adapter is known to be done with the QP.
@@ -113,7 +113,7 @@ bool erdma_qp_end(struct erdma_dev *dev, const struct erdma_qp *qp)
 /**
  * erdma_cq_end() - destroy a CQ in the adapter
  * @dev: the device
- * @cq: the CQ; it may not exist in the adapter
+ * @cq: the CQ; it need not exist in the adapter
  * @epoch: dev->adapter.epoch when the CQ was created
  *
  * Context: process.
@@ -165,7 +165,7 @@ static bool replaced(struct erdma_dev *dev, const struct erdma_mr *mr)
 /**
  * erdma_mr_end() - deregister an MR in the adapter
  * @dev: the device
- * @mr: the MR; it may not exist in the adapter
+ * @mr: the MR; it need not exist in the adapter
  *
  * Context: process.
  * Return: true if the adapter is known to be done with the MR.

@@ -548,7 +548,7 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	struct erdma_dev *dev = to_erdma_dev(ibqp->device);
 	struct erdma_qp *qp = to_erdma_qp(ibqp);
 
-	/* Callers copy the whole structure, also to processes. */
+	/* Callers copy the whole structure, in some cases to a process. */
 	memset(attr, 0, sizeof(*attr));
 	memset(init_attr, 0, sizeof(*init_attr));
 	attr->qp_state = erdma_qp_ib_state(qp);

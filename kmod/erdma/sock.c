@@ -82,7 +82,7 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
  * @sock: the socket, no longer owned by an endpoint
  * @saved: the original callbacks: those of the socket, or of the listener that accepted it
  *
- * TCP may keep using the socket for a while.
+ * TCP may keep using the socket for some time after this call.
  *
  * Context: process.
  */

@@ -3,7 +3,7 @@
 
 #include "erdma.h"
 
-/* In the order used by the adapter (hw 11). */
+/* The counters, in the order used by the adapter (hw 11). */
 static const struct rdma_stat_desc descs[ERDMA_STATS_COUNT] = {
 	{ .name = "tx_reqs_cnt" },
 	{ .name = "tx_packets_cnt" },

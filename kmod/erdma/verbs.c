@@ -98,7 +98,7 @@ static int get_port_immutable(struct ib_device *ibdev, compat_port_t port,
 	return 0;
 }
 
-/* iWARP: the interface's address, padded with zeros. */
+/* The GID of an iWARP port is the interface's address, padded with zeros. */
 static int query_gid(struct ib_device *ibdev, compat_port_t port, int index, union ib_gid *gid)
 {
 	struct erdma_dev *dev = to_erdma_dev(ibdev);

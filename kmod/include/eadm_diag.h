@@ -11,14 +11,15 @@
  * Rules for the ops (all may sleep, and none is called after the auxiliary device was deleted):
  *  - next() finds and references an object in one step and never returns one
  *    that is being destroyed; put() drops that reference. A reference keeps the
- *    memory and queues of the object, but not the device in service: fill()
- *    must not use the adapter unless req->hw is set.
- *  - fill() sets only the fields it knows (SNAP_*): an unset field is also absent in the reply to
- *    the user. It returns 0, or a negative errno if the row must be left out. A failure to read the
- *    adapter's own context is not an error of the row: set hw_error instead.
- *  - a PID that fill() sets itself is in the reader's PID namespace (that of
- *    current), or is not set.
- *  - no field carries a kernel address.
+ *    memory and queues of the object, but does not keep the device in service:
+ *    fill() must not use the adapter unless req->hw is set.
+ *  - fill() sets only the fields whose values are available (SNAP_*): an unset field is also
+ *    absent in the reply to the user. It returns 0, or a negative errno if the row must be left
+ *    out. A failure to read the adapter's own context is not an error of the row: set hw_error
+ *    instead.
+ *  - a PID that fill() sets itself must be the PID in the reader's PID namespace (that of current);
+ *    fill() leaves it unset if there is none.
+ *  - no field contains a kernel address.
  */
 #ifndef EADM_DIAG_H
 #define EADM_DIAG_H

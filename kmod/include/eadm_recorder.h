@@ -205,7 +205,10 @@ static inline u64 eadm_recorder_submit(struct eadm_recorder *r, u64 now, u32 op,
 	return seq;
 }
 
-/* Elapsed ns of local_clock(); never negative, although the clocks of two CPUs may differ. */
+/*
+ * Returns the ns between two values of local_clock(); never negative, although the clocks of two
+ * CPUs may differ.
+ */
 static inline u64 eadm_elapsed(u64 from, u64 to)
 {
 	return to > from ? to - from : 0;

@@ -11,7 +11,7 @@
 #define PAIR_BYTES	(PAIR_PAGES * PAGE_SIZE)
 #define CM_LIMIT_MS	10000
 #define LIMIT		(10 * HZ)
-/* Retries of the transport, if it supports retries, for receives that are posted late. */
+/* Number of retries, on transports that support them, for receives that are posted late. */
 #define RETRIES		7
 
 /* Calls the callbacks of completions if the end works by events. */
@@ -127,7 +127,7 @@ static int on_cm_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 		ret = end_make(&p->client, id) ?: rdma_connect_locked(id, &param);
 		break;
 	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		/* The connection is not expected, so the connection manager destroys the ID. */
+		/* No connection is expected, so the connection manager destroys the ID. */
 		if (p->server.made)
 			return -EBUSY;
 		ret = end_make(&p->server, id) ?: rdma_accept(id, &param);
@@ -299,7 +299,7 @@ bool end_holds(const struct end *e, u32 offset, u32 length, u8 seed)
  * end_receive() - post a receive
  * @e: the end
  * @wr_id: its number
- * @offset: where to
+ * @offset: offset into the end's memory
  * @length: bytes; 0: the receive has no SGE
  *
  * Return: true if the receive was accepted.
@@ -418,7 +418,7 @@ bool end_is_quiet(struct end *e)
  * @e: the end
  * @pages: pages of its memory, in this order
  * @count: number of pages
- * @offset: into the first one
+ * @offset: into the first page
  *
  * Return: true if that worked.
  */
@@ -458,7 +458,7 @@ bool end_register(struct end *e, int access)
 }
 
 /**
- * end_expose() - register all of an end's memory in order
+ * end_expose() - register all of an end's memory, with its pages in order
  * @e: the end
  * @access: access flags
  *

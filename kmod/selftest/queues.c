@@ -374,7 +374,7 @@ bool queue_outstanding(struct pair *p)
 	return ok;
 }
 
-/* A consumer that polls by itself may have no handler, so it must not be called. */
+/* Checks that no handler was called: a consumer that polls by itself may not have one. */
 static bool not_called(struct end *e)
 {
 	msleep(100);
@@ -382,8 +382,8 @@ static bool not_called(struct end *e)
 }
 
 /*
- * In the meantime, the adapter has lost its state: executed requests stay executed, the rest are
- * flushed, and a consumer that requests an event gets it.
+ * In the meantime, the adapter has lost its state: executed requests stay executed, all other
+ * requests are flushed, and a consumer that requests an event gets one.
  */
 bool queue_lost(struct pair *p)
 {
@@ -403,7 +403,7 @@ bool queue_lost(struct pair *p)
 	return ok;
 }
 
-/* A request that reports its completion. */
+/* A request whose completion is reported. */
 struct task {
 	struct ib_cqe cqe;
 	unsigned int number, *next;

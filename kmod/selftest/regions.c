@@ -75,7 +75,7 @@ bool region_register(struct pair *p)
 	unsigned int offset;
 	u32 old;
 
-	/* A few pages are in the request itself, more pages are in a table. */
+	/* The request itself contains a few pages; more pages are in a table. */
 	for (offset = 0; offset < PAGE_SIZE; offset += 2731)
 		if (!scatter(p, pages, 1, offset, 0) || !scatter(p, pages, 3, offset, 0) ||
 		    !scatter(p, pages, 4, offset, 0) || !scatter(p, pages, 5, offset, 0) ||

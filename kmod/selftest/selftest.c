@@ -2,14 +2,15 @@
 /*
  * A kernel consumer that checks an RDMA driver's contract; independent of the driver.
  *
- * The parameter "device" names the RDMA device, "address" is the address of the device. Writing the
- * name of a case to the parameter "run" runs the case: the write fails if a clause does not hold,
- * and the kernel log shows the clause. "begin" creates a PD, a CQ and a QP that exist until "end",
- * or until the device or the module is removed; the read-only parameters count the events that
- * their handlers received. "begin_pair" connects two QPs and leaves requests outstanding, for
- * "lost" after a reset; "begin_shared" does so with two QPs that share a CQ, for "shared_lost", and
- * "shared_again" if the CQ is served again then. "overrun" makes a CQ created by "begin" receive
- * more completions than it has room for. tests/guest/conformance/README.md lists the clauses.
+ * The parameter "device" names the RDMA device, and "address" is its address. Writing the name of a
+ * case to the parameter "run" runs the case: the write fails if a clause does not hold, and the
+ * kernel log shows the clause. "begin" creates a PD, a CQ and a QP that exist until "end", or until
+ * the device or the module is removed; the read-only parameters count the events that their
+ * handlers received. "begin_pair" connects two QPs and leaves requests outstanding, for "lost"
+ * after a reset; "begin_shared" does the same with two QPs that share a CQ, for "shared_lost" and,
+ * if the CQ is served again after the reset, for "shared_again". "overrun" makes a CQ created by
+ * "begin" receive more completions than it has room for. tests/guest/conformance/README.md lists
+ * the clauses.
  */
 #include <linux/delay.h>
 #include <linux/module.h>
@@ -53,8 +54,7 @@ module_param(event_ms, uint, 0644);
 MODULE_PARM_DESC(event_ms, "Time for which the handler of an asynchronous event sleeps");
 
 /*
- * One set of objects; the CQ small has room for fewer completions than the requests posted to burst
- * generate.
+ * One set of objects. The CQ "small" has room for fewer completions than the QP "burst" generates.
  */
 struct set {
 	struct ib_device *ibdev;
@@ -70,7 +70,7 @@ struct set {
 	bool destroyed;
 };
 
-/* Guards the rest, and the presence of devices. */
+/* Protects the variables below, and the presence of devices. */
 static DEFINE_MUTEX(lock);
 static struct ib_device *found;
 static struct set *kept;
@@ -88,13 +88,13 @@ static void note_context(void)
 		msleep(event_ms);
 }
 
-/* Like consumers that work with events: request the next one, then poll. */
+/* Requests the next event and then polls, as consumers that work with events do. */
 static void rearm(struct set *s)
 {
 	struct ib_wc wc;
 
 	ib_req_notify_cq(s->cq, IB_CQ_NEXT_COMP);
-	/* Long enough for a second call to happen. */
+	/* Leave enough time for a second call. */
 	mdelay(HANDLER_MS);
 	while (ib_poll_cq(s->cq, 1, &wc) > 0)
 		s->reaped++;
@@ -161,7 +161,7 @@ static void destroy(struct set *s)
 	WRITE_ONCE(s->destroyed, true);
 	if (s->pd)
 		ib_dealloc_pd(s->pd);
-	/* Wait, so that a late callback is counted instead of a use after free. */
+	/* Wait, so that a late callback is counted instead of causing a use after free. */
 	msleep(2 * HANDLER_MS);
 	kfree(s);
 }
@@ -454,7 +454,7 @@ static bool shared_again(struct set *s)
 	return CLAUSE(s->reaped == 2 * ROUNDS) && CLAUSE(s->most_running == 1);
 }
 
-/* For an adapter with few capabilities, which may not support fast registration. */
+/* For an adapter with few capabilities, which need not support fast registration. */
 static bool few_abilities(struct set *s)
 {
 	struct ib_mr *mr = ib_alloc_mr(s->pd, IB_MR_TYPE_MEM_REG, 1);

@@ -165,7 +165,10 @@ bool transfer_read(struct pair *p)
 	       arrived(&p->client, LENGTH, 9);
 }
 
-/* Executes an atomic: the old value is returned, and the other end's memory has the new one. */
+/*
+ * Executes an atomic operation: the old value is returned, and the other end's memory contains the
+ * new value.
+ */
 static bool atomic(struct pair *p, struct ib_atomic_wr *wr, enum ib_wc_opcode opcode,
 		   u64 before, u64 after)
 {

@@ -25,7 +25,7 @@
 /* Maximum pages of a memory region registered by a work request. */
 #define BACKEND_MAX_FAST_REG 128
 
-/* The backend's part of a function of the server. */
+/* The backend's state of one PCI function. */
 struct backend_port;
 
 struct backend_pd;
@@ -39,7 +39,7 @@ struct backend_qp;
 
 enum backend_mr_kind {
 	BACKEND_MR_USER,
-	/* The guest's whole memory by DMA addresses, for local use. */
+	/* The guest's whole memory, addressed by DMA addresses, for local use. */
 	BACKEND_MR_DMA,
 	/* Registered by work requests, BACKEND_WR_FAST_REG. */
 	BACKEND_MR_FAST,
@@ -84,20 +84,23 @@ struct backend_qp_attr {
  * decides which completions the guest sees.
  */
 struct backend_send {
-	/* Without "next"; wr_id is the client's, and even. UD: without "ah". */
+	/*
+	 * "next" is not used; wr_id is chosen by the client, and even. For UD, "ah" is
+	 * not used.
+	 */
 	struct ibv_send_wr wr;
 	struct ibv_ah_attr ah;
 	/*
 	 * If this is not success, the request must fail with this status when its turn
-	 * comes, and so must the QP.
+	 * comes, and the QP must fail with it.
 	 */
 	enum ibv_wc_status refused;
-	/* For BACKEND_WR_FAST_REG; copied. */
+	/* Used by BACKEND_WR_FAST_REG; the backend copies it. */
 	struct backend_fast_reg {
 		uint64_t iova;
 		uint32_t length, key, n_pages;
 		unsigned int access;
-		/* DMA addresses; the memory is only checked at each access. */
+		/* DMA addresses; the memory is not checked before it is accessed. */
 		uint64_t pages[BACKEND_MAX_FAST_REG];
 	} *fast_reg;
 };
@@ -111,7 +114,7 @@ struct backend_wc {
 	enum { BACKEND_NET_ROCE_V1, BACKEND_NET_IPV4, BACKEND_NET_IPV6 } net_type;
 };
 
-/* Backing of a part of the guest's memory: a file whose descriptor is owned by the client. */
+/* File that backs a part of the guest's memory; the client owns the descriptor. */
 struct backend_run {
 	uint64_t size, offset;
 	int fd;
@@ -133,9 +136,9 @@ struct backend_qp_stats {
 };
 
 struct backend_client {
-	/* The guest's memory at a DMA address; NULL if there is none. */
+	/* Returns the guest's memory at a DMA address, or NULL if there is none. */
 	void *(*dma)(void *ctx, uint64_t address, size_t size, bool write);
-	/* The first part of the range that is contiguous in one file. */
+	/* Describes the first part of the range that is contiguous in one file. */
 	int (*backing)(void *ctx, uint64_t address, uint64_t size, struct backend_run *run);
 	/* A work request has completed; @qp is the client's. */
 	void (*completed)(void *ctx, void *qp, const struct backend_wc *wc);
@@ -199,10 +202,10 @@ struct backend_ops {
 	int (*qp_create)(struct backend_port *port, const struct backend_qp_attr *attr,
 			 void *client, struct backend_qp **qp, uint32_t *qpn);
 	/*
-	 * The client has checked transitions. On a change to RESET, and on destruction,
-	 * work requests are dropped without completions. May return -EINPROGRESS; until
-	 * that change is done, a further call returns -EBUSY unless it changes the QP to
-	 * ERR.
+	 * The client has checked the transition. On a change to RESET, and on
+	 * destruction, work requests are dropped without completions. May return
+	 * -EINPROGRESS; until that change is done, a further call returns -EBUSY unless
+	 * it changes the QP to ERR.
 	 */
 	int (*qp_modify)(struct backend_qp *qp, const struct ibv_qp_attr *attr, int mask,
 			 void *request);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Definitions from the kernel that shared headers and tables need, for programs that
- * implement an adapter.
+ * Kernel definitions used by the shared headers and tables, for programs that implement
+ * an adapter.
  */
 #ifndef HW_USER_H
 #define HW_USER_H

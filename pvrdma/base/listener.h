@@ -9,15 +9,15 @@ struct listener {
 	/* SOCK_STREAM, SOCK_SEQPACKET */
 	int type;
 	mode_t mode;
-	/* -1: the user of the process. */
+	/* Owner of the socket; -1: this process's user. */
 	uid_t uid;
 	gid_t gid;
 };
 
 /*
- * Creates a non-blocking listening UNIX socket; replaces one left over from a
- * process that has ended. Connections are not possible before owner and mode
- * are set. Returns the descriptor or -errno.
+ * Creates a non-blocking listening UNIX socket; replaces one left over from a process
+ * that has ended. Clients can connect only after owner and mode have been set. Returns
+ * the descriptor or -errno.
  */
 int listener_open(const struct listener *listener);
 
@@ -29,9 +29,9 @@ int listener_spare(int listener);
 
 /*
  * Returns the next connection of a non-blocking listening socket, or -errno: -EAGAIN if
- * there is none. If no descriptor is left, the connection is closed with the help of
- * @spare, and -ECONNABORTED is returned; otherwise, the socket would stay readable, and
- * its client would wait.
+ * there is none. If the process has no free descriptor, @spare is used to accept and
+ * close the connection, and -ECONNABORTED is returned: without this, the socket would
+ * stay readable and the client would keep waiting.
  */
 int listener_accept(int listener, int *spare);
 

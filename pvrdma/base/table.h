@@ -13,25 +13,28 @@ struct table {
 	void **objects;
 	/* Numbers are first to first + size - 1. */
 	uint32_t first, size;
-	/* Number at which the next search begins, and how many numbers are in use. */
+	/* Number at which the next search begins; count of numbers in use. */
 	uint32_t next, used;
 };
 
 /* 0 or -ENOMEM. */
 int table_init(struct table *table, uint32_t first, uint32_t size);
-/* The caller keeps the objects. */
+/* Frees the table; the objects still belong to the caller. */
 void table_exit(struct table *table);
 
 /* Returns the object's number, or -ENOSPC. */
 int64_t table_add(struct table *table, void *object);
 /* Adds an object with a number below @limit. */
 int64_t table_add_below(struct table *table, uint32_t limit, void *object);
-/* Adds an object at the caller's number: false if it is in use or out of range. */
+/* Adds an object at @number. Returns false if that number is in use or out of range. */
 bool table_put(struct table *table, uint32_t number, void *object);
 void *table_get(const struct table *table, uint32_t number);
 /* Returns the object that had the number, or NULL. */
 void *table_del(struct table *table, uint32_t number);
-/* The first object from *@number on, which is updated; NULL if there is none. */
+/*
+ * Returns the first object from *@number on and updates *@number, or NULL if there is
+ * none.
+ */
 void *table_next(const struct table *table, uint32_t *number);
 
 #endif /* BASE_TABLE_H */

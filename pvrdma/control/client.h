@@ -8,7 +8,10 @@
 #include "peer_wire.h"
 
 #define MAX_DEVICES 64
-/* Maximum pending events of a client; more are lost, and their number is reported. */
+/*
+ * Maximum number of pending events of a client. Further events are lost; their number is
+ * reported.
+ */
 #define MAX_EVENTS 64
 
 struct control;
@@ -45,7 +48,7 @@ struct client {
 	uint32_t uid;
 	/* The user is root or the user of this process. */
 	bool full;
-	/* Waits until the socket is writable. */
+	/* The client is waiting until its socket is writable. */
 	bool blocked;
 	struct request request;
 	/* Size of a packet that has not been sent, or 0. */
@@ -71,8 +74,8 @@ struct control {
 
 /* ---- request.c */
 /*
- * Handles a request of @len bytes: the response is in the buffer, or the request is
- * active.
+ * Handles a request of @len bytes. Afterwards, either the response is in the buffer or
+ * the request is active.
  */
 void request_take(struct client *client, const void *data, size_t len);
 /* Builds the next packet of an active request. */

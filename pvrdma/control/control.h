@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control socket: shows the state of adapters, with the same contract as the module
+ * The control socket: shows the state of adapters, under the same contract as the module
  * eadm (spec/eadm.yaml), and sets fault knobs.
  *
  * A client sends netlink messages over a SOCK_SEQPACKET socket and receives packets of
@@ -8,11 +8,10 @@
  * messages as in captures. Each client has at most one request and one pending packet at
  * a time, however slowly it reads.
  *
- * Rights: root and the user of this process may see and do everything; other users, if
- * owner and mode of the socket allow them to connect, see the data that requires no
- * rights.
+ * Rights: root and the user of this process may see and do everything; other users whom
+ * the socket's owner and mode allow to connect see only the data that requires no rights.
  *
- * Threads: all calls are made by the thread that runs the event loop. None blocks.
+ * Threads: all calls are made by the thread that runs the event loop. No call blocks.
  */
 #ifndef PVRDMA_CONTROL_H
 #define PVRDMA_CONTROL_H
@@ -28,7 +27,7 @@ struct control;
 struct control_config {
 	const char *path;
 	mode_t mode;
-	/* Owner of the socket; -1: the user of the process. */
+	/* Owner of the socket; -1: this process's user. */
 	uid_t uid;
 	gid_t gid;
 };
@@ -48,7 +47,7 @@ struct control *control_open(const struct control_config *config,
 void control_close(struct control *control);
 /* Readable if control_dispatch() has work to do. */
 int control_fd(const struct control *control);
-/* Does a bounded amount of that work. */
+/* Does a bounded amount of the pending work. */
 void control_dispatch(struct control *control);
 
 #endif /* PVRDMA_CONTROL_H */

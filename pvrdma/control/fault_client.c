@@ -155,7 +155,7 @@ static void show(const struct nlmsghdr *nlh)
 	       mnl_attr_get_str(attrs[EADM_PEER_A_ABOUT]));
 }
 
-/* The program's error message, or NULL. */
+/* Returns the program's error message, or NULL. */
 static const char *words_of(const struct nlmsghdr *nlh)
 {
 	const struct nlattr *attr;

@@ -74,7 +74,7 @@ static void set_knob(struct client *client, const struct nlmsghdr *nlh,
 	}
 	err = fault_set(client->control->devices[request->device].m, (enum fault_id)knob,
 			&wanted->fault);
-	reply_error(client, nlh, err, err == -ENOENT ? "there is no connected QP" :
+	reply_error(client, nlh, err, err == -ENOENT ? "no connected QP" :
 		    err ? "value out of range" : NULL);
 }
 
@@ -86,12 +86,12 @@ void knobs_take(struct client *client, const struct nlmsghdr *nlh)
 	const struct nlattr *attr;
 
 	if (!client->full) {
-		reply_error(client, nlh, -EPERM, "only root and the user of the program may set faults");
+		reply_error(client, nlh, -EPERM, "only root and the user of the program may set fault knobs");
 		return;
 	}
 	mnl_attr_for_each(attr, nlh, GENL_HDRLEN) {
 		if (!take_attribute(attr, &wanted)) {
-			reply_error(client, nlh, -EINVAL, "an invalid attribute");
+			reply_error(client, nlh, -EINVAL, "invalid attribute");
 			return;
 		}
 	}

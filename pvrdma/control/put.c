@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Conversion of snapshots to attributes, by the companion's tables. */
+/* Conversion of snapshots to attributes, using the companion's tables. */
 #include "rows.h"
 
 #include <string.h>

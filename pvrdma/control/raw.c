@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Bytes of queues, and registers, as from the companion's char device. */
+/* Bytes of queues, and registers, in the format of the companion's char device. */
 #include "client.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static int take_attribute(const struct control *control, const struct nlattr *at
 	}
 }
 
-/* Registers without side effects on reading. */
+/* Adds the registers that can be read without side effects. */
 static int put_registers(const struct device *dev, struct nlmsghdr *nlh)
 {
 	static const uint32_t offsets[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Requests of the contract: one row, or a dump. */
+/* The contract's requests for rows: one row, or a dump. */
 #include "client.h"
 
 #include <errno.h>
@@ -273,7 +273,9 @@ static void mark_torn(struct client *client)
 	struct nlmsghdr *nlh = (void *)client->out;
 	int left = (int)client->out_len;
 
-	/* Records of the past are only appended. */
+	/*
+	 * Past commands and failures are only appended, so a dump of these is never torn.
+	 */
 	if (!request->generation)
 		request->generation = now + 1;
 	if (request->generation == now + 1 || request->object == EADM_OBJ_CMD ||

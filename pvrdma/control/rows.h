@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Rows about an adapter: snapshots of its objects. */
+/* Rows of an adapter: snapshots of its objects. */
 #ifndef CONTROL_ROWS_H
 #define CONTROL_ROWS_H
 
@@ -71,7 +71,10 @@ typedef bool rows_next(const struct device *dev, const struct row_request *req, 
 
 struct rows {
 	rows_next *next;
-	/* Position of the row with this key; NULL: the key itself. */
+	/*
+	 * Returns the position of the row with this key. If NULL, the key is the
+	 * position.
+	 */
 	uint64_t (*find)(const struct device *dev, uint64_t key);
 };
 
@@ -87,7 +90,7 @@ uint64_t rows_wall(uint64_t at);
 
 /* ---- put.c */
 /*
- * Writes the device and the snapshot after @nlh, whose total size is @room; @rights:
+ * Writes the device and the snapshot after @nlh, in a buffer of @room bytes. @rights:
  * RIGHT() of the reader; @only: a bit for each requested attribute, or 0.
  */
 bool put_row(struct nlmsghdr *nlh, size_t room, const struct device *dev, unsigned int object,
@@ -102,7 +105,9 @@ struct ring_view {
 	/* Indices are missing only if the guest has written invalid ones. */
 	bool has_pi, has_ci, user;
 	uint32_t pi, ci;
-	/* Ring of a queue; otherwise NULL for a ring of the device, or bytes. */
+	/*
+	 * Ring of a queue, or NULL for a ring of the device, whose entries are at @bytes.
+	 */
 	const struct ring *ring;
 	const unsigned char *bytes;
 };

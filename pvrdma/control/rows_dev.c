@@ -87,8 +87,8 @@ static void fill_shared_region(const struct model *m, struct eadm_snap_dev_pvrdm
 }
 
 /*
- * Fields of any program that emulates an adapter: its backend, and the state of the
- * guest.
+ * Sets the fields that every program that emulates an adapter has: its backend, and the
+ * state of the guest.
  */
 static void fill_sides(const struct model *m, struct eadm_snap_dev *snap)
 {
@@ -203,7 +203,10 @@ static void fill_command_counters(const struct journal *j, struct eadm_snap_coun
 	SNAP_SET(snap, ctx_deallocs, j->done[PVRDMA_CMD_DESTROY_UC]);
 }
 
-/* All counters are known, even those for which other adapters have to be queried. */
+/*
+ * All counters are available at once, even those for which other kinds of adapters must
+ * be queried.
+ */
 bool row_counters(const struct device *dev, const struct row_request *req, uint64_t *pos,
 		  void *to, void *own)
 {

@@ -33,7 +33,7 @@ bool row_mr(const struct device *dev, const struct row_request *req, uint64_t *p
 	SNAP_SET(snap, pdn, mr->pd->handle);
 	SNAP_SET(snap, lkey, mr->lkey);
 	SNAP_SET(snap, rkey, mr->rkey);
-	/* Same numbers as in verbs. */
+	/* The access flags have the same values as in verbs. */
 	SNAP_SET(snap, access, mr->attr.access);
 	SNAP_SET(snap, page_size, PAGE);
 	if (mr->attr.kind == BACKEND_MR_USER) {

@@ -36,7 +36,7 @@ static bool is_wanted(const struct journal_command *command, const struct row_re
 	return !req->least || (command->state != JOURNAL_PENDING && command->latency >= req->least);
 }
 
-/* The oldest record, from @pos on, that is still in a ring of @room records. */
+/* Returns the oldest record from @pos on that is still in a ring of @room records. */
 static uint64_t oldest(uint64_t pos, uint64_t last, uint64_t room)
 {
 	uint64_t first = last > room ? last - room + 1 : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows of queues. Values written by the guest are read once, and only shown if they are
+ * Rows of queues. Values written by the guest are read once, and shown only if they are
  * valid.
  */
 #include "rows.h"
@@ -14,7 +14,9 @@
 /* The device's queues, numbered as in rows. */
 enum { EQ_RESPONSES, EQ_EVENTS, EQ_NOTIFICATIONS, EQ_COUNT };
 
-/* The address of a GID: 4 bytes if it is an IPv4 address. */
+/*
+ * Extracts the IP address from a GID. Returns its size: 4 bytes for IPv4, otherwise 16.
+ */
 static unsigned int address_of(const uint8_t gid[16], uint8_t address[16])
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
@@ -44,7 +46,7 @@ static void fill_connection(const struct model *m, const struct qp *qp,
 	}
 }
 
-/* Entries in the ring, and progress of the adapter. */
+/* Sets the fields for the entries in the ring and the progress of the adapter. */
 static void fill_send_queue(const struct qp *qp, struct eadm_snap_qp *snap)
 {
 	const struct queue *queue = &qp->sq;

@@ -14,8 +14,8 @@
 
 #define MAX_CLIENTS ARRAY_SIZE(((struct control *)NULL)->clients)
 /*
- * Maximum number of connections of a user other than that of this process, so that
- * further users can connect, too.
+ * Maximum number of connections per user, except for the user of this process, so that
+ * slots are left for other users.
  */
 #define MAX_OF_USER 4
 /*
@@ -46,8 +46,8 @@ static bool is_busy(const struct client *client)
 }
 
 /*
- * A request is read only after the previous one has been processed; a client that does
- * not read has to wait.
+ * A request is read only after the previous one has been processed, so a client that does
+ * not read its packets delays only its own requests.
  */
 static void client_watch(struct client *client)
 {
@@ -59,7 +59,7 @@ static void client_watch(struct client *client)
 }
 
 /*
- * Returns 1 if the packet was sent, 0 if it has to wait, -1 if the client has
+ * Returns 1 if the packet was sent, 0 if the socket has no room yet, -1 if the client has
  * disconnected.
  */
 static int send_packet(struct client *client)
@@ -175,7 +175,10 @@ void control_dispatch(struct control *control)
 	struct epoll_event ready[MAX_READY];
 	int i, n = epoll_wait(control->epoll, ready, MAX_READY, 0);
 
-	/* A client is in the list only once, and only its own turn can end it. */
+	/*
+	 * Each client occurs in the list only once, and is freed only when it is served
+	 * here.
+	 */
 	for (i = 0; i < n; i++) {
 		if (!ready[i].data.ptr)
 			accept_client(control);
@@ -236,7 +239,9 @@ static int listen_at(struct control *control, const struct control_config *confi
 	return epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->listener, &event) ? -errno : 0;
 }
 
-/* The base differs between programs, and after a restart. */
+/*
+ * Returns a base that differs between programs and changes when a program is restarted.
+ */
 static uint32_t index_base(void)
 {
 	uint32_t number = 0;

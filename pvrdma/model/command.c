@@ -3,15 +3,15 @@
  * The command slot (hw 4). Each command is done when the write to REQUEST returns, except
  * for some commands whose response may come later. A command with a response raises
  * vector 0 after the response was written; no other command does, because a late vector 0
- * would wake the waiter of the next command. A driver that sends the next command no
- * longer waits for the response.
+ * would wake the waiter of the next command. A driver that sends a command no longer
+ * waits for the response to the previous one.
  */
 #include <errno.h>
 #include <string.h>
 
 #include "function.h"
 
-/* Burst allowed to a guest that was idle, as time at the permitted rate. */
+/* Burst allowed to a guest that was idle, expressed as time at the permitted rate. */
 #define BURST_NS UINT64_C(1000000000)
 
 /* Only the bytes of the command itself are initialised by the driver. */
@@ -313,7 +313,9 @@ static void respond(struct model *m, const struct pvrdma_cmd_hdr *hdr, union res
 		answer(m, resp, size);
 }
 
-/* ERR was already reported as 0: a response with ack 0 fails the command (hw 4.3). */
+/*
+ * ERR was already reported as 0, so report the failure by a response with ack 0 (hw 4.3).
+ */
 static void respond_failure(struct model *m, int err)
 {
 	memset(m->resp, 0, sizeof(struct pvrdma_resp_hdr));
@@ -413,7 +415,7 @@ uint64_t command_late(struct model *m, uint64_t now)
 	return m->late.size && m->late.until < patience ? m->late.until : patience;
 }
 
-/* Commands that destroy objects, or query a QP's state, work without a backend, too. */
+/* Commands that destroy objects, or query a QP's state, work even without a backend. */
 static bool needs_backend(const struct command *command)
 {
 	return command->response && command->run != query_qp;

@@ -68,7 +68,8 @@ int cq_destroy(struct model *m, uint32_t handle)
 }
 
 /*
- * Arming ignores earlier completions: the driver polls once more afterwards (hw 6.3).
+ * Arming ignores earlier completions, because the driver polls once more after it (hw
+ * 6.3).
  */
 void cq_doorbell(struct model *m, struct cq *cq, uint32_t value)
 {
@@ -140,7 +141,7 @@ bool cq_push(struct model *m, struct cq *cq, struct pvrdma_cqe *cqe, bool solici
 	if (ring_room(&cq->ring, cq->prod) != 1 ||
 	    fault_hit(m, FAULT_CQ_OVERRUN, cq->handle, NULL)) {
 		cq->failed = m->cq_failed = true;
-		model_log(m, "CQ %u is full: it and its QPs stop", cq->handle);
+		model_log(m, "CQ %u overflowed: the CQ and its QPs fail", cq->handle);
 		event_send(m, PVRDMA_EVENT_CQ_ERR, cq->handle);
 		return false;
 	}

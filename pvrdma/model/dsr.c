@@ -24,7 +24,10 @@ static uint32_t least(uint32_t a, int b)
 	return b >= 0 && (uint32_t)b < a ? (uint32_t)b : a;
 }
 
-/* The largest power of two that does not exceed the value, because drivers round up. */
+/*
+ * Returns the largest power of two that does not exceed the value, because drivers round
+ * up.
+ */
 static uint32_t power(uint32_t value)
 {
 	while (value & (value - 1))

@@ -106,7 +106,7 @@ void event_send(struct model *m, enum pvrdma_event_type type, uint32_t info)
 	if (!put(m, &m->events, &event)) {
 		journal_count(&m->journal->overflows);
 		if (!m->events_lost++)
-			model_log(m, "the driver does not consume its events: some are lost");
+			model_log(m, "the driver does not consume events: some are lost");
 		return;
 	}
 	model_interrupt(m, PVRDMA_VECTOR_ASYNC);

@@ -2,8 +2,8 @@
 /*
  * Fault injection: a row in fault.c for each knob, and a call to fault_hit() where the
  * fault is injected. Names and properties are the same as for the adapters of kmod/virt.
- * No knob delays the reply to an access, because the VMM may hold its main lock until
- * then.
+ * No knob delays the reply to an access, because the VMM may hold its main lock until the
+ * reply arrives.
  */
 #ifndef MODEL_FAULT_H
 #define MODEL_FAULT_H

@@ -133,7 +133,7 @@ static void unmapping(void *ctx, uint64_t address, uint64_t size)
 
 	if (!pages_within(m, address, size))
 		return;
-	model_log(m, "the VMM removed memory at 0x%llx while the guest's driver uses it: the adapter stops",
+	model_log(m, "the VMM removed memory at 0x%llx that the guest's driver was using: the adapter stops",
 		  (unsigned long long)address);
 	model_reset(m);
 	m->err = ERR_IDLE;
@@ -220,7 +220,8 @@ static const struct backend_client backend_client = {
 /* ---- life cycle */
 
 /*
- * Handles are below the limit, and 0 is not a valid handle; a backend may have no SRQs.
+ * Handles are below the limit, and 0 is not a valid handle. The limit is 0 if the backend
+ * does not support these objects (SRQs).
  */
 static int make_table(struct table *table, uint32_t limit)
 {

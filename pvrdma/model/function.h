@@ -16,11 +16,14 @@
 
 #define PAGE (UINT64_C(1) << PVRDMA_PAGE_SHIFT)
 #define MAX_UAR 512u
-/* Maximum SGEs of a work request, even if backend and limits allow more. */
+/* Maximum number of SGEs of a work request, even if backend and limits allow more. */
 #define MAX_SGE 32u
 #define GID_TABLE 32u
 
-/* Guest pages listed in a directory; the guest keeps both unchanged. */
+/*
+ * Guest pages listed in a directory. The guest does not change the list while it is in
+ * use.
+ */
 struct pages {
 	LIST_ENTRY(pages) link;
 	/* Number of pages found so far, and total number. */
@@ -77,7 +80,7 @@ struct cq {
 	/* No more entries are written. */
 	bool failed;
 	unsigned int users;
-	/* Waits for room in the ring of notifications. */
+	/* The CQ's notification is waiting for room in the ring. */
 	bool unnotified;
 	TAILQ_ENTRY(cq) link;
 	/* For diagnosis: completions that were due, and completions that were written. */
@@ -170,7 +173,7 @@ struct qp {
 	uint64_t failed_at;
 };
 
-/* One of the two rings of the device (hw 5.5). */
+/* One of the device's two rings (hw 5.5). */
 struct device_ring {
 	struct pages *pages;
 	struct pvrdma_ring_state *state;
@@ -210,7 +213,7 @@ struct model {
 	struct device_ring events, notifications;
 
 	struct pending pending;
-	/* Time at which the commands so far are paid for, at the permitted rate. */
+	/* Time at which the permitted rate covers all commands so far. */
 	uint64_t paid_until;
 	/* Total bytes of user memory regions. */
 	uint64_t registered;
@@ -237,14 +240,14 @@ struct model {
 
 	uint64_t events_lost;
 	/*
-	 * Second of the last log line, its number of lines, and the number of suppressed
-	 * lines.
+	 * Second of the last log line; numbers of lines logged and suppressed in that
+	 * second.
 	 */
 	uint64_t log_second;
 	unsigned int log_lines, log_left_out;
 };
 
-/* The register value that the guest reads; no side effects. */
+/* Returns the register value that the guest reads, without side effects. */
 uint32_t model_register(const struct model *m, uint64_t offset);
 
 /* ---- log.c */
@@ -266,20 +269,26 @@ int dsr_attach(struct model *m, uint64_t address);
 void dsr_detach(struct model *m);
 
 /* ---- pages.c */
-/* The guest's memory of @size bytes, which are in one page; NULL if there is none. */
+/*
+ * Returns the guest's memory at @address, or NULL if there is none. All @size bytes must
+ * be in one page.
+ */
 void *model_dma(struct model *m, uint64_t address, size_t size);
 /*
  * Returns -EFAULT if an address in the directory is not in memory, -EINVAL if there are
  * too many.
  */
 int pages_map(struct model *m, uint64_t directory, uint32_t count, struct pages **mapped);
-/* Like pages_map(), but in parts: returns 1 as long as there are more pages. */
+/*
+ * Like pages_map(), but maps the pages in parts: returns 1 as long as there are more
+ * pages.
+ */
 int pages_begin(struct model *m, uint64_t directory, uint32_t count, struct pages **begun);
 int pages_more(struct model *m, struct pages *pages, uint32_t most);
 void pages_unmap(struct pages *pages);
 /*
- * Reads only the addresses from page @first on. They are page addresses, but the function
- * does not check that there is memory.
+ * Reads only the addresses from page @first on, and checks that they are page-aligned,
+ * but not that there is memory at these addresses.
  */
 int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t count,
 	       uint64_t *addresses);
@@ -287,18 +296,22 @@ int pages_read(struct model *m, uint64_t directory, uint32_t first, uint32_t cou
 bool pages_within(const struct model *m, uint64_t address, uint64_t size);
 
 /* ---- ring.c */
-/* Size of an element with @sges SGEs after @fixed bytes (hw 5.4). */
+/* Returns the size of an element with @sges SGEs after @fixed bytes (hw 5.4). */
 uint32_t ring_stride(size_t fixed, uint32_t sges);
 /*
- * @count elements from page @first on, in @pages pages; -EINVAL if these do not suffice.
+ * Initialises a ring of @count elements in @pages pages from page @first on. Returns
+ * -EINVAL if the pages do not suffice.
  */
 int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
 	      uint32_t pages, uint32_t count, uint32_t stride);
-/* Elements produced by the guest and not consumed yet; -1 if an index is invalid. */
+/*
+ * Returns the number of elements produced by the guest and not consumed yet, or -1 if an
+ * index is invalid.
+ */
 int64_t ring_pending(const struct ring *ring);
 void *ring_next(const struct ring *ring);
 void ring_consume(struct ring *ring);
-/* For a ring that the device writes: checks whether there is room at @prod. */
+/* Checks whether a ring that the device writes has room at @prod. */
 int ring_room(const struct ring *ring, uint32_t prod);
 void *ring_at(const struct ring *ring, uint32_t index);
 uint32_t ring_after(const struct ring *ring, uint32_t index);
@@ -331,7 +344,7 @@ void command_reset(struct model *m);
 /* ---- object.c: PDs, user contexts, GIDs, MRs */
 int context_create(struct model *m, uint64_t pfn, uint32_t *handle);
 int context_destroy(struct model *m, uint32_t handle);
-/* Handle 0 is the kernel: *@context is then NULL. */
+/* Handle 0 stands for the kernel; *@context is then NULL. */
 int context_get(struct model *m, uint32_t handle, struct context **context);
 void context_put(struct context *context);
 int pd_create(struct model *m, uint32_t context, uint32_t *handle);
@@ -339,7 +352,7 @@ int pd_destroy(struct model *m, uint32_t handle);
 /* -EINPROGRESS: the caller must call mr_continue(), unless the backend continues. */
 int mr_create(struct model *m, const struct pvrdma_cmd_create_mr *cmd, struct mr **created);
 int mr_continue(struct model *m, struct mr *mr);
-/* @err is 0 if the backend has created the MR, otherwise the MR is freed. */
+/* @err is 0 if the backend has created the MR; otherwise, the MR is freed. */
 int mr_finish(struct model *m, struct mr *mr, int err);
 /* Abandons an MR that is not finished. */
 void mr_abandon(struct model *m, struct mr *mr);
@@ -372,7 +385,8 @@ int srq_destroy(struct model *m, uint32_t handle);
 /* ---- failure.c */
 void qp_fail(struct model *m, struct qp *qp);
 /*
- * Records that one of the QP's requests failed with @status, or its event; -1: no event.
+ * Records that a request of the QP failed with @status, and that @event reported a
+ * failure of the QP (-1: no event).
  */
 void qp_note_failure(struct model *m, struct qp *qp, uint32_t status, int32_t event);
 
@@ -395,7 +409,7 @@ void work_completed(void *ctx, void *qp, const struct backend_wc *wc);
  */
 enum ibv_wc_status send_translate(struct model *m, struct qp *qp, const struct pvrdma_sqe *sqe,
 				  struct backend_send *send, struct backend_fast_reg *fast_reg);
-/* Opcode of the completion. */
+/* Returns the opcode of the completion. */
 uint32_t send_wc_op(uint32_t opcode);
 
 /* ---- uar.c */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data that an adapter records for diagnosis: commands, failures, and counters. It is
- * bounded, and recording allocates no memory. Times are those of journal_now().
+ * Data that an adapter records for diagnosis: commands, failures, and counters. The
+ * amount of data is bounded, and recording allocates no memory. Times are those of
+ * journal_now().
  */
 #ifndef MODEL_JOURNAL_H
 #define MODEL_JOURNAL_H

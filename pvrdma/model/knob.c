@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Setting a fault injection knob: some faults occur immediately. */
+/* Setting of fault injection knobs. Some faults occur as soon as their knob is set. */
 #include <errno.h>
 
 #include "function.h"

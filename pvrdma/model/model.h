@@ -15,7 +15,7 @@
 
 struct model;
 
-/* Limits of one function; each at most the limit of the backend. */
+/* Limits of one function, none of which may exceed the backend's limit. */
 struct model_limits {
 	uint32_t qps, cqs, mrs, pds, srqs;
 	/* Work requests of a queue, entries of a CQ: powers of two. */
@@ -53,11 +53,11 @@ void model_close(struct model *model);
 
 /* Readable if model_dispatch() has work to do; see vfio_fd(). */
 int model_fd(const struct model *model);
-/* 0, or -errno: no more VMMs can be served. */
+/* Returns 0, or -errno if no further VMM can be served. */
 int model_dispatch(struct model *model);
 /*
- * Does the work that was not possible from within the backend: to be called after its
- * run(). Returns the time of the next call, like run().
+ * Does the work that was not possible from within the backend; to be called after the
+ * backend's run(). Returns the time of the next call, like run().
  */
 uint64_t model_run(struct model *model, uint64_t now);
 

@@ -6,7 +6,7 @@
 
 #include "function.h"
 
-/* Pages of a memory region per step: each takes two lookups. */
+/* Pages of a memory region per step; each page takes two lookups. */
 #define PAGES_AT_ONCE 2048u
 
 int context_create(struct model *m, uint64_t pfn, uint32_t *handle)

@@ -89,7 +89,7 @@ static int create_backend(struct model *m, const struct pvrdma_cmd_create_qp *cm
 	return m->ops->qp_create(m->port, &attr, qp, &qp->backend, &qp->qpn);
 }
 
-/* Before PVRDMA_VERSION_QP_HANDLE the QPN is the handle. */
+/* In interface versions before PVRDMA_VERSION_QP_HANDLE, the QPN is the handle. */
 static int take_handle(struct model *m, struct qp *qp)
 {
 	int64_t number;
@@ -172,7 +172,7 @@ int qp_destroy(struct model *m, uint32_t handle)
 	return 0;
 }
 
-/* Records the state that the guest knows. */
+/* Records the state of the QP from the guest's point of view. */
 static void note_state(struct qp *qp, uint32_t state)
 {
 	if (qp->guest_state == state)

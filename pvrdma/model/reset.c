@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "function.h"
 
-/* Objects that use others are destroyed first. */
+/* Destroys objects before the objects that they use. */
 static void drop_objects(struct model *m)
 {
 	uint32_t number, index;

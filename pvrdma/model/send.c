@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Translation of send requests for the backend. Fields of other opcodes have stale
- * contents (hw 7.2).
+ * Translation of send requests for the backend. Fields that belong to other opcodes have
+ * stale contents (hw 7.2).
  */
 #include <string.h>
 
@@ -71,7 +71,9 @@ static enum ibv_wc_status datagram(const struct qp *qp, const struct pvrdma_wqe_
 	return IBV_WC_SUCCESS;
 }
 
-/* Opcodes allowed to applications: libvmw_pvrdma passes on other numbers unchecked. */
+/*
+ * Checks whether the QP may use the opcode: libvmw_pvrdma passes on any number unchecked.
+ */
 static bool allowed(const struct qp *qp, uint32_t opcode)
 {
 	bool sends = opcode == PVRDMA_WR_SEND || opcode == PVRDMA_WR_SEND_IMM;

@@ -6,7 +6,10 @@
 
 #include "function.h"
 
-/* Delay before retrying a request if the backend had no room and no request completes. */
+/*
+ * Delay before retrying a request if the backend had no room and no request has
+ * completed.
+ */
 #define ROOM_AGAIN_NS 10000000u
 
 int works_init(struct works *works, uint32_t count, bool sends)
@@ -122,10 +125,10 @@ static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 }
 
 /*
- * The backend did not accept a request. If it has no room, the request is left in the
- * ring until a request in flight completes (hw 12.3), or for a while, because unsignalled
- * requests may complete only together with a later one. Returns false if the request is
- * not left in the ring.
+ * Handles a request that the backend did not accept. If the backend has no room, the
+ * request is left in the ring until a request in flight completes (hw 12.3), but at most
+ * for ROOM_AGAIN_NS, because unsignalled requests may complete only together with a later
+ * one. Returns false if the request is not left in the ring.
  */
 static bool leave(struct model *m, struct queue *queue, struct work *work, int err,
 		  const char *what)

@@ -114,7 +114,7 @@ static int read_until(struct channel *channel, size_t want, const char **why)
 			return errno == EAGAIN ? 0 : -EPIPE;
 		}
 		if (!keep_fds(channel, &msg)) {
-			*why = "too many file descriptors for one message or this process";
+			*why = "too many file descriptors for one message or for this process";
 			return -EBADMSG;
 		}
 		if (!got) {

@@ -14,7 +14,7 @@ struct channel {
 	/* The message being received, header first, and the number of bytes received. */
 	unsigned char *in;
 	size_t have;
-	/* Descriptors that came with it; -1: taken. */
+	/* Descriptors received with the message; -1: taken. */
 	int fds[PROTO_MAX_FDS];
 	unsigned int fd_count;
 	/*
@@ -66,7 +66,10 @@ int channel_take_fd(struct channel *channel, unsigned int index);
  * errno), which has no body.
  */
 void channel_reply(struct channel *channel, size_t size, int error);
-/* Returns 1 if everything was sent, 0 if the peer has to read first, or -EPIPE. */
+/*
+ * Returns 1 if everything was sent, 0 if the peer must read before more can be sent, or
+ * -EPIPE.
+ */
 int channel_flush(struct channel *channel);
 
 #endif /* VFIO_CHANNEL_H */

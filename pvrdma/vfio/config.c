@@ -95,7 +95,10 @@ static void describe_bar(struct config *config, unsigned int number,
 	put32(config->writable, at, mask);
 }
 
-/* @link: the pointer to the next capability after which this one is inserted. */
+/*
+ * Adds a capability to the list. @link: offset of the "next" pointer that will refer to
+ * it. Returns the offset of its own "next" pointer.
+ */
 static uint32_t link_capability(struct config *config, uint32_t link, uint32_t at,
 				uint8_t id)
 {

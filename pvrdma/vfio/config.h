@@ -18,7 +18,7 @@ struct config {
 	unsigned char power_on[CONFIG_MAX];
 };
 
-/* Returns -EINVAL if the description is not valid. */
+/* Returns -EINVAL if the description is invalid. */
 int config_init(struct config *config, const struct vfio_function *function);
 void config_reset(struct config *config);
 /* [@offset, @offset + @size) must be inside the configuration space. */

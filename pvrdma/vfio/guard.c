@@ -140,7 +140,7 @@ int guard_add(struct guard_owner *owner, void *memory, size_t size)
 	return ret;
 }
 
-/* @memory NULL: all memory of the owner. */
+/* Removes the mapping at @memory, or all mappings of the owner if @memory is NULL. */
 static void drop(struct guard_owner *owner, void *memory)
 {
 	struct block *block;

@@ -11,7 +11,10 @@
 
 /* Owner of mappings. The owner outlives its mappings; the handler writes to it. */
 struct guard_owner {
-	/* Set by the handler: memory of this owner is no longer the client's. */
+	/*
+	 * Set by the handler: some memory of this owner is no longer backed by the
+	 * client's file.
+	 */
 	atomic_bool lost;
 	/* An event descriptor that is signalled in that case. */
 	int wake;

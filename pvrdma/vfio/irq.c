@@ -95,8 +95,8 @@ unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 }
 
 /*
- * Writing to a descriptor that is not an event descriptor might block, or do harm. The
- * O_NONBLOCK flag is shared with the client, which could clear it: see signal_fd().
+ * Writing to a descriptor that is not an event descriptor might block or do harm. The
+ * client shares the O_NONBLOCK flag and could clear it: see signal_fd().
  */
 static bool is_event(int fd)
 {
@@ -112,7 +112,7 @@ static bool is_event(int fd)
 	       !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-/* If the counter is full, it has been signalled already. */
+/* If the counter is full, the event has been signalled already. */
 static void signal_fd(int fd)
 {
 	struct pollfd room = { .fd = fd, .events = POLLOUT };
@@ -183,7 +183,7 @@ int irq_request(struct irqs *irqs)
 	return ret;
 }
 
-/* The slot for the descriptor of interrupt @number, which exists. */
+/* Returns the slot for the descriptor of interrupt @number, which must exist. */
 static int *slot_of(struct irqs *irqs, unsigned int index, unsigned int number)
 {
 	switch (index) {

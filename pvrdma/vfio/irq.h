@@ -25,7 +25,7 @@ struct irqs {
 	int trigger[VFIO_MAX_VECTORS];
 	bool masked[VFIO_MAX_VECTORS];
 	bool pending[VFIO_MAX_VECTORS];
-	/* Descriptor used to ask the client to release the device. */
+	/* Descriptor for requests to the client to release the device. */
 	int request;
 	/* Descriptor for bus errors, which never happen. */
 	int error;
@@ -34,14 +34,17 @@ struct irqs {
 };
 
 void irq_init(struct irqs *irqs, unsigned int vectors);
-/* Resets to power-on, and closes the descriptors. */
+/* Resets all interrupts to the power-on state, and closes the descriptors. */
 void irq_clear(struct irqs *irqs);
 void irq_exit(struct irqs *irqs);
-/* Clears pending interrupts; the client's descriptors stay. */
+/* Clears pending interrupts; the client's descriptors stay in use. */
 void irq_reset(struct irqs *irqs);
 void irq_set_mastering(struct irqs *irqs, bool mastering);
 
-/* Number of interrupts of the kind VFIO_PCI_*_IRQ_INDEX, and VFIO_IRQ_INFO_*. */
+/*
+ * Returns the number of interrupts of kind @index (VFIO_PCI_*_IRQ_INDEX). Sets @flags to
+ * VFIO_IRQ_INFO_*.
+ */
 unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 		       uint32_t *flags);
 /* Handles the request with @data of @size bytes; takes descriptors from @channel. */
@@ -50,7 +53,7 @@ int irq_set(struct irqs *irqs, const struct vfio_irq_set *set,
 
 int irq_send(struct irqs *irqs, unsigned int vector);
 uint64_t irq_sent(struct irqs *irqs);
-/* Pending bits, as in the BAR. */
+/* Returns the pending bits, as in the BAR. */
 uint64_t irq_pending(struct irqs *irqs);
 /* Returns -ENOTCONN if the client has not set up a descriptor for requests. */
 int irq_request(struct irqs *irqs);

@@ -10,7 +10,10 @@
 #include "grow.h"
 #include "memory.h"
 
-/* A file that backs regions: VMMs send another descriptor of the same file for each. */
+/*
+ * A file that backs regions. A VMM sends a separate descriptor of the file for each
+ * region.
+ */
 struct file {
 	int fd;
 	dev_t dev;
@@ -70,7 +73,7 @@ static struct file *file_get(struct memory *memory, int fd, const struct stat *s
 	return file;
 }
 
-/* Index of the first region that ends after @address. */
+/* Returns the index of the first region that ends after @address. */
 static unsigned int position(const struct memory *memory, uint64_t address)
 {
 	unsigned int low = 0, high = memory->count;

@@ -31,8 +31,8 @@ void memory_init(struct memory *memory, struct guard_owner *owner);
 void memory_clear(struct memory *memory);
 
 /*
- * @fd -1: a region that exists but is not accessible. Takes ownership of the descriptor,
- * even on failure. Returns -EEXIST if it overlaps another region.
+ * Adds a region; if @fd is -1, the region exists but is not accessible. Takes ownership
+ * of the descriptor, even on failure. Returns -EEXIST if it overlaps another region.
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);
@@ -43,7 +43,7 @@ void memory_unmap(struct memory *memory, uint64_t address);
 bool memory_region(const struct memory *memory, unsigned int index,
 		   uint64_t *address, uint64_t *size);
 
-/* Same errors as vfio_backing(); @run may end before @size. */
+/* Returns the same errors as vfio_backing(); @run may end before @size. */
 int memory_find(struct memory *memory, uint64_t address, uint64_t size,
 		struct vfio_run *run);
 

@@ -11,7 +11,7 @@
 #define PROTO_MAJOR 0
 #define PROTO_MINOR 1
 
-/* Maximum data of one access, the protocol's default. */
+/* Maximum size of the data of one access, which is the protocol's default. */
 #define PROTO_MAX_DATA (1u << 20)
 /* The longest message is a write of that size. */
 #define PROTO_MAX_BODY (PROTO_MAX_DATA + 64)
@@ -77,7 +77,7 @@ struct proto_dma_unmap {
 	uint64_t size;
 };
 
-/* Shorter than the struct of the ioctl. */
+/* Shorter than struct vfio_device_info of the ioctl. */
 struct proto_device_info {
 	uint32_t argsz;
 	uint32_t flags;

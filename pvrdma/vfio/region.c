@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Accesses of the client to the function. */
+/* Accesses by the client to the function. */
 #include <endian.h>
 #include <errno.h>
 #include <linux/pci_regs.h>
@@ -93,7 +93,7 @@ static int write_part(struct vfio *vfio, unsigned int bar, uint64_t offset,
 	return failure(vfio->ops.write(vfio->ctx, bar, offset, data, size));
 }
 
-/* The size of the largest aligned access that begins at @offset. */
+/* Returns the size of the largest aligned access that begins at @offset. */
 static size_t part(uint64_t offset, size_t rest)
 {
 	size_t size = 8;

@@ -25,7 +25,7 @@ struct vfio {
 	/* Reason to end the session, set outside dispatching, or NULL. */
 	const char *ending;
 	unsigned int complaints;
-	/* Waits for the client to read before another message is handled. */
+	/* The client must read before another message is handled. */
 	bool waiting;
 	struct channel channel;
 	struct memory memory;
@@ -48,7 +48,7 @@ int session_write(struct vfio *vfio, const struct proto_access *access,
 		  const void *data);
 /* The region's size and VFIO_REGION_INFO_FLAG_*; size 0: there is none. */
 uint64_t session_region(const struct vfio *vfio, uint32_t region, uint32_t *flags);
-/* Resets everything except memory and descriptors to power-on. */
+/* Resets everything except memory and descriptors to the power-on state. */
 void session_reset(struct vfio *vfio);
 
 __attribute__((format(printf, 2, 3)))

@@ -11,7 +11,7 @@
 #define PAGE_SIZES 4096
 
 /*
- * The reply contains only capabilities that the client knows, with limits that do not
+ * The reply contains only capabilities that the client has sent, with limits that do not
  * exceed the client's: QEMU rejects a limit on descriptors above its own.
  */
 static void answer_limit(struct json_object *theirs, struct json_object *ours,
@@ -48,7 +48,10 @@ static void answer(struct json_object *theirs, struct json_object *ours)
 		json_object_object_add(ours, "write_multiple", json_object_new_boolean(true));
 }
 
-/* @text ends with a NUL, the only one. Returns NULL if the text is not an object. */
+/*
+ * Parses @text, which must contain exactly one NUL, at its end. Returns NULL if the text
+ * is not an object.
+ */
 static struct json_object *parse(const char *text, size_t size)
 {
 	struct json_tokener *tokener;
@@ -70,7 +73,10 @@ static struct json_object *parse(const char *text, size_t size)
 	return object;
 }
 
-/* The negotiated capabilities, as text of the object, which the caller releases. */
+/*
+ * Returns the message with the negotiated capabilities, which the caller releases, or
+ * NULL.
+ */
 static struct json_object *agree(const char *text, size_t size)
 {
 	struct json_object *theirs = NULL, *list = NULL, *whole, *ours;

@@ -9,7 +9,8 @@
 
 /*
  * Writes the response to @body of @size bytes into @reply, whose size is @room. Returns
- * the size of the reply, -EPROTONOSUPPORT, or -EINVAL if it is not such a message.
+ * the size of the reply, -EPROTONOSUPPORT, or -EINVAL if @body is not a valid version
+ * message.
  */
 int version_negotiate(const void *body, size_t size, void *reply, size_t room);
 

@@ -45,8 +45,9 @@ struct vfio_bar {
 };
 
 /*
- * The function as seen by the guest. MSI-X table and pending bits must not overlap, and
- * each lies within its BAR; accesses to them are not passed to the operations.
+ * The function as seen by the guest. The MSI-X table and the pending bits must not
+ * overlap, and each must lie within its BAR; accesses to them are not passed to the
+ * operations.
  */
 struct vfio_function {
 	uint16_t vendor, device;
@@ -60,7 +61,10 @@ struct vfio_function {
 	unsigned int table_bar, pba_bar;
 	/* Multiples of 8. */
 	uint32_t table_offset, pba_offset;
-	/* A PCIe endpoint with 4096 bytes of configuration space, otherwise 256. */
+	/*
+	 * True for a PCIe endpoint, with 4096 bytes of configuration space instead of
+	 * 256.
+	 */
 	bool pcie;
 };
 
@@ -69,14 +73,15 @@ struct vfio_run {
 	uint64_t address;
 	uint64_t size;
 	/*
-	 * The file that backs it, to be mapped shared from @offset. Owned by the library:
-	 * valid until the region is unmapped; dup() it to keep it longer.
+	 * The file that backs the region, to be mapped shared from @offset. The
+	 * descriptor is owned by the library and valid until the region is unmapped;
+	 * dup() it to keep it longer.
 	 */
 	int fd;
 	uint64_t offset;
 	/*
-	 * The memory as returned by vfio_dma() for @address; PROT_READ, or with
-	 * PROT_WRITE.
+	 * The memory as returned by vfio_dma() for @address. It is mapped with PROT_READ
+	 * and, if @writable, PROT_WRITE.
 	 */
 	void *memory;
 	bool writable;
@@ -145,7 +150,10 @@ struct vfio_ops {
 struct vfio *vfio_open(const char *path, mode_t mode,
 		       const struct vfio_function *function,
 		       const struct vfio_ops *ops, void *ctx);
-/* The same with a connected or a listening socket; takes ownership of it. */
+/*
+ * Like vfio_open(), but with a connected or listening socket; takes ownership of the
+ * socket.
+ */
 struct vfio *vfio_open_fd(int fd, const struct vfio_function *function,
 			  const struct vfio_ops *ops, void *ctx);
 void vfio_close(struct vfio *vfio);
@@ -153,27 +161,28 @@ void vfio_close(struct vfio *vfio);
 /*
  * An epoll descriptor, readable if vfio_dispatch() has work to do. vfio_dispatch() never
  * blocks, and handles a bounded number of messages, so that several functions may share a
- * loop. It returns an error only if no client can be served any more: after
- * vfio_open_fd() with a connected socket, -EPIPE if its client has disconnected.
+ * loop. It returns an error only if no further client can be served: -EPIPE after
+ * vfio_open_fd() with a connected socket, if the client of that socket has disconnected.
  */
 int vfio_fd(const struct vfio *vfio);
 int vfio_dispatch(struct vfio *vfio);
 
 /*
- * The guest's memory at @address, in this process: valid until unmapping() for it, or
- * gone(), returns. NULL with errno EPERM if the guest has bus mastering off, EFAULT if
- * not all of it is in one region with a descriptor, EACCES if @write is set and it is
- * read-only.
+ * Returns the guest's memory at @address, mapped in this process, valid until unmapping()
+ * for this memory, or gone(), returns. Returns NULL with errno EPERM if the guest has bus
+ * mastering off, EFAULT if not all of the memory is in one region with a descriptor,
+ * EACCES if @write is set and the memory is read-only.
  *
- * The guest may write to it at any time: read a value once, then check it.
+ * The guest may write to the memory at any time: read each value once, then check the
+ * copy.
  */
 void *vfio_dma(struct vfio *vfio, uint64_t address, size_t size, bool write);
 
 /*
- * The first part of [@address, @address + @size) that one descriptor backs: @run->address
- * is @address, @run->size at most @size. Same errors as vfio_dma(). With MAP_FIXED, a
- * loop over the pages of a buffer makes scattered pages contiguous; mappings that are
- * read or written need vfio_guard().
+ * Describes the first part of [@address, @address + @size) that one descriptor backs:
+ * @run->address is @address, @run->size at most @size. Returns the same errors as
+ * vfio_dma(). With MAP_FIXED, a loop over the pages of a buffer makes scattered pages
+ * contiguous; mappings that are read or written need vfio_guard().
  */
 int vfio_backing(struct vfio *vfio, uint64_t address, uint64_t size,
 		 struct vfio_run *run);

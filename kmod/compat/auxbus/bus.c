@@ -25,7 +25,7 @@ static const struct eadm_aux_driver *to_driver(const struct device_driver *drive
 	return container_of(driver, struct eadm_aux_driver, driver);
 }
 
-/* The device's name without its number. */
+/* Returns the length of the device's name without its number. */
 static size_t kind_len(const struct device *dev)
 {
 	const char *name = dev_name(dev);

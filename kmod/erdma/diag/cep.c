@@ -33,7 +33,7 @@ struct cep_row {
 	u32 pending;
 };
 
-/* A newly created endpoint may not be completely set up yet. */
+/* A newly created endpoint might not be completely set up yet. */
 static u32 role_of(const struct erdma_cep *cep, enum erdma_cep_state state)
 {
 	if (state == ERDMA_CEP_LISTENING || READ_ONCE(cep->backlog))

@@ -99,7 +99,7 @@ static int apply(struct eadm_adapter *ad, u32 id, u32 value)
 	int ret;
 
 	if (id == EADM_CONF_PARAM_CC) {
-		/* Passed to the adapter with each connection. */
+		/* The value is passed to the adapter with each connection. */
 		WRITE_ONCE(dev->conf.cc, value);
 		return 0;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind an adapter's BARs, on kernels that cannot map RAM for devices (arm64): a range
+ * The memory behind an adapter's BARs, for kernels that cannot map RAM for devices (arm64): a range
  * that is excluded from the kernel's memory by "mem=" or a reserved no-map node in the device tree,
  * and passed as a module parameter. It is divided into slots.
  *
@@ -75,7 +75,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter whose memory has no other mapping any more
+ * @vdev: adapter whose memory is no longer mapped elsewhere
  *
  * Context: may sleep.
  */

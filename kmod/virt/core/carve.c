@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The memory behind an adapter's BARs: pages of RAM, on kernels that can change the mapping of RAM.
+ * The memory behind an adapter's BARs: pages of RAM, for kernels that can change the mapping of
+ * RAM.
  *
  * A driver requests its BARs from iomem_resource, where all memory is a busy "System RAM" entry. So
- * the pages are cut out of that entry: it keeps the part below, and a new entry (a piece) covers
- * the part above. Freeing the memory closes the hole again, regardless of the order in which
+ * the pages are cut out of that entry: the entry keeps the part below, and a new entry (a piece)
+ * covers the part above. Freeing the memory closes the hole again, regardless of the order in which
  * adapters are removed.
  */
 #include <linux/ioport.h>
@@ -249,7 +250,7 @@ int vdev_memory_get(struct vdev *vdev)
 
 /**
  * vdev_memory_put() - return the memory of a window
- * @vdev: adapter whose memory has no other mapping any more
+ * @vdev: adapter whose memory is no longer mapped elsewhere
  *
  * Context: may sleep.
  */

@@ -86,8 +86,8 @@ void vdev_dma_end(struct vdev *vdev)
  * This models PCI, where the write that ends bus mastering completes after all earlier memory
  * writes of the function.
  *
- * Context: any, interrupts may be disabled: the accesses in progress cannot be preempted, and do
- * not wait themselves.
+ * Context: any, even with interrupts disabled, because the accesses in progress cannot be preempted
+ * and do not wait for anything.
  */
 void vdev_dma_wait(struct vdev *vdev)
 {
@@ -98,7 +98,8 @@ void vdev_dma_wait(struct vdev *vdev)
 }
 
 /**
- * vdev_dma_answer() - write a response that the driver waits for, even while it requests a reset
+ * vdev_dma_answer() - write a response that the driver waits for, even while the driver requests a
+ * reset
  * @vdev: adapter
  * @addr: DMA address of 8 bytes, aligned; the driver keeps the memory across a reset
  * @src: the response, aligned
@@ -252,7 +253,7 @@ __le64 *vdev_dma_record(struct vdev *vdev, u64 addr)
  *
  * The caller sets each entry of @buf->page.
  *
- * Context: may sleep unless @gfp says otherwise.
+ * Context: may sleep unless @gfp forbids it.
  * Return: 0 or -ENOMEM.
  */
 int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
@@ -277,7 +278,7 @@ int vdev_buf_alloc(struct vdev_buf *buf, u32 off, u64 len, gfp_t gfp)
  * @len: size in bytes, not 0
  * @gfp: allocation flags for the list of pages
  *
- * Context: may sleep unless @gfp says otherwise.
+ * Context: may sleep unless @gfp forbids it.
  * Return: 0, -EFAULT if a part is not memory, -ENOMEM.
  */
 int vdev_buf_map(struct vdev *vdev, struct vdev_buf *buf, u64 addr, u64 len,

@@ -9,8 +9,8 @@
  * vdev_reset() - make the device discard all state of its driver
  * @vdev: adapter
  *
- * The driver's memory is not accessed any more. Families also call this when a register requests a
- * reset.
+ * After this call, the driver's memory is no longer accessed. Families also call this when a
+ * register requests a reset.
  *
  * Context: may sleep, the model's turn.
  */

@@ -135,7 +135,7 @@ bool vdev_msi_poll(struct vdev *vdev)
 	unsigned long flags;
 	unsigned int vec;
 
-	/* On PCI, a message is a memory write. */
+	/* On PCI, an interrupt is a memory write, for which the function needs bus mastering. */
 	if (!pending || !vdev_is_master(vdev))
 		return false;
 	spin_lock_irqsave(&vdev->msi.lock, flags);

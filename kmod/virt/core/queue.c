@@ -5,10 +5,10 @@
  * Doorbell writes cannot be trapped, so the doorbells of all queues that may have work are polled:
  * those of active queues in every pass, those of idle queues so that each is polled within a fixed
  * time, regardless of their number. A queue becomes idle when it has had no work for a while,
- * unless there are only few active queues.
+ * unless only a few queues are active.
  *
- * A queue that is waiting has work without being busy: the model's thread may sleep between two
- * polls of such a queue.
+ * A queue that waits for an event has work without being busy: the model's thread may sleep between
+ * two polls of such a queue.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -96,7 +96,7 @@ static bool serve_some(struct vdev_sched *sched, struct list_head *list, unsigne
 	return progress;
 }
 
-/* Number of idle queues that are due, based on the time since the last poll. */
+/* Returns the number of idle queues that are due, based on the time since the last poll. */
 static unsigned int due(struct vdev_sched *sched, u64 now)
 {
 	bool quiet = time_after(jiffies, READ_ONCE(sched->last_work) +

@@ -4,8 +4,8 @@
  * them. This file is independent of drivers and device families: a driver sees the model through
  * PCI, and a model uses this interface through struct vdev_family.
  *
- * MMIO cannot be trapped, so BARs are memory that threads poll. For an idle adapter only its own
- * BARs are read, never memory that the driver may have freed.
+ * MMIO cannot be trapped, so BARs are memory that threads poll. For an idle adapter, only the
+ * adapter's BARs are read, never memory that the driver may have freed.
  *
  * Ownership
  *   configfs	owns the adapter: the folder's reference keeps struct vdev alive, which
@@ -39,12 +39,12 @@
  *   vdev_sched.lock		lists of the work queues to poll
  *   vdev_msi.lock		delivery of interrupts
  *   vdev_fault.lock		one knob
- * The last two locks are also taken in hard interrupts, as may be the locks of a family
- * directly before them.
- * Interrupts and config space are accessed from any context: config bytes are written under the PCI
- * core's own lock and read with READ_ONCE(); pending vectors are atomic bits.
+ * The last two locks are also taken in hard interrupts; so are, in some families, the family's
+ * locks directly before them. Interrupts and config space are accessed from any context: config
+ * bytes are written under the PCI core's own lock and read with READ_ONCE(); pending vectors are
+ * atomic bits.
  *
- * Bus mastering only decides whether memory is accessed and interrupts are sent: without it,
+ * Bus mastering decides only whether memory is accessed and interrupts are sent: without it,
  * objects and registers stay unchanged until the family's own reset or a function level reset.
  */
 #ifndef VDEV_H
@@ -264,7 +264,7 @@ struct vdev_msi {
 };
 
 /**
- * struct vdev_worker - a thread of the model, which is the only user of most members
+ * struct vdev_worker - a thread of the model; most members are used only by this thread
  * @wake: the thread has a reason to poll now
  * @parked: the thread sleeps until it is woken
  * @looked: time of the last poll
@@ -358,7 +358,7 @@ struct vdev_counters {
  * @watch:     timer that stands in for the first thread
  * @dma_users: number of current accesses to driver memory; see vdev_dma_begin()
  * @lock:      protects the members below and the family's part, unless stated otherwise
- * @turn:      bit 0: the same, also against interrupts
+ * @turn:      bit 0 protects the same data, also against interrupts
  * @state:     read without the lock held, for display and as a hint
  * @iommu:     translates the function's addresses, while it has a driver
  * @stall_until: time until which the device does nothing
@@ -599,8 +599,8 @@ int vdev_param_set(struct vdev *vdev, void *param, const void *value, size_t siz
 int vdev_param_store(struct vdev *vdev, const char *page, u32 min, u32 max, u32 *param);
 
 /*
- * A file of a family's adapter for the u32 member @_name of its params. to_adapter() returns the
- * adapter of a folder, which has the members vdev and params.
+ * Defines an adapter's configfs file for the u32 parameter @_name. The family's to_adapter()
+ * returns the adapter of a folder, a struct with the members vdev and params.
  */
 #define VDEV_PARAM(_name, _fmt, _min, _max) \
 static ssize_t adapter_##_name##_show(struct config_item *item, char *page) \

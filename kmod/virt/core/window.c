@@ -99,7 +99,7 @@ int vdev_window_alloc(struct vdev *vdev)
 
 /**
  * vdev_window_free() - return the memory behind the BARs
- * @vdev: adapter, removed from its bus, so that nothing maps the BARs any more
+ * @vdev: adapter, removed from its bus, so that the BARs are no longer mapped
  *
  * Context: may sleep.
  */

@@ -132,7 +132,7 @@ static void after_work(struct vdev_worker *w)
 	cond_resched();
 }
 
-/* Returns the time since the last work. */
+/* Returns the time since work was last found. */
 static u64 without_work(struct vdev_worker *w)
 {
 	u64 now = ktime_get_ns();

@@ -19,7 +19,7 @@
  * A send queue is in BAR 2 and is copied when its doorbell is rung. Each work request has its own
  * state: a request that waits for a receive or a peer does not block other requests.
  *
- * Lock order, outermost first, inside that of core/vdev.h:
+ * Lock order, outermost first, nested in that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, admin queues
  *   efv_fabric			objects of all adapters, and the list of reachable
  *				adapters: changed by commands with write access, used by
@@ -413,7 +413,7 @@ static inline void efv_db_clear(const struct efv_adapter *ad, u32 db)
 
 static_assert(EFA_AQ_FLAGS_PHASE == 1 && EFA_CQE_PHASE == 1 && EFA_EQE_PHASE == 1);
 
-/* Phase bit of a new entry, the lowest bit in all formats: 1 in the first lap. */
+/* Returns the phase bit of a new entry: 1 in the first lap. It is the lowest bit in all formats. */
 static inline u8 efv_phase(u32 pi, u32 depth)
 {
 	return pi & depth ? 0 : 1;

@@ -42,7 +42,7 @@ int efv_eq_init(struct efv_adapter *ad, struct efv_eq *eq, u64 addr, u32 depth, 
 
 /**
  * efv_eq_exit() - tear down an event queue
- * @eq: event queue; may not exist
+ * @eq: event queue; need not exist
  *
  * Context: efv_fabric held for writing.
  */
@@ -55,7 +55,7 @@ void efv_eq_exit(struct efv_eq *eq)
 /**
  * efv_eq_post() - post a completion event
  * @ad: adapter
- * @eqn: event queue, which may not exist
+ * @eqn: event queue, which need not exist
  * @cqn: the CQ with the completion
  *
  * Context: efv_fabric held.

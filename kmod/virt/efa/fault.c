@@ -76,7 +76,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RETRANSMIT) = { "retransmit",
 		"a message is sent arg more times than necessary" TARGET_QP },
 	KNOB(IMPAIRED) = { "impaired",
-		"a connection is reported impaired; its message is delayed by arg ms" TARGET_QP },
+		"a path is reported as impaired, and a message is delayed by arg ms" TARGET_QP },
 	KNOB(COUNTERS_WRAP) = { "counters_wrap",
 		"all counters start arg below their wrap-around" },
 };

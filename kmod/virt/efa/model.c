@@ -55,7 +55,7 @@ static void release_objects(struct efv_adapter *ad)
 	up_write(&efv_fabric);
 }
 
-/* The driver's memory is not accessed any more (hw 2.4). */
+/* After this call, the driver's memory is no longer accessed (hw 2.4). */
 static void forget(struct vdev *vdev, enum vdev_why why)
 {
 	struct efv_adapter *ad = efv_adapter_of(vdev);
@@ -80,7 +80,7 @@ static void obey_reset(struct efv_adapter *ad)
 	efv_regs_clear(ad);
 	vdev_reset(&ad->vdev);
 	efv_regs_reset_done(ad);
-	/* The driver reads a register right away, and may not let any other task run. */
+	/* The driver reads a register right away, and might not let any other task run before. */
 	attach(ad);
 }
 

@@ -2,9 +2,9 @@
 /*
  * Registers: readless reads and the reset handshake (hw 2.3, 2.4).
  *
- * A read may be processed in a hard interrupt, but objects are freed by a thread. In between
- * DEV_CTL may be cleared again, because the response already reports that the reset is in progress:
- * so the code that detects the request sets @reset_pending. While a knob delays a request, the
+ * A read may be processed in a hard interrupt, but objects are freed by a thread. In the meantime,
+ * DEV_CTL may be cleared again, because the response already reports that the reset is in progress.
+ * So the code that detects the request sets @reset_pending. While a knob delays a request, the
  * request is ignored.
  */
 #include "efv.h"

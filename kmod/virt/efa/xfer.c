@@ -38,7 +38,7 @@ static bool is_inline(const struct xfer *x)
 	return x->meta->ctrl1 & EFA_WQE1_INLINE;
 }
 
-/* Maximum inline data of an entry. */
+/* Returns the maximum size of an entry's inline data. */
 static u32 inline_room(const struct xfer *x)
 {
 	if (x->qp->wqe_size == EFA_WQE_LONG_SIZE)

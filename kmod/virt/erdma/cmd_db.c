@@ -9,7 +9,7 @@
 
 #include "ev.h"
 
-/* Page 1 is used by drivers without allocation, the last page is shared. */
+/* Page 1 is used by drivers without allocation; the last page is shared. */
 #define FIRST_PAGE	(ERDMA_BAR_SQDB / ERDMA_HW_PAGE_SIZE + 1)
 #define LAST_PAGE	(ERDMA_BAR_SQDB_SHARED / ERDMA_HW_PAGE_SIZE - 1)
 

@@ -5,7 +5,7 @@
 
 #include "ev.h"
 
-/* The request in CPU order and independent of its version. */
+/* The request in CPU byte order, in a form that does not depend on the request's version. */
 struct mr_req {
 	u32 version;
 	u32 level;

@@ -4,12 +4,12 @@
  *
  * Drivers connect through their own TCP sockets and then pass addresses, ports and the cookie of
  * the other end to each of the two devices. Both ends are in this module, possibly on the same
- * adapter: a QP that enters RTS searches for a matching QP that is waiting; if there is none, it
- * waits itself.
+ * adapter: a QP that enters RTS searches for a matching QP that is waiting; if there is none, the
+ * new QP waits.
  */
 #include "ev.h"
 
-/* QPs in RTS that never had a partner; protected by ev_fabric, for writing. */
+/* QPs in RTS that never had a partner; accessed with ev_fabric held for writing. */
 static LIST_HEAD(waiting);
 
 static bool is_source(const struct ev_qp *qp, const struct ev_qp *other)

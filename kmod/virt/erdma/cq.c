@@ -5,8 +5,8 @@
  * All kernel CQs ring one doorbell address, so only the doorbell record is used. It is read
  * whenever an entry has been written: the model writes the entry, then reads the record; the driver
  * writes the record, then reads entries; so one of the two sees the other's write. In addition, CQs
- * with unannounced entries are polled until there is room for the event, and because drivers may
- * arm late, or arm for more kinds of entries, without polling again.
+ * with unannounced entries are polled, because there may be no room for the event yet, and because
+ * drivers may arm late, or arm for more kinds of entries, without polling again.
  */
 #include <linux/bitfield.h>
 #include <linux/slab.h>

@@ -69,7 +69,7 @@ int ev_eq_init(struct ev_adapter *ad, struct ev_eq *eq, u64 ring_addr,
 
 /**
  * ev_eq_exit() - tear down an event queue
- * @eq: event queue; may not exist
+ * @eq: event queue; need not exist
  *
  * Context: any, but only in the model's turn (see vdev_trylock()).
  */
@@ -140,7 +140,7 @@ static bool write_entry(struct ev_adapter *ad, struct ev_eq *eq, u64 lo, u64 hi)
 	return true;
 }
 
-/* Returns the next completion EQ after @eq, which may not exist, or NULL. */
+/* Returns the completion EQ after @eq, or NULL; that EQ need not exist. */
 static struct ev_eq *next_completion_eq(struct ev_adapter *ad, struct ev_eq *eq)
 {
 	if (eq < &ad->eq[ERDMA_EQN_CEQ(0)] || eq >= &ad->eq[ARRAY_SIZE(ad->eq) - 1])
@@ -151,7 +151,7 @@ static struct ev_eq *next_completion_eq(struct ev_adapter *ad, struct ev_eq *eq)
 /**
  * ev_eq_post() - add an event
  * @ad: adapter
- * @eq: event queue; may not exist
+ * @eq: event queue; need not exist
  * @lo: first 8 bytes without the owner bit, which is bit 31 in every EQ
  * @hi: last 8 bytes
  *
@@ -205,7 +205,7 @@ void ev_eq_post_async(struct ev_adapter *ad, u32 id, u8 type, u8 sub_type)
 /**
  * ev_eq_poll() - poll the doorbell of an event queue with unconsumed entries
  * @ad: adapter
- * @eq: event queue; may not exist
+ * @eq: event queue; need not exist
  *
  * Context: @ad->lock held.
  * Return: true if an interrupt was raised.

@@ -6,7 +6,7 @@
  * Registers with a single writer (control, CMDQ and EQ doorbells) are read from BAR0 and, when
  * consumed, set to a value that is not a doorbell, so that two equal writes are both detected.
  *
- * Lock order, outermost first, inside that of core/vdev.h:
+ * Lock order, outermost first, nested in that of core/vdev.h:
  *   vdev.lock, vdev.turn	registers, CMDQ
  *   ev_fabric			all adapters' QPs, CQs, MRs and connections of
  *				QPs: changed by commands with write access,
@@ -18,7 +18,7 @@
  *   ev_adapter.watch_lock	list of CQs
  *   ev_eq.lock			one EQ's indices
  *   vdev_msi.lock, vdev_fault.lock
- * ev_eq.lock and the locks below it are also taken in hard interrupts, the locks above it are not.
+ * ev_eq.lock and the locks below it are also taken in hard interrupts; the locks above it are not.
  */
 #ifndef EV_H
 #define EV_H

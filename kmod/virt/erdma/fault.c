@@ -36,12 +36,12 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(EQ_OVERFLOW) = { "eq_overflow",
 		"an EQ overflows and an event is dropped" TARGET_EQ },
 	KNOB(EQE_DUPLICATE) = { "eqe_duplicate",
-		"an event is written twice; arg 1: the second goes to the next completion EQ"
+		"an event is written twice; arg 1: the copy goes to the next completion EQ"
 		TARGET_EQ },
 	KNOB(AEQ_QP_FATAL) = { "aeq_qp_fatal",
 		"a connected QP fails with syndrome arg" TARGET_QP },
 	KNOB(AEQ_CQ_ERROR) = { "aeq_cq_error",
-		"a CQ fails, and with it its QPs" TARGET_CQ },
+		"a CQ fails, and so do its QPs" TARGET_CQ },
 	KNOB(AEQ_UNKNOWN) = { "aeq_unknown",
 		"an event of type arg refers to an object that does not exist" },
 	KNOB(CQ_ARM_LOST) = { "cq_arm_lost",

@@ -36,7 +36,7 @@ static void release_objects(struct ev_adapter *ad)
 		ev_eq_exit(&ad->eq[i]);
 }
 
-/* The driver's memory is not accessed any more (hw 2.4). */
+/* After this call, the driver's memory is no longer accessed (hw 2.4). */
 static void forget(struct vdev *vdev, enum vdev_why why)
 {
 	struct ev_adapter *ad = ev_adapter_of(vdev);

@@ -38,8 +38,8 @@ static bool serve(struct ev_qp *qp)
 }
 
 /*
- * Also serves the partner on a different adapter, because this thread is awake and the other
- * adapter's thread might not be.
+ * If the partner is on a different adapter, serves the partner as well, because this thread is
+ * awake and the other adapter's thread might not be.
  */
 static bool serve_pair(struct vdev_queue *queue)
 {

@@ -166,7 +166,7 @@ static int find_receive(struct ev_qp *qp, struct ev_qp *peer,
 	return ret;
 }
 
-/* Offset of the scatter/gather list or the inline data. */
+/* Returns the offset of the scatter/gather list or of the inline data. */
 static u32 sgl_offset(const struct ev_wqe *wqe)
 {
 	return wqe->opcode == ERDMA_OP_WRITE ||
@@ -354,7 +354,7 @@ static int invalidate_sink(struct ev_qp *qp, struct ev_xfer *x)
 	int ret;
 
 	/*
-	 * Linux' read/write API identifies the sink by its key before the last registration, and
+	 * Linux's read/write API identifies the sink by its key before the last registration, and
 	 * drivers pass that on.
 	 */
 	if (FIELD_GET(ERDMA_STAG_INDEX, stag) ==
@@ -373,7 +373,7 @@ static int run_read(struct ev_qp *qp, struct ev_xfer *x)
 	struct ev_qp *peer;
 	int ret;
 
-	/* The request is resumed only to invalidate, so the sink may be invalid already. */
+	/* The request is resumed only to invalidate the sink, which may be invalid already. */
 	if (wqe->placed)
 		return invalidate_sink(qp, x);
 	/* For historical reasons, iWARP sinks may have the remote right instead. */

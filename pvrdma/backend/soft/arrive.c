@@ -42,8 +42,8 @@ void soft_ud_arrive(struct soft_port *port, struct soft_datagram *datagram)
 		status = IBV_WC_LOC_PROT_ERR;
 	soft_received(to, recv, status, &datagram->wc);
 	/*
-	 * The sender chooses the length, and may be any program: it must not make the
-	 * receiver fail.
+	 * The sender chooses the length, and may be any program, so a wrong length must
+	 * not make the receiver fail.
 	 */
 	if (status == IBV_WC_LOC_PROT_ERR)
 		soft_qp_fail(to);

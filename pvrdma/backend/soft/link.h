@@ -28,7 +28,7 @@ struct soft_link {
 	/* Address that this side connects to, with retries; NULL: the other side has connected. */
 	const char *address;
 	bool connecting, greeted;
-	/* Its absence has been logged. */
+	/* It has been logged that the link is missing. */
 	bool missed;
 	uint64_t retry_at, heard;
 	struct link_gid *gids;
@@ -36,13 +36,13 @@ struct soft_link {
 	/* Number of requests without a response. */
 	unsigned int asked;
 	struct soft_qps blocked;
-	/* Received data, up to an incomplete message. */
+	/* Received data, which may end with an incomplete message. */
 	size_t n_in;
 	unsigned char in[LINK_MAX_IN];
 	/* Data to be sent: from @sent to @n_out. */
 	unsigned char *out;
 	size_t sent, n_out, room;
-	/* Waits until the socket accepts more data. */
+	/* Sending waits until the socket accepts more data. */
 	bool full;
 };
 
@@ -68,11 +68,11 @@ struct link_message {
 };
 
 /* ---- stream.c: a returned -errno means that the link is lost */
-/* Number of bytes received, 0 if none are available. */
+/* Returns the number of bytes received, or 0 if none are available. */
 ssize_t link_receive(struct soft_link *link);
 /*
- * The next message at *@at in the received bytes; advances *@at. Returns 0 if the message
- * is incomplete.
+ * Gets the message at *@at in the received bytes, and advances *@at. Returns 0 if the
+ * message is incomplete.
  */
 int link_next(const struct soft_link *link, size_t *at, struct link_message *message);
 /* Drops the first @size received bytes. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Links to other programs: connecting, handshake, exchange of GIDs, and loss. The
- * listening side drops a lost link; the connecting side retries it.
+ * listening side drops a lost link; the connecting side reconnects.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -84,7 +84,8 @@ static void lose(struct soft_links *links, struct soft_link *link, int err)
 		return;
 	}
 	/*
-	 * Retry immediately if the link was connected until now, because QPs wait for it.
+	 * Retry immediately if the link was connected until now, because QPs may wait for
+	 * it.
 	 */
 	link->retry_at = links->soft->now + (link->greeted ? 0 : RETRY_NS);
 	reset(links, link);

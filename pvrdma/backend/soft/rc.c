@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The requester of a reliable connection. Inside a program, responses are immediate, so
- * that only a missing peer (timeout) and a missing receive (RNR) have to be waited for;
- * for peers in another program, remote.c waits for responses.
+ * The requester of a reliable connection. Within a program, responses are immediate, so
+ * the requester waits only if the peer is missing (timeout) or has no receive (RNR); for
+ * peers in another program, remote.c waits for responses.
  */
 #include "soft.h"
 

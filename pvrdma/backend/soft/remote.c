@@ -11,8 +11,8 @@
 /* ---- requester */
 
 /*
- * Called if the QP was woken without a response, which only counts as a timeout if the
- * other program sends nothing at all.
+ * Called if the QP was woken without a response, which counts as a timeout only if the
+ * other program has sent nothing at all.
  */
 static bool still_waiting(struct soft_qp *qp)
 {
@@ -135,7 +135,7 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 
 	if (!soft_link_answered(link))
 		return false;
-	/* The QP may have been destroyed by now, or have given up. */
+	/* By now, the QP may have been destroyed, or its request may have timed out. */
 	if (!send || qp->queue == SOFT_BLOCKED || qp->asked != link || qp->token != wire->token)
 		return true;
 	if (wire->kind == WIRE_DONE && wire->size != expected(qp, send))
@@ -146,7 +146,10 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 		done(qp, send, data, wire->size);
 		return true;
 	case WIRE_NOT_READY:
-		/* The request restarts, because the first piece requests a receive. */
+		/*
+		 * The request restarts, because its first piece is the one that takes a
+		 * receive.
+		 */
 		qp->begun = false;
 		soft_rc_not_ready(qp, wire->timer);
 		return true;
@@ -199,7 +202,10 @@ static void answer(struct soft_link *link, const struct wire_request *wire, uint
 		.timer = kind == WIRE_NOT_READY ? detail : 0,
 	};
 
-	/* The window prevents failure; otherwise the requester's timeout handles it. */
+	/*
+	 * The window ensures that there is room; if there is none nevertheless, the
+	 * requester times out.
+	 */
 	(void)soft_link_put(link, WIRE_ANSWER, &out, sizeof(out), data, size);
 }
 
@@ -322,7 +328,7 @@ static void serve(struct soft *soft, struct soft_link *link, const struct wire_r
 		       reads_memory(&request) || is_atomic(&request) ? wire->size : 0);
 }
 
-/* Checks that lengths are consistent, and that responders know the opcode. */
+/* Checks that lengths are consistent, and that responders support the opcode. */
 static bool is_sound(const struct wire_request *wire, size_t data)
 {
 	bool brings = true;
@@ -406,7 +412,7 @@ static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
 	return true;
 }
 
-/* ---- both */
+/* ---- received messages */
 
 bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 		      const unsigned char *data, size_t size)

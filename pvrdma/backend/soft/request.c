@@ -15,7 +15,7 @@ static const uint32_t rnr_times[32] = {
 #define RNR_UNIT_NS 10000u
 #define RETRY_FOREVER 7
 #define ACK_UNIT_NS 4096u
-/* Interval of looking for a peer if there is no timeout. */
+/* Interval between lookups of a missing peer if the QP has no timeout. */
 #define LOOK_NS 100000000u
 
 bool soft_rc_fail(struct soft_qp *qp, enum ibv_wc_status status)

@@ -92,7 +92,8 @@ struct soft_list soft_respond_list(const struct soft_qp *peer,
 }
 
 /*
- * Completes the receive of a request with an error, because it has no room or no memory.
+ * Completes the receive of a request with an error, because it is too short or its memory
+ * is not accessible.
  */
 static void spoil_receive(struct soft_qp *peer, enum ibv_wc_status status)
 {

@@ -52,7 +52,10 @@ static int parse(const char *address, struct sockaddr_storage *name, socklen_t *
 	return 0;
 }
 
-/* Requests are small, and the sender waits for their responses. */
+/*
+ * Sends messages without delay, because requests are small and the sender waits for
+ * responses.
+ */
 static void no_delay(int fd)
 {
 	int on = 1;

@@ -171,12 +171,13 @@ struct soft_qp {
 	uint64_t done;
 	uint64_t wake;
 	unsigned int retries, rnr_retries;
-	/* Reason for waiting, if it waits; number of times that it has waited. */
+	/* Reason for waiting, if the QP waits; number of times that it has waited. */
 	enum backend_wait wait;
 	uint64_t waits;
 	/*
-	 * Requester, to another program: the link on which it waits for a response, or on
-	 * which the QP is blocked; token of the request; time when the wait began.
+	 * Requester with a responder in another program: link on which the QP waits for a
+	 * response, or on which it is blocked; token of the request; time when the wait
+	 * began.
 	 */
 	struct soft_link *asked;
 	uint64_t token, asked_at;
@@ -219,7 +220,7 @@ void soft_mr_destroy(struct backend_mr *mr);
  */
 bool soft_mr_check(struct backend_pd *pd, uint32_t key, uint64_t addr, uint64_t length,
 		   unsigned int access);
-/* The memory at @addr, contiguous for *@size bytes, which may be reduced. */
+/* Returns the memory at @addr, contiguous for *@size bytes; *@size may be reduced. */
 void *soft_mr_at(struct backend_pd *pd, uint32_t key, uint64_t addr,
 		 unsigned int access, size_t *size);
 enum ibv_wc_status soft_mr_register(struct backend_pd *pd,
@@ -250,7 +251,10 @@ bool soft_get(const struct soft_list *from, uint64_t offset, void *data, size_t 
 int soft_rq_init(struct soft_rq *rq, uint32_t depth, uint32_t max_sge);
 void soft_rq_exit(struct soft_rq *rq);
 int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr);
-/* The receive that the QP consumes next, from its SRQ if it has one, or NULL. */
+/*
+ * Takes the receive that the QP consumes next, from its SRQ if it has one. Returns NULL
+ * if there is none.
+ */
 struct soft_recv *soft_take(struct soft_qp *qp);
 /* Returns a receive to the free entries of its queue. */
 void soft_recv_free(struct soft_qp *qp, struct soft_recv *recv);
@@ -293,7 +297,10 @@ void soft_qp_fail(struct soft_qp *qp);
 
 /* ---- respond.c: effects of a request on the responder @peer */
 bool soft_takes_receive(enum ibv_wr_opcode opcode);
-/* The RC QP @qpn, if it is connected to @requester; the caller has to compare the GIDs. */
+/*
+ * Returns the RC QP @qpn if it is connected to @requester; the caller has to compare the
+ * GIDs.
+ */
 struct soft_qp *soft_responder(struct soft_port *port, uint32_t qpn, uint32_t requester);
 /* Called when a request has arrived. */
 void soft_establish(struct soft_qp *peer);
@@ -304,7 +311,7 @@ void soft_establish(struct soft_qp *peer);
 int soft_respond_begin(struct soft_qp *peer, const struct soft_request *request);
 /* Checks the memory of the request, without taking a receive. */
 int soft_respond_check(struct soft_qp *peer, const struct soft_request *request);
-/* The responder's memory for the data; @sge: storage for the list. */
+/* Returns the responder's memory for the data; @sge: storage for the list. */
 struct soft_list soft_respond_list(const struct soft_qp *peer,
 				   const struct soft_request *request, struct ibv_sge *sge);
 /* Called if the memory is gone; returns the requester's status. */
@@ -319,16 +326,17 @@ bool soft_rc_step(struct soft_qp *qp, struct soft_send *send);
 bool soft_ud_step(struct soft_qp *qp, struct soft_send *send);
 
 /* ---- request.c */
-/* The request to the responder, and the request's own memory. */
+/* Return the request to the responder, and the requester's own memory. */
 struct soft_request soft_rc_request(const struct soft_send *send);
 struct soft_list soft_rc_local(const struct soft_qp *qp, const struct soft_send *send);
 /*
- * For soft_qp_step(): the request failed; the peer is missing; the peer has no receive.
+ * Results for soft_qp_step(): the request failed; the peer is missing; the peer has no
+ * receive.
  */
 bool soft_rc_fail(struct soft_qp *qp, enum ibv_wc_status status);
 bool soft_rc_no_answer(struct soft_qp *qp);
 bool soft_rc_not_ready(struct soft_qp *qp, uint8_t timer);
-/* Timeout for a response, in ns. */
+/* Returns the timeout for a response, in ns. */
 uint64_t soft_rc_patience(const struct soft_qp *qp);
 
 /* ---- arrive.c */
@@ -355,7 +363,7 @@ int soft_links_fd(const struct soft *soft);
 void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there);
 
 /* ---- link.c */
-/* The link to the program that has the GID, or NULL. */
+/* Returns the link to the program that has the GID, or NULL. */
 struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
 /* Returns true if port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
@@ -378,8 +386,8 @@ bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_li
 void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 			  const struct soft_datagram *datagram);
 /*
- * Handles a message that is not about the link itself. Returns false if the message is
- * invalid.
+ * Handles a message that does not concern the link itself. Returns false if the message
+ * is invalid.
  */
 bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 		      const unsigned char *data, size_t size);

@@ -12,7 +12,7 @@
 #define WIRE_VERSION 1u
 /* Maximum number of requests without a response, in each direction. */
 #define WIRE_WINDOW 64u
-/* Maximum data of one message. */
+/* Maximum size of the data of one message. */
 #define WIRE_PIECE (64u << 10)
 
 enum wire_type {
@@ -65,7 +65,7 @@ struct wire_request {
 
 enum wire_kind {
 	WIRE_DONE,
-	/* "status" is that of the requester. */
+	/* "status" is the status of the requester's completion. */
 	WIRE_FAILED,
 	/* There is no receive; "timer" is the responder's RNR timer. */
 	WIRE_NOT_READY,

@@ -9,7 +9,7 @@
 
 #define MAX_DEVICE_GIDS 1024
 
-/* The device's table may change at any time, so read it again. */
+/* Reads the device's GID table each time, because the table may change at any time. */
 static int find_gid(const struct verbs *verbs, const union ibv_gid *gid, enum ibv_gid_type type)
 {
 	struct ibv_gid_entry *entries = calloc(MAX_DEVICE_GIDS, sizeof(*entries));

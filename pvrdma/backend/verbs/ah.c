@@ -78,7 +78,10 @@ static void made(struct job *job)
 		destroy(ah);
 }
 
-/* A change at the other end is only detected by resolving the address again. */
+/*
+ * A handle expires, because only a new address resolution detects changes at the other
+ * end.
+ */
 static bool stale(const struct verbs_ah *ah)
 {
 	uint64_t age = ah->pd->port->verbs->now - ah->made;

@@ -8,8 +8,8 @@
 #define AT_ONCE 16
 
 /*
- * Twice the size, because requests without a completion for the guest also get one from
- * the device if there are too many of them in a row (work.c).
+ * Returns twice the size: after many unsignalled requests in a row, the device also
+ * completes a request for which the guest gets no completion (work.c).
  */
 static int device_cqe(const struct verbs *verbs, uint32_t cqe)
 {

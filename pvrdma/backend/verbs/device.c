@@ -102,7 +102,7 @@ static void limits(struct backend *backend, struct ibv_device_attr *attr)
 	uint64_t most = verbs->room.most * PAGE;
 
 	*attr = verbs->attr;
-	/* Verbs have no work requests that register memory. */
+	/* The verbs API of libibverbs has no work requests that register memory. */
 	attr->device_cap_flags &= ~IBV_DEVICE_MEM_MGT_EXTENSIONS;
 	if (attr->max_mr_size > most)
 		attr->max_mr_size = most;

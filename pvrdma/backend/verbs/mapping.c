@@ -20,8 +20,8 @@
 /* Maximum files of one mapping: a guest's memory consists of only a few. */
 #define MAX_FILES 64u
 /*
- * Number of runs unmapped at once, because the rest of the process has to wait during
- * that time.
+ * Maximum number of runs to unmap at once, because the rest of the process has to wait
+ * during that time.
  */
 #define DOWN_RUNS 256u
 #define DOWN_BYTES (UINT64_C(32) << 20)
@@ -47,7 +47,10 @@ void mapping_room_exit(struct mapping_room *room)
 	pthread_mutex_destroy(&room->lock);
 }
 
-/* A single mapping never has to wait; the kernel may refuse it. */
+/*
+ * Waits for other mappings to end; a mapping never waits if it is the only one, even if
+ * the kernel may refuse it.
+ */
 static void take_room(struct mapping_room *room, uint32_t maps)
 {
 	pthread_mutex_lock(&room->lock);
@@ -196,7 +199,7 @@ static void take_down(uintptr_t from, uintptr_t to)
 		munmap((void *)from, to - from);
 }
 
-/* In parts, so that other threads can allocate memory in between. */
+/* Unmaps the range in parts, so that other threads can allocate memory in between. */
 static void take_all_down(const struct mapping *mapping)
 {
 	uint64_t unit = largest_unit(mapping);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Scattered pages of files as one range of addresses, as a device needs it for
- * registration. The range is backed by memory only during registration: afterwards
- * accesses to it fault, because only the device should access it.
+ * Maps scattered pages of files as one range of addresses, as registration with a device
+ * requires. The range is backed by memory only during registration; later accesses to it
+ * fault, because only the device should access the pages.
  */
 #ifndef MAPPING_H
 #define MAPPING_H
@@ -56,11 +56,15 @@ int mapping_add(struct mapping *mapping, int fd, uint64_t offset, uint64_t size,
 
 /* ---- for the thread that owns the mapping */
 /*
- * Creates the range; waits for other mappings of @room if there would be too many in
- * total. -EOPNOTSUPP: a file with huge pages, of which smaller parts are needed.
+ * Creates the range; if there would be too many mappings in total, waits for other
+ * mappings of @room to be removed. -EOPNOTSUPP: a file with huge pages, of which smaller
+ * parts are needed.
  */
 int mapping_make(struct mapping *mapping, struct mapping_room *room);
-/* Removes the memory behind the range, which has been registered or is not needed. */
+/*
+ * Unmaps the memory behind the range, after it has been registered or if it is not
+ * needed.
+ */
 void mapping_close(struct mapping *mapping, struct mapping_room *room);
 void mapping_free(struct mapping *mapping);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * References between objects: PDs live as long as the objects in them; QPs are found by
+ * References between objects: PDs live as long as the objects in them. Lookup of QPs by
  * number.
  */
 #include <stdlib.h>

@@ -6,9 +6,9 @@
 
 #define ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 		IBV_ACCESS_REMOTE_ATOMIC)
-/* Mask for queries: all attributes of these types. */
+/* Mask for ibv_query_qp(): all attributes of RC and UD QPs. */
 #define ALL 0x1fffff
-/* More than the entries of any CQ. */
+/* More entries than any CQ has. */
 #define MANY (1u << 20)
 
 static int create_device_qp(struct verbs_qp *qp)
@@ -158,7 +158,10 @@ static void destroyed(struct job *job)
 	free_qp(qp);
 }
 
-/* Submits the destruction; no request that it waited for is still posted. */
+/*
+ * Submits the job that destroys the QP; no request for which this had to wait is still
+ * posted.
+ */
 static void submit_end(struct verbs_qp *qp)
 {
 	verbs_work_forget(qp);

@@ -42,7 +42,10 @@
 #define VERBS_PAGES_TURN 2048
 /* Deregistration of more pages than this is a job. */
 #define VERBS_LARGE 1024
-/* Timeout of the destruction of a region or a QP: both are disabled long before that. */
+/*
+ * Time to wait for the destruction of a region or a QP, both of which are disabled much
+ * sooner.
+ */
 #define VERBS_END_NS 2000000u
 /* Limits of a port's cache of unused address handles: number and age. */
 #define VERBS_AHS 256
@@ -147,7 +150,10 @@ struct verbs_ah {
 	struct ibv_ah *ah;
 };
 
-/* A request posted to the device; a request without a number was never passed to it. */
+/*
+ * A request posted to the device; if @skipped, it is only queued here, in order, and was
+ * never passed to the device.
+ */
 struct verbs_posted {
 	uint64_t wr_id;
 	enum ibv_wc_status refused;
@@ -190,8 +196,8 @@ struct verbs_qp {
 	uint32_t unsignaled;
 	STAILQ_HEAD(, verbs_held) held;
 	/*
-	 * Set if the client waits for the job, or true if the caller that destroys the QP
-	 * waits.
+	 * @request is set if the client waits for the job; @over is set if the caller
+	 * that destroys the QP waits.
 	 */
 	void *request;
 	bool *over;
@@ -302,12 +308,15 @@ void verbs_qp_flush_all(struct verbs *verbs);
 int verbs_fifo_init(struct verbs_fifo *fifo, uint32_t size);
 /* Drops the outstanding requests of the QP. */
 void verbs_work_forget(struct verbs_qp *qp);
-/* Completes them with an error instead. */
+/* Completes the outstanding requests of the QP with an error. */
 void verbs_work_flush(struct verbs_qp *qp);
 int verbs_qp_send(struct backend_qp *qp, const struct backend_send *send);
 int verbs_qp_recv(struct backend_qp *qp, const struct ibv_recv_wr *wr);
 void verbs_work_completed(struct verbs_qp *qp, const struct ibv_wc *wc);
-/* An address handle was created, or failed: sends the requests that waited for it. */
+/*
+ * Sends the requests that waited for an address handle, after its creation has succeeded
+ * or failed.
+ */
 void verbs_work_continue(struct verbs_port *port);
 
 /* ---- ah.c */

@@ -2,8 +2,8 @@
 /*
  * Work requests. Requests that are unsignalled for the guest are unsignalled for the
  * device, too, so that a CQ needs the same number of entries: the completion of a later
- * request implies their completion. After half a queue of unsignalled requests, one is
- * signalled nevertheless.
+ * request implies their completion. After half a queue of unsignalled requests, one
+ * request is signalled nevertheless.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@
 
 #include "verbs.h"
 
-/* IDs of requests for the device; the client's own IDs, for an SRQ, are even, too. */
+/*
+ * Bit 0 of a request's ID for the device marks a send. Receives have even IDs; in an SRQ,
+ * these are the client's own IDs.
+ */
 #define SENT 1u
 
 int verbs_fifo_init(struct verbs_fifo *fifo, uint32_t size)
@@ -76,7 +79,7 @@ static void end_first(struct verbs_qp *qp, const struct backend_wc *from)
 	tell(qp, posted.wr_id, &wc);
 }
 
-/* Completes the first requests that the device does not have. */
+/* Completes requests at the head of the queue that were not passed to the device. */
 static void settle(struct verbs_qp *qp)
 {
 	struct backend_wc wc = { .wc = { .status = IBV_WC_SUCCESS } };
