@@ -20,7 +20,7 @@ def names(family):
     ids = ", ".join(f"{pci['vendor']:04x}:{d['id']:04x}" for d in pci["devices"])
     vectors = f"{pci['vectors']} interrupt vectors" if "vectors" in pci else "Interrupt vectors"
     out = [".SH NAMES", *term("PCI", f"{ids} (hw {pci['see']}). {vectors}, "
-                              f"of which {pci['common-vectors']} are not for completions.")]
+                              f"including {pci['common-vectors']} not used for completions.")]
     for bar in pci["bars"]:
         out += term(f"BAR {bar['number']}" if "number" in bar else "Another BAR", bar["doc"])
     for key in ("drivers", "modules"):
@@ -88,8 +88,8 @@ def layouts(family):
         if isinstance(stride, list):
             stride = " to ".join(map(str, stride))
         size = f"1 to {places} slots of {stride} bytes" if places > 1 else f"{stride} bytes"
-        out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in "
-                                                 f"{fmt['memory']} memory. See hw {fmt['see']}.")]
+        out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in {fmt['memory']} memory."),
+                f"See hw\\~{fmt['see']}."]
         for struct in [fmt["struct"], *(b["struct"] for b in fmt.get("bodies", []))]:
             if struct in shown:
                 continue

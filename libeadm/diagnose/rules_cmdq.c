@@ -148,14 +148,14 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 		is_recent(eadm_judge_now(j), found.first, &ago);
 		eadm_accuse(j, now, "%u %s timed out (the first was %s, %s ago); the queue was recovered %" PRIu64 " %s",
 			    found.n,
-			    eadm_plural(found.n, "command was", "commands were"),
+			    eadm_plural(found.n, "command", "commands"),
 			    op_name(found.first, op, sizeof(op)),
 			    eadm_age_text(ago, age, sizeof(age)),
 			    recoveries, eadm_plural(recoveries, "time", "times"));
 		cite_command(j, found.first);
 	} else {
 		eadm_accuse(j, now, "%" PRIu64 " %s timed out", lost,
-			    eadm_plural(lost, "command was", "commands were"));
+			    eadm_plural(lost, "command", "commands"));
 	}
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LATE);

@@ -192,7 +192,7 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
 	    interrupts < 10 + events + events / 2)
 		return;
-	eadm_accuse(j, now, "vector %" PRIu64 " raised %" PRIu64 " interrupts within %s, but the queue received only %" PRIu64 " %s",
+	eadm_accuse(j, now, "vector %" PRIu64 " raised %" PRIu64 " interrupts within %s, but the queue received %" PRIu64 " %s",
 		    diag_u64(now, EQ_VECTOR), interrupts,
 		    diag_interval(now, then, age, sizeof(age)), events,
 		    eadm_plural(events, "event", "events"));

@@ -906,7 +906,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
-		.help = "A stopped QP has requests that were not completed with the status "flushed".",
+		.help = "A stopped QP has posted requests that were not flushed.",
 		.cause = "The adapter has not finished flushing the queues.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
 		.alike = "A process that has not polled the flushed completions is excluded, because only the adapter's progress counts.",
