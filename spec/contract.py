@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The contract as it is written in spec/eadm.yaml and spec/families, checked."""
+"""Parses and checks the specification in spec/eadm.yaml and spec/families."""
 
 import glob
 import os
@@ -12,7 +12,7 @@ from yaml_source import read_yaml
 COMMON = ["dev-index", "dev-name", "query-hw", "hw-error", "family"]
 # Attributes that the companion fills in itself.
 KNOWN = ["dev-index", "dev-name", "family"]
-# The nest with a family's fields of an object has this number plus the family's number.
+# The number of the nest with a family's fields of an object is this plus the family's number.
 NEST = 256
 OWNER = ["pid", "comm", "cgroup-id", "netns", "res-id"]
 TYPES = ["flag", "u32", "s32", "u64", "uint", "string", "binary", "unused"]
@@ -22,7 +22,7 @@ SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
 REDACTS = ["text", "host", "process", "keep", "drop"]
-# What of a host's set-up it is, for comparing hosts; rows of one device differ by a "name".
+# Aspect of a host's setup that a field affects; a "name" distinguishes rows of a device.
 SETUPS = ["none", "name", "service", "speed", "version"]
 METRICS = ["none", "value", "sum", "label", "info"]
 ROWS = ["many", "few", "fixed", "past"]
@@ -33,8 +33,7 @@ FILTERS = {"from": [("u32", "u32"), ("uint", "uint")], "among": [("u32", "u32")]
 INDICES = [None, "sq", "rq", "cq", "eq", "cmd-sq", "cmd-cq"]
 VIEW_KEYS = {"tool", "kind", "unit", "head", "show", "perm", "hw", "metric", "len",
              "base", "form", "bits", "cut", "index", "redact", "setup"}
-# Words that cannot be the name of a struct member, including macros of the
-# kernel.
+# Words that cannot be names of struct members, including macros of the kernel.
 RESERVED = set("""auto break case char const continue current default do double
 else enum extern float for goto has if inline int linux long register restrict
 return short signed sizeof static struct switch typedef union unix unsigned void
@@ -60,9 +59,9 @@ class Enum:
         for what in 0, 1:
             seen = [e[what] for e in self.entries]
             if len(set(seen)) != len(seen):
-                raise SpecError(f"enum {self.name}: a name or a value is there twice")
+                raise SpecError(f"enum {self.name}: duplicate name or value")
         if self.classes and sum(map(len, self.classes.values())) != len(self.entries):
-            raise SpecError(f"enum {self.name}: entries with x-class and without")
+            raise SpecError(f"enum {self.name}: either all entries or none must have x-class")
 
     def number(self, value):
         return 1 << value if self.flags else value
@@ -88,7 +87,7 @@ class Field:
         if raw.get("enum") and not self.enum:
             raise SpecError(f"{self.where}: unknown enum '{raw['enum']}'")
         if bool(raw.get("enum-as-flags")) != bool(self.enum and self.enum.flags):
-            raise SpecError(f"{self.where}: enum-as-flags goes with a flags definition")
+            raise SpecError(f"{self.where}: enum-as-flags requires a definition of type flags")
         if set(view) - VIEW_KEYS:
             raise SpecError(f"{self.where}: unknown x-view key {set(view) - VIEW_KEYS}")
         self.c = c_name(self.name)
@@ -129,16 +128,16 @@ class Field:
                              (self.index, INDICES), (self.redact, REDACTS),
                              (self.setup, SETUPS)):
             if value not in known:
-                raise SpecError(f"{self.where}: '{value}' is none of {known}")
+                raise SpecError(f"{self.where}: '{value}' is not one of {known}")
         if self.redact != "text" and self.type != "string":
-            raise SpecError(f"{self.where}: redact is for strings")
+            raise SpecError(f"{self.where}: redact requires a string")
         if bool(self.len) != (self.type in ("string", "binary")):
-            raise SpecError(f"{self.where}: len goes with strings and binary data")
+            raise SpecError(f"{self.where}: len requires a string or binary data, and these require len")
         if self.c in RESERVED:
-            raise SpecError(f"{self.where}: no name for a struct member")
+            raise SpecError(f"{self.where}: invalid name for a struct member")
 
     def json_type(self):
-        """How the value is written in JSON: number, name, names or text."""
+        """Returns the form of the value in JSON: number, name, names or text."""
         if self.enum:
             return "names" if self.enum.flags else "name"
         if self.type in ("string", "binary") or self.base == 16:
@@ -147,7 +146,7 @@ class Field:
 
 
 class Object:
-    """An attribute set: one kind of row."""
+    """An attribute set, which describes one kind of row."""
 
     def __init__(self, number, raw, enums):
         self.name, self.doc = raw["name"], raw["doc"]
@@ -168,11 +167,11 @@ class Object:
         if names[:len(COMMON)] != COMMON:
             raise SpecError(f"{self.name}: the first attributes are not {COMMON}")
         if len(set(names)) != len(names):
-            raise SpecError(f"{self.name}: an attribute is there twice")
+            raise SpecError(f"{self.name}: duplicate attribute")
         self.fields = [f for f in self.all if not f.request and not f.unused]
         # The fields that a driver sets; the companion fills in the device itself.
         self.snap = [f for f in self.fields if f.name not in KNOWN and not f.tool]
-        # Those of families, and all that ever were: of some every field is retired.
+        # Sets of families' fields: those with a field in use, and all, including retired ones.
         self.sets, self.known_sets = [], []
         self.slots = len(self.all)
         for field in self.all:
@@ -180,19 +179,19 @@ class Object:
         self.key = next((f for f in self.fields
                          if f.name == view["key"]), None)
         if not self.key or self.key.type not in ("u32", "uint"):
-            raise SpecError(f"{self.name}: the key is no u32 or uint attribute")
+            raise SpecError(f"{self.name}: the key must be a u32 or uint attribute")
         self.filters = {}
         for field in self.all:
             if isinstance(field.request, dict):
                 self.add_filter(field, *next(iter(field.request.items())))
-        # Not netlink: read through the char device, or made from what came through it.
+        # Objects that are not read through netlink: from files or from the char device.
         self.machine = view.get("of") == "machine"
         self.local = view.get("cmd", 0 if self.machine else None)
         self.cmd = self.local
         self.verbs = set()
 
     def add_filter(self, field, test, name):
-        """An attribute of dump requests that filters rows by their field of that name."""
+        """Adds an attribute of dump requests that filters rows by the field with that name."""
         of = next((f for f in self.fields if f.name == name), None)
         if not of or test not in FILTERS or test in self.filters or \
                 (field.type, of.type) not in FILTERS[test] or \
@@ -203,17 +202,17 @@ class Object:
 
     @property
     def by_device(self):
-        """Whether there is one row for each device."""
+        """True if each device has one row."""
         return self.key.name == "dev-index"
 
     @property
     def of_device(self):
-        """Whether its rows name their device."""
+        """True if rows show the name of their device."""
         return self.all[1].show == "always"
 
     @property
     def every(self):
-        """The fields including those of all families, in the order of their slots."""
+        """All fields, including those of all families, in the order of their slots."""
         return self.fields + [f for s in self.sets for f in s.fields]
 
     @property
@@ -222,7 +221,7 @@ class Object:
 
     @property
     def hw(self):
-        """Whether some fields are read from the adapter."""
+        """True if some fields are read from the adapter."""
         return bool(self.asked)
 
     @property
@@ -261,7 +260,7 @@ class FamilySet:
 
 
 class Part:
-    """What a family of adapters adds to the contract: spec/families/<name>.yaml."""
+    """The part of spec/families/<name>.yaml that extends the specification."""
 
     def __init__(self, path):
         self.raw = read_yaml(path)
@@ -269,19 +268,19 @@ class Part:
         self.title, self.module = self.raw["title"], self.raw["modules"][0]
         self.c = c_name(self.name)
         if os.path.basename(path) != f"{self.name}.yaml":
-            raise SpecError(f"{path}: the file is not named after the family {self.name}")
+            raise SpecError(f"{path}: the file name does not match the family {self.name}")
         if not 0 < self.number < 8192:
             raise SpecError(f"{path}: the number is not between 1 and 8191")
 
     def sets(self, by_name, enums):
         for name, raws in self.raw.get("sets", {}).items():
             if name not in by_name:
-                raise SpecError(f"family {self.name}: there is no object '{name}'")
+                raise SpecError(f"family {self.name}: unknown object '{name}'")
             FamilySet(self, by_name[name], raws, enums)
 
 
 class Spec:
-    """The specification, checked."""
+    """The specification. Raises SpecError if it is invalid."""
 
     def __init__(self, path, families):
         self.raw = read_yaml(path)
@@ -297,7 +296,7 @@ class Spec:
         for family in self.families:
             for raw in family.raw.get("definitions") or []:
                 if raw["name"] in self.enums:
-                    raise SpecError(f"family {family.name}: enum {raw['name']} is there twice")
+                    raise SpecError(f"family {family.name}: duplicate enum {raw['name']}")
                 self.enums[raw["name"]] = Enum(raw)
         self.objects = [Object(i, raw, self.enums)
                         for i, raw in enumerate(self.raw["attribute-sets"])]
@@ -312,17 +311,17 @@ class Spec:
             verb = raw["name"].rpartition("-")[2]
             if (not obj or obj.local is not None or raw["name"] != f"{obj.name}-{verb}" or
                     verb in obj.verbs or verb not in ("get", "set", "ntf")):
-                raise SpecError(f"operation {raw['name']}: not the one 'get' of its set")
+                raise SpecError(f"operation {raw['name']}: not the only SET-get, SET-set or SET-ntf of its set")
             obj.verbs.add(verb)
             if verb != "set":
                 obj.cmd, obj.op = number, raw["name"]
             self.ops.append((number, raw, obj))
         for obj in self.family:
             if not obj.cmd:
-                raise SpecError(f"{obj.name}: no operation reads it")
-            # The companion makes events without the driver, so without its fields.
+                raise SpecError(f"{obj.name}: no operation reads this object")
+            # The companion creates events itself, so they have no fields from a driver.
             if obj.sets and obj.verbs == {"ntf"}:
-                raise SpecError(f"{obj.name}: events have no fields of {obj.sets[0].family.name}")
+                raise SpecError(f"{obj.name}: events cannot have fields of {obj.sets[0].family.name}")
         self.check_names()
 
     def check_names(self):
@@ -333,7 +332,7 @@ class Spec:
         names += [c_const("obj", o.name) for o in self.objects]
         twice = {n for n in names if names.count(n) > 1}
         if twice:
-            raise SpecError(f"C names that mean two things: {sorted(twice)}")
+            raise SpecError(f"ambiguous C names: {sorted(twice)}")
 
 
 def attr_enum(obj):

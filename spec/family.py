@@ -1,34 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The description of a family of adapters, spec/families/<family>.yaml, checked."""
+"""Parses and checks the description of a family of adapters, spec/families/<family>.yaml."""
 
 from emit import SpecError
 from yaml_source import read_yaml
 
 WORDS = {"u8": (1, "LE"), "le16": (2, "LE"), "le32": (4, "LE"), "le64": (8, "LE"),
          "be16": (2, "BE"), "be32": (4, "BE"), "be64": (8, "BE")}
-# Index rules, and how many bits the indices have where the rule says that.
+# Index rules, and the number of bits of an index if the rule determines it.
 INDEXES = {"FREE16": 16, "FREE32": 32, "LAP": 0, "PHASE": 0}
 FORMS = ["dec", "hex", "ip", "log2"]
-# The object of the rows of each kind of queue.
+# The object to which the rows of each kind of queue belong.
 OBJECTS = {"sq": "sqe", "rq": "rqe", "cq": "cqe", "cmd-cq": "cqe", "eq": "eqe", "cmd-sq": "cmde"}
 
 
 def field_range(raw):
-    """The lowest bit of a field and its number of bits."""
+    """Returns the lowest bit of a field and its number of bits."""
     at = raw["at"]
     high, low = at if isinstance(at, list) else (at, at)
     return low, high - low + 1
 
 
 class Word:
-    """Bytes of a structure: a number in some byte order, or several numbers."""
+    """Part of a structure: one or more numbers in some byte order."""
 
     def __init__(self, offset, size, order, raw):
         self.offset, self.size, self.order, self.raw = offset, size, order, raw
 
 
 class Bits:
-    """Bits of a word in an entry."""
+    """Some bits of a word in an entry."""
 
     def __init__(self, word, shift=0, bits=0):
         self.word, self.shift, self.bits = word, shift, bits
@@ -39,14 +39,14 @@ class Bits:
 
 
 class Struct:
-    """A structure: its members by path, with their offsets."""
+    """A structure with its members by path, and their offsets."""
 
     def __init__(self, family, raw):
         self.name, self.raw, self.family = raw["struct"], raw, family
         self.words = {}
         self.size = self.place(raw["members"], 0, "")
         if self.size != raw["size"]:
-            raise SpecError(f"{self.name}: has {self.size} bytes, not {raw['size']}")
+            raise SpecError(f"{self.name}: the size is {self.size} bytes, not {raw['size']}")
 
     def place(self, members, offset, path):
         for raw in members:
@@ -71,17 +71,17 @@ class Struct:
         else:
             size, order = WORDS[raw["type"]]
             if offset % size and not self.raw.get("packed"):
-                raise SpecError(f"{self.name}.{path}: the compiler would leave a gap before it")
+                raise SpecError(f"{self.name}.{path}: the compiler would insert a gap before this member")
         self.words[path] = Word(offset, size * max(count, 1), order, raw)
         return offset + size * count
 
     def bits(self, ref):
-        """What "member", "low+high", "member/FIELD", "member/HIGH+LOW" and "member/*" mean."""
+        """Resolves "member", "low+high", "member/FIELD", "member/HIGH+LOW" or "member/*"."""
         path, _, names = ref.partition("/")
         words = [self.words[part] for part in path.split("+")]
         for word, following in zip(words, words[1:]):
             if word.offset + word.size != following.offset:
-                raise SpecError(f"{self.name}: {path} do not follow each other")
+                raise SpecError(f"{self.name}: the members {path} are not adjacent")
         word = Word(words[0].offset, sum(w.size for w in words), words[0].order, words[0].raw)
         if not names:
             return Bits(word)
@@ -94,12 +94,12 @@ class Struct:
         low = min(r[0] for r in ranges)
         bits = max(sum(r) for r in ranges) - low
         if bits != sum(r[1] for r in ranges):
-            raise SpecError(f"{self.name}: {ref} has a hole")
+            raise SpecError(f"{self.name}: the bits of {ref} have a hole")
         return Bits(word, low, bits)
 
 
 class Family:
-    """A description."""
+    """The description of a family."""
 
     def __init__(self, path, spec):
         self.raw = read_yaml(path)
@@ -112,7 +112,7 @@ class Family:
             for item in section["items"]:
                 self.take(item)
         self.classes = self.collect_classes()
-        # The adapter's numbers of how a command ended, and causes.
+        # The adapter's codes for the outcomes of commands, and the classes of their causes.
         self.command_causes = [(e["value"], e["class"]) for item in self.enums.values()
                                if "command-classes" in item for e in item["entries"]]
         self.check()
@@ -146,12 +146,12 @@ class Family:
         return module["value"] * 256 + raw["opcode"]
 
     def collect_classes(self):
-        """The adapter's numbers and their names in eadm.yaml."""
+        """Returns the adapter's codes and their names in eadm.yaml."""
         classes = {"cmd-op": [(self.command_number(c), c["class"]) for c in self.commands]}
-        # Bits where they are in their word; those of classes begin with the lowest one.
+        # Bits as positioned in their word; in classes, they are shifted to begin at bit 0.
         self.word_bits = {}
         for item in self.enums.values():
-            # If there are several, the first; a format may choose another one.
+            # The first such enumeration is the default; a format may choose another one.
             if "classes" in item:
                 classes.setdefault(item["classes"],
                                    [(e["value"], e["class"]) for e in item["entries"]])
@@ -164,14 +164,14 @@ class Family:
         return classes
 
     def collect_rules(self):
-        """The index rule of each kind of queue."""
+        """Returns the index rule of each kind of queue."""
         rules = {}
         for fmt in self.raw["formats"]:
             kind, rule = fmt["kind"], fmt["index"]
             if rules.setdefault(kind, rule) != rule:
-                raise SpecError(f"{self.name}: {kind}: queues of one kind have two index rules")
+                raise SpecError(f"{self.name}: {kind}: queues of the same kind have different index rules")
             if INDEXES[rule] and kind in self.raw["index-bits"]:
-                raise SpecError(f"{self.name}: {kind}: {rule} is its index-bits")
+                raise SpecError(f"{self.name}: {kind}: {rule} already determines index-bits")
         return rules
 
     def check(self):
@@ -179,7 +179,7 @@ class Family:
             known = {e[0] for e in self.spec.enums[name].entries}
             wrong = {c for _, c in entries} - known
             if wrong:
-                raise SpecError(f"{self.name}: eadm.yaml's {name} has no {sorted(wrong)}")
+                raise SpecError(f"{self.name}: {name} in eadm.yaml does not have {sorted(wrong)}")
         for raw in self.raw["formats"]:
             if raw["index"] not in INDEXES or raw["kind"] not in OBJECTS:
                 raise SpecError(f"{self.name}: {raw['name']}: unknown kind or index rule")
@@ -189,7 +189,7 @@ class Family:
                     raise SpecError(f"{self.name}: {path}: unknown form")
 
     def parts(self, context):
-        """The members of a context that are shown: name and word."""
+        """Yields the name and word of each member of a context that is shown."""
         for path, word in self.structs[context["struct"]].words.items():
             inner = "struct" in word.raw
             hidden = any(part.startswith("rsvd") for part in path.split("."))
@@ -198,7 +198,7 @@ class Family:
             yield word.raw.get("show", path.replace(".", "-").replace("_", "-")), word
 
     def operations(self, fmt):
-        """The enum of a format's operations."""
+        """Returns the enumeration with a format's operations."""
         raw = self.structs[fmt["struct"]].words[fmt["op"].partition("/")[0]].raw
         group = raw.get("bits", fmt["op"])
         names = {n for body in fmt["bodies"] for n in body.get("ops", [])}
@@ -206,4 +206,4 @@ class Family:
             entries = {e["name"]: e["value"] for e in item["entries"]}
             if names and names <= set(entries):
                 return entries
-        raise SpecError(f"{self.name}: {group}: operations of no enum")
+        raise SpecError(f"{self.name}: {group}: no enum has these operations")

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derives every table from spec/eadm.yaml and spec/families.
+"""Derives all tables from spec/eadm.yaml and spec/families.
 
-The output holds data only: numbers, structs, policies, field tables. What is
-done with them is written by hand where it is done. What the kernel modules need, and
-one page of the documentation, is in the tree; userland's tables are parts, which the
+The output contains only data: numbers, structs, policies and field tables. The code that
+uses them is written by hand. The generated files of the kernel modules, and one page of the
+documentation, are in the tree. The tables of user space are divided into parts, which the
 build derives (spec/derive).
 """
 
@@ -30,12 +30,12 @@ from man_fields import gen_man
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 REPO = os.path.dirname(HERE)
-# What companion and drivers share of what is written by hand.
+# Headers that are not generated, and are shared by the companion and the drivers.
 INTERFACE = [f"{REPO}/kmod/include/{name}.h" for name in ("eadm_diag", "eadm_failures")]
 
 
 def tree_files(spec, families, explain):
-    """What is in the tree, by its path there."""
+    """Returns the generated files that are in the tree: text by path."""
     files = {"kmod/uapi/eadm_values.h": gen_values(spec),
              "kmod/uapi/eadm_nests.h": gen_nests(spec),
              "kmod/uapi/eadm_nl.h": gen_uapi(spec),
@@ -53,7 +53,7 @@ def tree_files(spec, families, explain):
 
 
 def parts_of(spec, families, explain):
-    """Functions by part, each for what the build derives there: files by name."""
+    """Returns a function for each part that the build derives, which returns text by file name."""
     return {
         "model": lambda: {"fields.h": gen_fields_h(spec), "fields.c": gen_fields_c(spec),
                           **counter_files()},
@@ -77,17 +77,17 @@ def read(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, allow_abbrev=False)
     parser.add_argument("--check", action="store_true",
-                        help="write nothing; fail if a generated file is not current")
+                        help="write nothing; fail if a generated file is out of date")
     parser.add_argument("--list", action="store_true",
                         help="write nothing; print the paths of the generated files")
-    parser.add_argument("--part", help="write a part that the build derives, and nothing else")
+    parser.add_argument("--part", help="write only this part of the files that the build derives")
     parser.add_argument("--spec", default=os.path.join(HERE, "eadm.yaml"))
     parser.add_argument("--families", default=os.path.join(HERE, "families"),
-                        help="folder of the descriptions of families")
+                        help="directory with the descriptions of families")
     parser.add_argument("--explain", default=os.path.join(HERE, "explain"),
-                        help="folder of what eadm explain knows")
+                        help="directory with the data of eadm explain")
     parser.add_argument("--lock", default=os.path.join(HERE, "abi.lock"))
-    parser.add_argument("--out", default=REPO, help="root of the generated files")
+    parser.add_argument("--out", default=REPO, help="root directory for the generated files")
     opts = parser.parse_args()
 
     spec = Spec(opts.spec, opts.families)
@@ -96,11 +96,11 @@ def main():
     explain = read_explain(opts.explain, spec.families)
     parts = parts_of(spec, families, explain)
     if opts.part and opts.part not in parts:
-        raise SpecError(f"no part '{opts.part}': {', '.join(parts)}")
+        raise SpecError(f"unknown part '{opts.part}' (known: {', '.join(parts)})")
     if opts.part:
         made = parts[opts.part]()
     else:
-        # A description that a part of the build cannot be derived from is wrong here already.
+        # Derive all parts of the build as well, to detect errors in a description early.
         for derive in parts.values():
             derive()
         made = tree_files(spec, families, explain)
@@ -125,7 +125,7 @@ def main():
         with open(path, "w", encoding="utf-8") as out:
             out.write(text)
     if opts.check and stale:
-        raise SpecError(f"{stale} generated files are not current: run spec/gen.py")
+        raise SpecError(f"{stale} generated files are out of date: run spec/gen.py")
 
 
 if __name__ == "__main__":

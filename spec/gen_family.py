@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derives a family's tables from spec/families/<family>.yaml: the layouts for its
-driver and its virtual adapter, and the tables by which libeadm decodes and scrubs."""
+"""Derives a family's tables from spec/families/<family>.yaml: the layouts for the driver and
+the virtual adapter, and the tables with which libeadm decodes and scrubs data."""
 
 import collections
 import glob
@@ -13,7 +13,7 @@ from man_family import family_page
 from yaml_source import read_yaml
 
 OTHER = "other"
-# Features that all adapters have, except those of some families.
+# Features of all adapters except those of some families.
 WITHOUT = {"network-interface": "no_netdev", "connection-manager": "no_cm",
            "list-of-qps": "no_qp_list"}
 WIDTH = 100
@@ -23,7 +23,7 @@ def field_of(obj, name):
     for field in obj.all:
         if field.name == name:
             return field
-    raise SpecError(f"{obj.name}: there is no field '{name}'")
+    raise SpecError(f"{obj.name}: unknown field '{name}'")
 
 
 def note(name):
@@ -37,12 +37,12 @@ def columns(text):
 
 
 def tabbed(text, column):
-    """Append tabs up to the column, at least one."""
+    """Appends tabs up to the column, at least one."""
     return text + "\t" * max(1, -(-(column - columns(text)) // 8))
 
 
 def remark(text):
-    """A separate comment, on several lines if necessary."""
+    """Returns a separate comment, on several lines if necessary."""
     if columns(f"/* {text} */") <= WIDTH:
         return [f"/* {text} */"]
     lines, line = ["/*"], " *"
@@ -55,7 +55,7 @@ def remark(text):
 
 
 def with_doc(line, doc, column, indent=""):
-    """A line with its comment, after it or on the line before."""
+    """Returns a line with its comment, which is at its end or on the line before."""
     if not doc:
         return [line]
     full = tabbed(line, column) + f"/* {doc} */"
@@ -63,7 +63,7 @@ def with_doc(line, doc, column, indent=""):
 
 
 def about(raw, section):
-    """The comment before an item."""
+    """Returns the comment before an item."""
     text = raw.get("doc", "")
     see = raw.get("see")
     if see and see != section.get("see") and "hw " not in text:
@@ -72,7 +72,7 @@ def about(raw, section):
 
 
 class HwHeader:
-    """The header of a family's driver and virtual adapter."""
+    """Generates the header for a family's driver and virtual adapter."""
 
     def __init__(self, family):
         self.family, self.lines = family, []
@@ -104,8 +104,8 @@ class HwHeader:
             self.define(f"{bar['name']}_BAR", str(bar["number"]), bar["doc"])
             if "size" in bar:
                 self.define(f"BAR{bar['number']}_SIZE", f"0x{bar['size']:x}")
-        self.lines += remark("The memory BARs that there are, and no others."
-                             if fixed == pci["bars"] else "The memory BARs that always are there.")
+        self.lines += remark("All memory BARs of the adapter."
+                             if fixed == pci["bars"] else "The memory BARs that are always present.")
         self.define("BAR_MASK", f"0x{sum(1 << bar['number'] for bar in fixed):02x}")
         if "vectors" in pci:
             self.define("MAX_VECTORS", str(pci["vectors"]))
@@ -204,7 +204,7 @@ class HwHeader:
     def text(self):
         guard = f"{self.prefix}_HW_H"
         self.lines = ["/*", f" * {self.family.raw['title']}: registers, commands and descriptors.",
-                      f' * "hw 4.6" is section 4.6 of docs/hw/{self.family.name}.md. Bits are positions in CPU order,',
+                      f' * "hw 4.6" is section 4.6 of docs/hw/{self.family.name}.md. Bit positions are in CPU byte order,',
                       " * after conversion.", " */",
                       f"#ifndef {guard}", f"#define {guard}", "", "#ifdef __KERNEL__",
                       "#include <linux/bits.h>", "#include <linux/build_bug.h>",
@@ -234,14 +234,14 @@ KERNEL_CLASSES = {"cmd-op": "op", "async-event": "event", "cause": "cause"}
 
 
 def kernel_registers(family):
-    """A function that returns the width of a readable register by its offset."""
+    """Generates a function that returns the width of a readable register by its offset."""
     readable = collections.defaultdict(list)
     for reg in family.registers:
         if reg.get("read"):
             readable[reg.get("width", 32)].append(reg["at"])
     if not readable:
         return []
-    lines = ["", "/* 0: no register, or a register that must not be read. */",
+    lines = ["", "/* Width of a register; 0 if there is none, or if it must not be read. */",
              f"static inline u8 {family.name}_reg_bits(u32 offset)", "{", "\tswitch (offset) {"]
     for width, offsets in sorted(readable.items()):
         lines += [*(f"\tcase {at:#x}:" for at in offsets), f"\t\treturn {width};"]
@@ -249,7 +249,7 @@ def kernel_registers(family):
 
 
 def kernel_rings(family):
-    """Functions that return the index rule of a kind of ring."""
+    """Generates functions that return the index rule of a kind of ring."""
     rules, bits = collections.defaultdict(list), collections.defaultdict(list)
     for kind, rule in family.rules.items():
         const = c_const("raw-kind", kind)
@@ -258,7 +258,7 @@ def kernel_rings(family):
             bits[INDEXES[rule]].append(const)
     if not rules:
         return []
-    # Callers have refused kinds of ring that are not described.
+    # Callers have already rejected kinds of rings that are not described.
     last = next(reversed(rules))
     lines = ["", "/* Index format of a kind of ring. */",
              f"static inline u8 {family.name}_ring_index(u32 kind)", "{"]
@@ -282,7 +282,7 @@ def kernel_rings(family):
 
 
 def kernel_caps(family):
-    """Functions that convert capabilities, which are bits."""
+    """Generates functions that convert capabilities, which are bits."""
     own = [raw["name"] for raw in family.raw.get("definitions", []) if raw["type"] == "flags"]
     lines = []
     for enum in ["dev-cap", *own]:
@@ -297,20 +297,20 @@ def kernel_caps(family):
 
 
 def kernel_command_causes(family):
-    """A function that converts the adapter's number of how a command ended."""
+    """Generates a function that converts the adapter's code for the outcome of a command."""
     if not family.commands:
         return []
     known = family.spec.enums["cause"]
     lines = ["", f"static inline u32 {family.name}_cmd_cause_class(u32 raw)", "{",
              "\tswitch (raw) {"]
-    # 0 is success also where other numbers are not described.
+    # 0 means success even if no other code is described.
     for raw, name in family.command_causes or [(0, "none")]:
         lines += [f"\tcase {raw}:", f"\t\treturn {known.const(name)};"]
     return [*lines, "\tdefault:", f"\t\treturn {known.const('refused')};", "\t}", "}"]
 
 
 def kernel_op_names(family):
-    """Names of operations, for the driver's tracepoints."""
+    """Generates the names of operations for the driver's tracepoints."""
     names = [f'\t\t{{ {raw:#x}, "{name}" }}' for raw, name in family.classes["cmd-op"]]
     if not names:
         return []
@@ -319,9 +319,9 @@ def kernel_op_names(family):
 
 
 def kernel_classes(family):
-    """kmod/include/<family>_classes.h: the driver's numbers as classes of eadm.yaml."""
+    """Generates kmod/include/<family>_classes.h, which maps codes to classes of eadm.yaml."""
     guard = f"{family.name.upper()}_CLASSES_H"
-    lines = ["/* The adapter's numbers, and their names in the specification. */",
+    lines = ["/* Conversion of the adapter's codes to the classes in the specification. */",
              f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>", "",
              '#include "eadm_values.h"']
     for enum, short in KERNEL_CLASSES.items():
@@ -344,13 +344,13 @@ def kernel_classes(family):
 # ------------------------------------------------------------- libeadm: tables
 
 class Tables:
-    """Of the part "family": family_<family>.c."""
+    """Generates family_<family>.c of the part "family"."""
 
     def __init__(self, family):
         self.family, self.lines, self.maps, self.lists = family, [], {}, {}
 
     def classes(self, enum, chosen=None):
-        """The table from the adapter's numbers to those of an enum of eadm.yaml."""
+        """Generates a table that maps the adapter's codes to an enum of eadm.yaml."""
         if enum is None or enum.name not in self.family.classes:
             return "NULL"
         entries = self.family.classes[enum.name]
@@ -368,7 +368,7 @@ class Tables:
         return f"&{name}"
 
     def members(self, name, obj, struct, shows, keeps=(), chosen=None):
-        """A table of members; returns the initialisers that refer to it."""
+        """Adds a table of members; returns the initialisers that refer to it."""
         if not shows and not keeps:
             return []
         self.lines.append(f"static const struct eadm_item {name}[] = {{")
@@ -377,7 +377,7 @@ class Tables:
             bits = struct.bits(ref)
             word = f".bytes = {bits.word.size}, " if field.type == "binary" else ""
             if not word and bits.word.size not in (1, 2, 4, 8):
-                raise SpecError(f"{name}: {ref} is no number")
+                raise SpecError(f"{name}: {ref} is not a number")
             self.lines.append(f"\t{{ .attr = {obj.attr(field)}, {word}.at = {bits.c()}"
                               f"{self.class_of(field, (chosen or {}).get(attr))} }},")
         self.lines += [f"\t{{ .at = {struct.bits(ref).c()} }}," for ref in keeps]
@@ -389,7 +389,7 @@ class Tables:
         return f", .classes = {classes}" if classes != "NULL" else ""
 
     def list(self, name, fmt, body, obj):
-        """Elements after an entry's fixed part."""
+        """Adds the description of the elements that follow an entry's fixed part."""
         raw, struct = fmt["lists"][body["list"]], self.family.structs[body["struct"]]
         word = struct.words[body["list"]]
         items = [f".offset = {word.offset}", f".size = {word.size}", f".max = {raw['max']}"]
@@ -464,7 +464,7 @@ class Tables:
                 f"{raw['kind']}_parts }},")
 
     def table(self, kind, name, rows, count):
-        """An optional table; returns the initialisers that refer to it."""
+        """Adds an optional table; returns the initialisers that refer to it."""
         if not rows:
             return []
         self.lines += [f"static const struct {kind} {name}[] = {{", *rows, "};", ""]
@@ -496,7 +496,7 @@ class Tables:
 
 
 def names(raw):
-    """The names and flags of a family, as initialisers."""
+    """Returns the names and flags of a family as initialisers."""
     def words(key):
         quoted = ", ".join(c_string(word) for word in raw[key])
         return f"\t.{key} = (const char *const []){{ {quoted}, NULL }},"
@@ -534,7 +534,7 @@ def load_families(spec, folder):
 
 
 def name_modules_once(families):
-    """A module of several families is listed only with the last one, because lists are joined."""
+    """Lists a module of several families only with the last of them, because lists are joined."""
     later = set()
     for family in reversed(families):
         modules = family.raw["modules"]
@@ -543,7 +543,7 @@ def name_modules_once(families):
 
 
 class Families:
-    """The described families, and what is derived of them: files by name, or by path in the tree."""
+    """The described families, and the files derived from them, by name or by path in the tree."""
 
     def __init__(self, spec, folder):
         self.described = load_families(spec, folder)

@@ -8,7 +8,7 @@ from contract import COMMON, NEST, OWNER, asked_fields, attr_enum
 from emit import c_const, c_name, c_string, header, packed
 
 def gen_values(spec):
-    """The names of values, for drivers, the companion and programs alike."""
+    """Generates the names of values, which drivers, the companion and programs share."""
     lines = ["#ifndef _UAPI_EADM_VALUES_H", "#define _UAPI_EADM_VALUES_H", "",
              "/* True if a value belongs to a class of its enumeration, EADM_..._CLASS_... */",
              "#define EADM_IS_OF(value, class)\t((value) < 32 && (class) >> (value) & 1)"]
@@ -22,13 +22,13 @@ def gen_values(spec):
             lines.append(f"#define {enum.const('count')}\t{len(enum.entries)}")
         for name, members in enum.classes.items():
             bits = sum(1 << value for member, value, _ in enum.entries if member in members)
-            lines.append(f"#define {enum.const(f'class-{name}')}\t0x{bits:x} /* a bit each: {', '.join(members)} */")
+            lines.append(f"#define {enum.const(f'class-{name}')}\t0x{bits:x} /* one bit each: {', '.join(members)} */")
     lines += ["", "#endif /* _UAPI_EADM_VALUES_H */"]
     return header(lines, "GPL-2.0-only WITH Linux-syscall-note", "h")
 
 
 def gen_nests(spec):
-    """Attributes of what only one family has of an object."""
+    """Generates the attributes of objects that only one family has."""
     lines = ["#ifndef _UAPI_EADM_NESTS_H", "#define _UAPI_EADM_NESTS_H", "",
              "/* Nests with the additional fields of a family: EADM_A_NEST + its number. */",
              f"#define EADM_A_NEST\t{NEST}"]
@@ -77,7 +77,7 @@ def snap_struct(obj):
             lines.append(f"\tu16 {field.c}_len;")
         else:
             lines.append(f"\t{SNAP_TYPES[field.type]} {field.c};")
-    # One presence mark per field, several on a line.
+    # One presence flag per field, several on a line.
     lines += ["\tstruct {", *(f"\t\tu8 {line.strip().rstrip(',')};"
                               for line in packed([f.c for f in obj.snap], 3))]
     return lines + ["\t} has;", "};"]
@@ -101,7 +101,7 @@ def gen_snap(spec):
 
 
 def family_snap(spec, family):
-    """kmod/include/<family>_snap.h: fields of objects that only the family has."""
+    """Generates kmod/include/<family>_snap.h: the fields of objects that only this family has."""
     guard = f"{family.c.upper()}_SNAP_H"
     lines = [f"#ifndef {guard}", f"#define {guard}", "", "#include <linux/types.h>"]
     for obj in spec.family:
@@ -123,7 +123,7 @@ def kernel_policy(obj, verb):
 
 
 def kernel_sets(obj):
-    """The additional fields of each family."""
+    """Generates the tables of the additional fields of each family."""
     lines = []
     for fields in obj.sets:
         lines += kernel_fields(fields)
@@ -207,7 +207,7 @@ def gen_kernel_tables(spec):
 
 
 def gen_kernel_ops(spec):
-    """The operations of the netlink family, in a separate file: their functions use the tables."""
+    """Generates the operations of the netlink family, in a separate file, because their functions use the tables."""
     lines = ["#include <linux/kernel.h>", "#include <net/genetlink.h>", "",
              '#include "../eadm.h"']
     for obj in spec.family:
@@ -232,7 +232,7 @@ def gen_kernel_ops(spec):
 
 
 def gen_kernel_ids(spec):
-    """The auxiliary devices that the companion binds to."""
+    """Generates the list of auxiliary devices to which the companion binds."""
     names = [f'"{f.module}." EADM_DIAG_NAME' for f in spec.families if f.raw.get("companion")]
     lines = ["#ifndef EADM_IDS_H", "#define EADM_IDS_H", "",
              "static const struct auxiliary_device_id eadm_ids[] = {"]

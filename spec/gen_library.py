@@ -40,7 +40,7 @@ def object_class(obj):
 
 class Strings:
     """All texts in one string, identified by their offsets. A position-independent program
-    relocates each pointer when it starts, and the fields would have thousands."""
+    relocates every pointer when it starts, and the fields would have thousands of them."""
 
     def __init__(self):
         self.places, self.size = {}, 1
@@ -52,7 +52,7 @@ class Strings:
         return self.places[text]
 
     def lines(self):
-        return ["", "/* 0 is no text. */", "const char eadm_spec_strings[] = \"\\0\"",
+        return ["", "/* Offset 0 means no text. */", "const char eadm_spec_strings[] = \"\\0\"",
                 *[f"\t{c_string(text)[:-1]}\\0\"" for text in self.places], "\t;"]
 
 
@@ -83,7 +83,7 @@ def spec_field(spec, strings, field, family=None):
 
 
 def plain_size(field):
-    """Fields from the adapter are only decoded when asked for."""
+    """Omits fields from the adapter, which are decoded only on request."""
     sizes = {"u32": 4, "s32": 4, "u64": 8, "uint": 8}
     return "NONE" if field.hw else sizes.get(field.type, "NONE")
 

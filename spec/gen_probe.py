@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derives from spec/families how the probe records the commands of the kernel's own
-drivers: the functions, and for its programs where the request and the device are."""
+"""Derives tables from spec/families with which the probe records the commands of the kernel's
+own drivers: the functions, and the locations of the request and the device."""
 
 from emit import SpecError, c_string, header
 
@@ -13,22 +13,22 @@ def described(families):
 
 
 def number_bits(family):
-    """Where the number of the command is in the request."""
+    """Returns the bits of the request that contain the command's opcode."""
     fmt = next(f for f in family.raw["formats"] if f["kind"] == "cmd-sq")
     bits = family.structs[fmt["struct"]].bits(fmt["shows"]["op"])
     if bits.word.size not in (1, 2, 4, 8):
-        raise SpecError(f"{family.name}: command-call: the number is in no word")
+        raise SpecError(f"{family.name}: command-call: the opcode is not in a single word")
     return bits
 
 
 def steps(raw):
-    """Of the way from the argument to the device, backwards: struct and member."""
+    """Returns the struct and member of each step from the argument to the device, last step first."""
     within = raw["within"]
     return [member.split(".") for member in (within["device"], *reversed(within["members"]))]
 
 
 def families_h(families):
-    """Of the part "probe": commands.h"""
+    """Generates commands.h of the part "probe"."""
     lines = ["/* f(function, module, family, number of arguments) */", "#ifndef EADM_PROBE_GENERATED_COMMANDS_H",
              "#define EADM_PROBE_GENERATED_COMMANDS_H", "", "#define EADM_PROBE_COMMANDS(f)\t\\"]
     rows = [f"\tf({raw['function']}, {raw['module']}, {family.name}, {raw['arguments']})"
@@ -38,7 +38,7 @@ def families_h(families):
 
 
 def kernel_types(families):
-    """Structs of drivers with the members on the way, whose offsets the kernel's types say."""
+    """Declares the drivers' structs with the members of these steps; BTF contains the offsets."""
     structs = {}
     for _, raw in described(families):
         for struct, member in steps(raw):
@@ -53,7 +53,7 @@ def kernel_types(families):
 
 
 def way_to_device(raw):
-    """Functions that say whether the kernel's types tell the way, and how far it is."""
+    """Generates functions that check BTF for these steps, and return the total offset."""
     name, parts = raw["function"], steps(raw)
     exists = [f"bpf_core_field_exists(struct {struct}, {member})" for struct, member in parts]
     offsets = [f"(long)bpf_core_field_offset(struct {struct}, {member})"
@@ -65,11 +65,11 @@ def way_to_device(raw):
 
 
 def programs_h(families):
-    """Of the part "probe": commands.bpf.h"""
-    lines = ["/*", " * f(function, number of its arguments, of the request and of what the device has,",
-             " *   offset and size of the command's number in the request)", " */",
+    """Generates commands.bpf.h of the part "probe"."""
+    lines = ["/*", " * f(function, number of arguments, index of the request, index of the argument with the device,",
+             " *   offset and size of the opcode in the request)", " */",
              "#ifndef EADM_PROBE_GENERATED_COMMANDS_BPF_H",
-             "#define EADM_PROBE_GENERATED_COMMANDS_BPF_H", "", "/* Some versions of clang crash on a member without a size. */",
+             "#define EADM_PROBE_GENERATED_COMMANDS_BPF_H", "", "/* Some versions of clang crash if a member has no size. */",
              "struct eadm_any {", "\tchar any;", "} KERNEL_TYPE;", "", *kernel_types(families)]
     for _, raw in described(families):
         lines += way_to_device(raw)
@@ -84,7 +84,7 @@ def programs_h(families):
 
 
 def tables_c(families):
-    """Of the part "probe": commands.c"""
+    """Generates commands.c of the part "probe"."""
     lines, rows = ['#include "eadm_nl.h"', '#include "source/probe/row.h"', ""], []
     for family, raw in described(families):
         bits, known = number_bits(family), family.spec.enums["cmd-op"]

@@ -15,7 +15,7 @@ def without_x(node):
 
 
 class PlainDumper(yaml.SafeDumper):
-    """No anchors: an attribute that is in several sets is repeated in full."""
+    """Writes no anchors: an attribute of several sets is repeated in full."""
 
     def ignore_aliases(self, data):
         return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The JSON schema of what eadm --json prints, from a parsed specification."""
+"""Derives the JSON schema of the output of eadm --json from a parsed specification."""
 
 import json
 
@@ -31,25 +31,25 @@ def json_field(field):
 
 def json_row(obj):
     rows = {f.c: json_field(f) for f in obj.every}
-    rows["extra"] = {"description": "Attributes this eadm does not know, by number, in hex.",
+    rows["extra"] = {"description": "Attributes unknown to this version of eadm, by number, in hex.",
                      "type": "object",
                      "patternProperties": {"^[0-9]+$": {"type": "string",
                                                         "pattern": "^([0-9a-f]{2})*$"}},
                      "additionalProperties": False}
     counters = [f.c for f in obj.every if f.kind == "counter"]
     if counters:
-        rows["rates"] = {"description": "What counters grew by, per second (stat --live).",
+        rows["rates"] = {"description": "Growth of counters per second (stat --live).",
                          "type": "object",
                          "properties": {name: {"type": "number", "minimum": 0}
                                         for name in counters},
                          "additionalProperties": False}
-        rows["growth"] = {"description": "What counters grew by (stat --since).",
+        rows["growth"] = {"description": "Growth of counters (stat --since).",
                           "type": "object",
                           "properties": {name: {"type": "integer", "minimum": 0}
                                          for name in counters},
                           "additionalProperties": False}
     if obj.extras:
-        rows["other"] = {"description": "Counters without a canonical name, by the driver's.",
+        rows["other"] = {"description": "Counters without a canonical name, by the driver's name.",
                          "type": "object",
                          "additionalProperties": {"type": "integer", "minimum": 0}}
     return {"description": obj.doc, "type": "object", "properties": rows,
@@ -63,7 +63,7 @@ def json_document(title, rows, more):
                 "schema": {"const": 1}, "command": {"type": "string"}, **more,
                 "rows": {"type": "array", "items": {"$ref": f"#/$defs/{rows}"}},
                 "notes": {"type": "array", "items": {"$ref": "#/$defs/note"}},
-                "inconsistent": {"description": "Objects came or went during the dump.",
+                "inconsistent": {"description": "Objects were created or destroyed during the dump.",
                                  "const": True},
                 "error": {"$ref": "#/$defs/error"}},
             "required": ["schema", "rows", *[k for k in more if k == "object"]],
@@ -72,31 +72,31 @@ def json_document(title, rows, more):
 
 def json_change(spec):
     number, text = {"type": "integer", "minimum": 0}, {"type": "string"}
-    value = {"description": "Absent where it was not known.", "type": ["integer", "string"]}
+    value = {"description": "Absent if it was unknown.", "type": ["integer", "string"]}
     return {
-        "description": "What differs between two captures or snapshots (diff).", "type": "object",
+        "description": "A difference between two captures or snapshots (diff).", "type": "object",
         "properties": {
             "object": {"enum": [obj.name for obj in spec.objects]}, "dev_name": text,
             "id": {"description": "Key of the object, or its number in RDMA netlink.", **number},
             "change": {"enum": ["new", "gone", "changed"]},
             "field": {"description": "Key of the field that changed.", **text},
             "before": value, "after": value,
-            "growth": {"description": "What a counter grew by, across a wrap.", **number},
+            "growth": {"description": "Growth of a counter, which may have wrapped.", **number},
             "pid": number, "comm": text},
         "required": ["object", "id", "change"], "additionalProperties": False}
 
 
 def json_setup_difference(spec):
     text = {"type": "string"}
-    value = {"description": "Absent where it is not known, or the row does not exist.", **text}
+    value = {"description": "Absent if it is unknown, or if the row does not exist.", **text}
     return {
-        "description": "What differs in how two hosts are set up (diff --setup).",
+        "description": "A difference in the setup of two hosts (diff --setup).",
         "type": "object",
         "properties": {
-            "kind": {"description": "What it decides.", "enum": ["service", "speed", "version"]},
+            "kind": {"description": "Aspect of the setup that the field affects.", "enum": ["service", "speed", "version"]},
             "object": {"enum": [obj.name for obj in spec.objects]},
-            "dev_name": {"description": "Device; \"a/b\" where the names differ.", **text},
-            "name": {"description": "Row of that device or host: port and index, module, "
+            "dev_name": {"description": "Device; \"a/b\" if the names differ.", **text},
+            "name": {"description": "Row of this device or host: port and index, module, "
                                     "setting, or address.", **text},
             "field": {"description": "Key of the field.", **text}, "a": value, "b": value},
         "required": ["kind", "object", "field"], "additionalProperties": False}
@@ -111,27 +111,27 @@ def json_top(spec):
            "cmd_p50": number, "cmd_p99": number, "connects_per_s": rate,
            "failures_per_s": rate, "qps": number}
     qp = {"dev_name": text, "qpn": number, "state": text,
-          "sq_per_s": {"description": "Blocks of the send queue, per second.", **rate},
-          "rq_per_s": {"description": "Entries of the receive queue, per second.", **rate},
+          "sq_per_s": {"description": "Blocks consumed from the send queue, per second.", **rate},
+          "rq_per_s": {"description": "Entries consumed from the receive queue, per second.", **rate},
           "queued": number, "pid": number, "comm": text, "peer_addr": text,
           "last_comp_age": number, "age": number}
     process = {"pid": number, "comm": text,
-               "on": {"description": "What moves its data; absent while that is not known.",
+               "on": {"description": "Transport of the process's data; absent while it is unknown.",
                       "enum": ["rdma", "tcp", "both", "idle"]},
-               "devices": {"description": "RDMA devices that it has open.", **text},
+               "devices": {"description": "RDMA devices that the process has open.", **text},
                "qps": number, "cqs": number, "mrs": number,
-               "tx_bytes_per_s": {"description": "Sent by RDMA, where all its QPs are counted.",
+               "tx_bytes_per_s": {"description": "Bytes sent by RDMA; absent unless all QPs of the process are counted.",
                                   **rate},
-               "rx_bytes_per_s": {"description": "Received by RDMA, where all its QPs are counted.",
+               "rx_bytes_per_s": {"description": "Bytes received by RDMA; absent unless all QPs of the process are counted.",
                                   **rate},
-               "sq_per_s": {"description": "Blocks of its send queues, per second.", **rate},
-               "rq_per_s": {"description": "Entries of its receive queues, per second.", **rate},
+               "sq_per_s": {"description": "Blocks consumed from the process's send queues, per second.", **rate},
+               "rq_per_s": {"description": "Entries consumed from the process's receive queues, per second.", **rate},
                "tcp_tx_bytes_per_s": rate, "tcp_rx_bytes_per_s": rate, "libraries": text,
                "pod": text, "container": text}
     for name, doc, keys, key in (
-            ("top-device", "A device as top shows it.", dev, "dev_name"),
-            ("top-qp", "A QP as top shows it, the busiest first.", qp, "dev_name"),
-            ("top-process", "A process as top --processes shows it.", process, "pid")):
+            ("top-device", "A device (top).", dev, "dev_name"),
+            ("top-qp", "A QP (top); the busiest one is first.", qp, "dev_name"),
+            ("top-process", "A process (top --processes).", process, "pid")):
         yield name, {"description": doc, "type": "object", "properties": keys,
                      "required": [key], "additionalProperties": False}
 
@@ -141,15 +141,15 @@ def json_histogram(spec):
     cmd = next(obj for obj in spec.objects if obj.name == "cmd")
     op = next(json_field(f) for f in cmd.fields if f.name == "op")
     return {
-        "description": "How long commands of one kind took, in ns (trace hist).",
+        "description": "Latencies of commands of one kind, in ns (trace hist).",
         "type": "object",
         "properties": {
             "op": op,
-            "family": {"description": "What the probe recorded: verbs, or the family of the "
-                                      "driver whose commands these are.", "type": "string"},
+            "family": {"description": "Source of records of the probe: verbs, or the family of the "
+                                      "driver that issued the commands.", "type": "string"},
             "count": number, "failed": number, "p50": number, "p99": number,
             "max": number,
-            "buckets": {"description": "Commands that took less than below; the last has no end.",
+            "buckets": {"description": "Number of commands with a latency less than below; the last bucket has no upper bound.",
                         "type": "array",
                         "items": {"type": "object",
                                   "properties": {"below": number, "count": number},
@@ -164,7 +164,7 @@ SEVERITIES = ["notice", "warning", "critical"]
 def json_judgements():
     text = {"type": "string"}
     verdict = {
-        "description": "What a rule found to be wrong (diagnose).", "type": "object",
+        "description": "A fault found by a rule (diagnose).", "type": "object",
         "properties": {
             "severity": {"enum": SEVERITIES}, "rule": text, "dev_name": text, "object": text,
             "id": {"description": "Key field of the object.", "type": "integer", "minimum": 0},
@@ -172,13 +172,13 @@ def json_judgements():
             "evidence": {"type": "array", "items": {
                 "type": "object",
                 "properties": {"object": text, "id": {"type": "integer", "minimum": 0},
-                               "name": {"description": "Key of a field, or with _growth what it "
-                                                       "grew by between the two snapshots.",
+                               "name": {"description": "Key of a field; with the suffix _growth, the growth "
+                                                       "of the field between the two snapshots.",
                                         "type": "string"},
                                "value": {"type": ["integer", "string"]}},
                 "required": ["object", "id", "name", "value"], "additionalProperties": False}},
             "affects": {
-                "description": "What else the cause does: these have no verdict of their own.",
+                "description": "Other objects that the cause affects; they have no verdict of their own.",
                 "type": "array", "items": {
                     "type": "object",
                     "properties": {"dev_name": text, "object": text,
@@ -188,22 +188,22 @@ def json_judgements():
                     "required": ["dev_name", "object", "finding"],
                     "additionalProperties": False}},
             "cause": text, "next": text},
-        # Of a process, there is no device.
+        # A process does not belong to a device.
         "required": ["severity", "rule", "object", "finding", "evidence", "cause", "next"],
         "additionalProperties": False}
     rule = {
         "description": "A rule of diagnose and check.", "type": "object",
         "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "object": text,
                        "snapshots": {"enum": [1, 2]},
-                       "check": {"description": "Its name in eadm check; absent when it is "
+                       "check": {"description": "Name of the rule in eadm check; absent if it is "
                                                 "not about the setup.", "type": "string"},
                        "about": text,
-                       "alike": {"description": "What looks alike and is no fault, and why it is "
-                                                "not accused.", "type": "string"}},
+                       "alike": {"description": "Similar conditions that are not faults, and why they are "
+                                                "not reported.", "type": "string"}},
         "required": ["rule", "severity", "object", "snapshots", "about", "alike"],
         "additionalProperties": False}
     check = {
-        "description": "A look at the configuration, and what to do about it (check).",
+        "description": "The result of a check of the configuration, and its remedy (check).",
         "type": "object",
         "properties": {"result": {"enum": ["ok", "note", "unseen", "warn", "fail"]}, "check": text,
                        "dev_name": text, "finding": text, "remedy": text},
@@ -215,7 +215,7 @@ def json_explanation():
     text, number = {"type": "string"}, {"type": "integer", "minimum": 1}
     words = {"type": "array", "items": text}
     found = {
-        "description": "What a rule of diagnose or check found that means this cause.",
+        "description": "A finding of a rule of diagnose or check that confirms this cause.",
         "type": "object",
         "properties": {"rule": text, "severity": {"enum": SEVERITIES}, "dev_name": text,
                        "object": text,
@@ -229,38 +229,38 @@ def json_explanation():
         "properties": {"cause": {"description": "A name that never changes.", "type": "string"},
                        "text": text,
                        "look": {"description": "Commands that show more.", **words},
-                       "rules": {"description": "Rules that recognize it.", **words},
+                       "rules": {"description": "Rules that recognize the cause.", **words},
                        "found": {"type": "array", "items": found}},
         "required": ["cause", "text", "look", "rules", "found"], "additionalProperties": False}
     return {
-        "description": "An error that a text has, or that is known (explain).", "type": "object",
+        "description": "An error found in a text, or a known error (explain).", "type": "object",
         "properties": {
             "meaning": {"description": "A name that never changes.", "type": "string"},
-            "line": {"description": "First line that has it.", **number},
-            "count": {"description": "How many lines have it.", **number},
-            "text": {"description": "That line; a long one is cut.", "type": "string"},
+            "line": {"description": "First line that contains the error.", **number},
+            "count": {"description": "Number of lines that contain the error.", **number},
+            "text": {"description": "Text of that line; a long line is truncated.", "type": "string"},
             "means": text,
-            "causes": {"description": "The likeliest first.", "type": "array", "items": cause}},
+            "causes": {"description": "The causes, with the likeliest one first.", "type": "array", "items": cause}},
         "required": ["meaning", "means", "causes"], "additionalProperties": False}
 
 
 def json_schema(spec, note):
-    """The schema of all documents; note says where it comes from."""
+    """Returns the schema of all documents; the note names its source."""
     text = {"type": "string"}
     defs = {obj.c: json_row(obj) for obj in spec.objects}
     defs["note"] = {
-        "description": "Something that could not be read, and the reason.", "type": "object",
+        "description": "Data that could not be read, and the reason.", "type": "object",
         "properties": {"device": text, "what": text, "why": text,
-                       "reason": {"description": "Why rules of diagnose could not be applied, by a "
+                       "reason": {"description": "Reason why rules of diagnose could not be applied: a "
                                                  "name that never changes.", "type": "string"},
-                       "count": {"description": "How many rules.", "type": "integer",
+                       "count": {"description": "Number of these rules.", "type": "integer",
                                  "minimum": 1},
-                       "of": {"description": "How many rules there are.", "type": "integer",
+                       "of": {"description": "Total number of rules.", "type": "integer",
                               "minimum": 1},
                        "remedy": text},
         "required": ["what", "why"], "additionalProperties": False}
     defs["error"] = {
-        "description": "Why there are no rows, or no more of them. status is the exit status.",
+        "description": "Reason why there are no rows or no further rows; status is the exit status.",
         "type": "object",
         "properties": {"verb": text, "what": text, "why": text, "status": {"type": "integer"}},
         "required": ["what", "why"], "additionalProperties": False}
@@ -268,7 +268,7 @@ def json_schema(spec, note):
         "type": "object", "properties": {"part": text, "version": text},
         "required": ["part", "version"], "additionalProperties": False}
     defs.update(json_judgements())
-    interval = {"interval": {"description": "Time that rates are about, in ns.",
+    interval = {"interval": {"description": "Interval of the rates, in ns.",
                              "type": "integer", "minimum": 0}}
     documents = [json_document(obj.title, obj.c, {"object": {"const": obj.name}, **interval})
                  for obj in spec.objects]
@@ -277,14 +277,14 @@ def json_schema(spec, note):
     documents.append(json_document("histograms of commands", "histogram",
                                    {"object": {"const": "histogram"}}))
     defs["mark"] = {
-        "description": "A capture that is kept by name (mark --list).", "type": "object",
+        "description": "A capture stored under a name (mark --list).", "type": "object",
         "properties": {"name": text, "time": {"type": "integer"}, "size": {"type": "integer"}},
         "required": ["name", "time", "size"], "additionalProperties": False}
     documents.append(json_document("marks", "mark", {"object": {"const": "mark"}}))
     defs["change"] = json_change(spec)
     documents.append(json_document("changes", "change", {"object": {"const": "change"}}))
     defs["setup-difference"] = json_setup_difference(spec)
-    documents.append(json_document("differences of set-up", "setup-difference",
+    documents.append(json_document("differences in setup", "setup-difference",
                                    {"object": {"const": "setup-difference"}}))
     for name, row in json_top(spec):
         defs[name] = row
@@ -311,7 +311,7 @@ def json_schema(spec, note):
     documents.append(json_document("tests", "test",
                                    {"object": {"const": "test"}}))
     defs["mesh"] = {
-        "description": "A fault, or a direction between two adapters, which has 'from'.",
+        "description": "A fault; or, if 'from' is present, a direction between two adapters.",
         "type": "object",
         "properties": {
             "fault": {"enum": ["all", "rail", "host", "adapter", "groups", "among", "pair", "mtu"]},
@@ -333,8 +333,8 @@ def json_schema(spec, note):
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema",
               "$comment": f"SPDX-License-Identifier: LGPL-2.1-or-later. {note}",
               "title": "Output of eadm --json",
-              "description": "An absent key is an unknown value. Ages and times are "
-                             "nanoseconds. Keys are only ever added. A stream is one document "
+              "description": "If a key is absent, its value is unknown. Ages and times are in "
+                             "nanoseconds. Later versions only add keys. A stream has one document "
                              "per line.",
               "oneOf": documents, "$defs": defs}
     return json.dumps(schema, indent=1) + "\n"

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The numbers and types that were given out: spec/abi.lock."""
+"""Checks numbers and types against spec/abi.lock, which records all that were assigned."""
 
 from emit import SpecError
 
 LOCK_HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Numbers and types that were given out. spec/gen.py appends and refuses to go
-# on when the specification disagrees. A retired attribute keeps its
-# place in the specification with type: unused.
+# All numbers and types that were assigned. spec/gen.py only appends lines, and fails
+# if the specification differs from this file. A retired attribute keeps its
+# place in the specification, with "type: unused".
 """
 
 def lock_entries(spec):
-    """Everything that must never change, in a fixed order: {name: value}."""
+    """Returns all that must never change, in a fixed order, as {name: value}."""
     entries = {}
     for number, raw, _ in spec.ops:
         entries[f"cmd {raw['name']}"] = f"{number}"
@@ -31,7 +31,7 @@ def lock_entries(spec):
 
 
 def lock_compare(key, was, now):
-    """What is wrong with a change, or None."""
+    """Returns a description of an incompatible change, or None."""
     if now is None:
         return f"{key} ({was}) was removed"
     if now == was:
@@ -52,7 +52,7 @@ def lock_update(spec, text):
             kind, name, value = line.split(" ", 2)
             locked[f"{kind} {name}"] = value
     wrong = [lock_compare(key, was, entries.get(key)) for key, was in locked.items()]
-    # A number that was assigned once stays with its name.
+    # A number, once assigned, always belongs to the same name.
     taken = {}
     for key, value in list(locked.items()) + list(entries.items()):
         if key.startswith("key "):
@@ -63,7 +63,7 @@ def lock_update(spec, text):
             wrong.append(f"{key}: number {value.split()[0]} belongs to {other}")
     wrong = sorted({w for w in wrong if w})
     if wrong:
-        raise SpecError("the contract would break:\n  " + "\n  ".join(wrong))
+        raise SpecError("the change breaks compatibility:\n  " + "\n  ".join(wrong))
     new = [f"{key} {value}" for key, value in entries.items() if key not in locked]
     text = text or LOCK_HEAD
     return text + "".join(line + "\n" for line in new)

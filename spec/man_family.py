@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The manual page of a family: eadm-<family>(7)."""
+"""Generates the manual page of a family, eadm-<family>(7)."""
 
 from emit import roff
 from family import field_range
@@ -20,7 +20,7 @@ def names(family):
     ids = ", ".join(f"{pci['vendor']:04x}:{d['id']:04x}" for d in pci["devices"])
     vectors = f"{pci['vectors']} interrupt vectors" if "vectors" in pci else "Interrupt vectors"
     out = [".SH NAMES", *term("PCI", f"{ids} (hw {pci['see']}). {vectors}, "
-                              f"{pci['common-vectors']} of them not for completions.")]
+                              f"including {pci['common-vectors']} not used for completions.")]
     for bar in pci["bars"]:
         out += term(f"BAR {bar['number']}" if "number" in bar else "Another BAR", bar["doc"])
     for key in ("drivers", "modules"):
@@ -30,7 +30,7 @@ def names(family):
 
 
 def classed(title, entries, section=""):
-    """The adapter's numbers and the names that eadm shows."""
+    """Lists the adapter's codes and the names that eadm shows."""
     if not entries:
         return []
     out = [f".SH {title}"] + ([f"See hw {section}."] if section else [])
@@ -56,8 +56,8 @@ def registers(family):
         return []
     where = next(s["see"] for s in family.raw["sections"]
                  if any("registers" in item for item in s["items"]))
-    out = [".SH REGISTERS", "Those that reading does no harm to are in",
-           ".BR \"eadm dump regs\" ;", f"they are marked with an R. See hw {where}."]
+    out = [".SH REGISTERS", "Registers that can be read without side effects are shown by",
+           ".BR \"eadm dump regs\" ;", f"here, they are marked with an R. See hw {where}."]
     for reg in family.registers:
         out += term(f"{reg['at']:#05x}", reg["doc"], reg["name"], f"{reg.get('width', 32)} bits",
                     "R" if reg.get("read") else "")
@@ -81,15 +81,15 @@ def word(family, path, item):
 
 
 def layouts(family):
-    out, shown = [".SH ENTRIES OF QUEUES"] if family.raw["formats"] else [], set()
+    out, shown = [".SH QUEUE ENTRIES"] if family.raw["formats"] else [], set()
     for fmt in family.raw["formats"]:
         places = fmt.get("places", 1)
         stride = fmt["stride"]
         if isinstance(stride, list):
             stride = " to ".join(map(str, stride))
-        size = f"1 to {places} places of {stride} bytes" if places > 1 else f"{stride} bytes"
-        out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in the memory "
-                                                 f"of the {fmt['memory']}. See hw {fmt['see']}.")]
+        size = f"1 to {places} slots of {stride} bytes" if places > 1 else f"{stride} bytes"
+        out += [f".SS {roff(fmt['name'])}", roff(f"{size}, index rule {fmt['index']}, in {fmt['memory']} memory."),
+                f"See hw\\~{fmt['see']}."]
         for struct in [fmt["struct"], *(b["struct"] for b in fmt.get("bodies", []))]:
             if struct in shown:
                 continue
@@ -97,12 +97,12 @@ def layouts(family):
             ops = [op for b in fmt.get("bodies", []) if b["struct"] == struct
                    for op in b.get("ops", [])]
             out += [".PP", roff(f"struct {family.name}_{struct}"
-                                + (f", of {', '.join(ops)}:" if ops else ":"))]
+                                + (f" ({', '.join(ops)}):" if ops else ":"))]
             for path, item in family.structs[struct].words.items():
                 out += word(family, path, item)
     for part in ("request", "response"):
         used = dict.fromkeys(c[part] for c in family.commands if part in c)
-        out += [f".SH {part.upper()}S OF COMMANDS"] if used else []
+        out += [f".SH COMMAND {part.upper()}S"] if used else []
         for struct in used:
             of = [c["name"] for c in family.commands if c.get(part) == struct]
             out.append(f".SS {roff(', '.join(of))}")
@@ -121,13 +121,13 @@ def family_page(family, note):
     title = f"EADM-{family.name.upper()}"
     return "\n".join([
         '.\\" SPDX-License-Identifier: GPL-2.0-or-later', f'.\\" {note}',
-        f'.TH {roff(title)} 7 "" eadm "Adapters of eadm"', ".SH NAME",
-        f"eadm\\-{family.name} \\- {roff(family.raw['title'])} as eadm knows it",
+        f'.TH {roff(title)} 7 "" eadm "Adapters supported by eadm"', ".SH NAME",
+        f"eadm\\-{family.name} \\- codes and data formats of {roff(family.raw['title'])}",
         ".SH DESCRIPTION",
-        "What the numbers and bytes of this family of adapters mean: the names in bold print are",
-        "those that eadm shows, those in capitals the adapter's. \\(lqhw 4.7\\(rq is section 4.7 of",
-        f"the interface document, docs/hw/{family.name}.md of the sources. What is not described here,",
-        "such as an opcode of newer firmware, eadm shows as a number or not at all.",
+        "This page lists the codes, registers and data formats of this family of adapters. Names in bold",
+        "are those that eadm shows; names in capitals are those of the adapter. \\(lqhw 4.7\\(rq is section 4.7 of",
+        f"the interface document, docs/hw/{family.name}.md in the source. Codes that are not listed here,",
+        "such as opcodes of newer firmware, are shown as numbers or not at all.",
         *names(family), *numbers(family), *registers(family), *layouts(family),
         *([".SH COUNTERS", f"See hw {counters['see']}.", roff(", ".join(counters["names"]) + ".")]
           if counters else []),

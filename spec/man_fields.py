@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""eadm-fields(7)."""
+"""Generates eadm-fields(7)."""
 
 from emit import DO_NOT_EDIT, roff
 
@@ -7,14 +7,14 @@ def gen_man(spec):
     out = ['.\\" SPDX-License-Identifier: GPL-2.0-or-later', f'.\\" {DO_NOT_EDIT}',
            '.TH EADM\\-FIELDS 7 "" eadm "Fields of eadm"', ".SH NAME",
            "eadm\\-fields \\- objects and fields that eadm shows", ".SH DESCRIPTION",
-           "A field has one name everywhere. Column lists take it as written here; JSON keys",
-           "and metrics write it with underscores. An absent value is unknown: it",
-           "prints as a dash and is missing in JSON.", ".PP",
-           "Marks behind a field:", ".B admin",
-           "needs the capability CAP_NET_ADMIN,", ".B rawio",
-           "needs CAP_SYS_RAWIO and a kernel that is not locked down,", ".B hw",
-           "comes from the adapter itself and is there only when asked for.",
-           "The name of a family of adapters marks what only they have."]
+           "Each field has the same name everywhere. Column lists use it as written here; JSON keys",
+           "and metrics use underscores instead of hyphens. An absent value is unknown: it",
+           "is printed as a dash and omitted from JSON.", ".PP",
+           "Marks after a field:", ".B admin",
+           "requires the capability CAP_NET_ADMIN;", ".B rawio",
+           "requires CAP_SYS_RAWIO and a kernel that is not locked down;", ".B hw",
+           "is read from the adapter itself, and only on request.",
+           "The name of an adapter family marks fields that only this family has."]
     for obj in spec.objects:
         out += [f".SH {roff(obj.name.upper())}", roff(obj.doc),
                 f"Key: {roff(obj.key.name)}."]

@@ -329,9 +329,9 @@
 #define EADM_RAW_KIND_EQC	8
 #define EADM_RAW_KIND_REGS	9
 #define EADM_RAW_KIND_COUNT	10
-#define EADM_RAW_KIND_CLASS_RING	0x3f /* a bit each: sq, rq, cq, eq, cmd-sq, cmd-cq */
-#define EADM_RAW_KIND_CLASS_CONTEXT	0x1c0 /* a bit each: qpc, cqc, eqc */
-#define EADM_RAW_KIND_CLASS_REGISTERS	0x200 /* a bit each: regs */
+#define EADM_RAW_KIND_CLASS_RING	0x3f /* one bit each: sq, rq, cq, eq, cmd-sq, cmd-cq */
+#define EADM_RAW_KIND_CLASS_CONTEXT	0x1c0 /* one bit each: qpc, cqc, eqc */
+#define EADM_RAW_KIND_CLASS_REGISTERS	0x200 /* one bit each: regs */
 
 /* ring-index: Index format of a ring, and the way in which new entries are marked. */
 #define EADM_RING_INDEX_FREE	0

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The list of rules, and their properties. */
+/* The list of rules and their properties. */
 #include "rules.h"
 
-/* In the order of application: rules that explain others come first. */
+/*
+ * In the order of application: a rule whose findings explain those of other rules comes
+ * first.
+ */
 static const struct eadm_rule *const lists[] = {
 	eadm_rules_function, eadm_rules_setup, eadm_rules_net,
 	eadm_rules_verbs, eadm_rules_limits, eadm_rules_dev, eadm_rules_link, eadm_rules_port,
@@ -20,7 +23,9 @@ EADM_API const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule)
 		return lists[0];
 	if (rule[1].name)
 		return rule + 1;
-	/* @rule ends its list, which is the list that begins closest before it. */
+	/*
+	 * @rule is the last of its list: find the list, which begins closest before it.
+	 */
 	for (i = 0; i < EADM_ARRAY_SIZE(lists); i++) {
 		if ((uintptr_t)lists[i] > begin && (uintptr_t)lists[i] <= (uintptr_t)rule) {
 			begin = (uintptr_t)lists[i];

@@ -6,7 +6,7 @@
 #include "grow.h"
 #include "reader.h"
 
-/* Upper limits: each CQ takes a few system calls, and its ring may be long. */
+/* Upper limits: each CQ requires a few system calls, and its ring may be long. */
 #define NEWEST_CQES 512
 #define MOST_CQES 16384
 #define MOST_CQS 128
@@ -42,8 +42,8 @@ static int read_newest(struct reader *r, const struct diag_row *cq)
 }
 
 /*
- * Read entries of a part of a CQ, as rows marked with that part. Returns a negative
- * errno on error.
+ * Read entries of a part of a CQ into rows that are marked with that part. Returns a
+ * negative errno on error.
  */
 static int read_range(struct reader *r, const struct diag_part *part,
 		      uint32_t first, uint32_t last)
@@ -87,7 +87,8 @@ static int read_phase(struct reader *r, const struct diag_part *part,
 }
 
 /*
- * Find the place where the phase differs from @lap. Returns a negative errno on error.
+ * Find the first index whose phase differs from @lap. Returns a negative errno on
+ * error.
  */
 static int find_place(struct reader *r, const struct diag_part *part,
 		      uint32_t depth, int lap, uint32_t *place)
@@ -111,8 +112,8 @@ static int find_place(struct reader *r, const struct diag_part *part,
 #define BEHIND 64
 
 /*
- * The place found may only be an entry with the wrong phase: if the entry after it has
- * the right phase, the real place is later.
+ * The entry found may merely have the wrong phase: if a later entry has the right
+ * phase, the adapter has written more entries. Move *@place behind those.
  */
 static int pass_hole(struct reader *r, const struct diag_part *part,
 		     uint32_t depth, int lap, uint32_t *place)
@@ -165,9 +166,9 @@ static bool scan(struct lap_scan *s, const struct diag_row *cqe,
 }
 
 /*
- * Look for entries with the wrong phase between others. If the ring advances in the
- * meantime, the oldest entries are overwritten first; if the place is wrong, most
- * entries have the wrong phase.
+ * Look for entries with the wrong phase between entries with the right phase. If the
+ * ring advances during the scan, the oldest entries are overwritten first; if the place
+ * is wrong, most entries seem to have the wrong phase.
  */
 static void find_hole(const struct diag_rows *cqes, size_t first, size_t older,
 		      struct lap_scan *s, struct diag_part *part)
@@ -241,8 +242,8 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 }
 
 /*
- * CQs may be destroyed in the meantime; if none can be read, the reason is the same for
- * all.
+ * Some CQs may have been destroyed in the meantime; if none can be read, the reason is
+ * the same for all CQs.
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first)
 {
@@ -306,7 +307,7 @@ const struct diag_part *eadm_diag_part(const struct diag_snapshot *snapshot,
 		       sizeof(*snapshot->parts), by_place);
 }
 
-/* Each CQ has a part 0, unless it has no parts. */
+/* If a CQ has any parts, it has part 0. */
 const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
 					   uint64_t dev, uint64_t cqn,
 					   const struct diag_part **end)

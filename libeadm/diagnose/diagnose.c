@@ -46,9 +46,9 @@ EADM_API void eadm_diagnosis_free(struct eadm_diagnosis *d)
 }
 
 /*
- * A snapshot between the first and the last one is discarded, except for the list of
- * QPs that had nothing to send. A QP that always has something to send is never in this
- * list.
+ * Snapshots between the first and the last one are discarded; only their lists of QPs
+ * that had nothing to send are kept. A QP that always has something to send is in none
+ * of these lists.
  */
 static int note_idle(struct eadm_diagnosis *d)
 {
@@ -144,14 +144,14 @@ static void apply(struct judge *j, const struct diag_row *now,
 		j->d->settled[j->d->n_settled++] = now->dev;
 }
 
-/* A row's time is its arrival time, not the time when the kernel filled it. */
+/* The time of a row is when it arrived, not when the kernel filled it. */
 #define SLACK SECOND
 
 /*
- * The row of the same object in the earlier snapshot. A reused number denotes a different
- * object: one whose age is less than its predecessor's, or than the time between the
- * snapshots. Both snapshots are sorted: *at is the position where the search for the next
- * row continues, 0 at first.
+ * Returns the row of the same object in the earlier snapshot. A reused number denotes a
+ * different object, whose age is less than that of the earlier object, or less than the
+ * time between the snapshots. Both snapshots are sorted: *at is the index at which the
+ * search for the next row starts, and must be 0 at first.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
@@ -201,7 +201,7 @@ static int worst_first(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Find the data that could not be examined, and describe it. */
+/* Find and describe the data that could not be examined. */
 static void find_gaps(struct judge *j)
 {
 	struct eadm_diagnosis *d = j->d;
@@ -311,7 +311,7 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 	v->comm = diag_text(row, owner[kind].comm);
 }
 
-/* A device has one command queue and, currently, one port and one link. */
+/* Each device has one command queue and currently one port and one link. */
 static bool has_id(enum diag_kind kind)
 {
 	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
@@ -402,7 +402,7 @@ EADM_API int eadm_diagnosis_gap(const struct eadm_diagnosis *d,
 	return eadm_abi_give(gap, &full, sizeof(full));
 }
 
-/* Data that does not exist is not a failure. */
+/* The lack of data that does not exist is not a failure. */
 static void gap_note(const struct eadm_diagnosis *d, unsigned int index,
 		     struct eadm_note *note)
 {

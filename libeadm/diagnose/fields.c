@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The kinds of rows that rules look at, and their fields, which are found by name. */
+/*
+ * The kinds of rows that rules examine, and the fields of these rows, which are found
+ * by name.
+ */
 #include <pthread.h>
 #include <string.h>
 
@@ -89,7 +92,9 @@ _Static_assert(DIAG_DEV_N <= 64 && DIAG_CMDQ_N <= 64 && DIAG_CMD_N <= 64 &&
 	       DIAG_FUNCTION_N <= 64,
 	       "one bit for each field");
 
-/* Compares the first letters first: most of the hundreds of names already differ there. */
+/*
+ * Compares the first letter first: most of the hundreds of names already differ in it.
+ */
 static bool is_named(const struct eadm_field *field, const char *name)
 {
 	const char *text = eadm_spec_string(field->name_at);
@@ -97,7 +102,10 @@ static bool is_named(const struct eadm_field *field, const char *name)
 	return *text == *name && !strcmp(text, name);
 }
 
-/* Names are mostly in the order of the object: search from @at on. */
+/*
+ * Names are mostly looked up in the order of the object's fields: search from index
+ * *@at on.
+ */
 static const struct eadm_field *find_field(const struct eadm_object *object,
 					   const char *name, unsigned int *at)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Determines which rules could not be applied, and why: the absence of findings is only
- * meaningful together with the extent of the examination. A rule about objects that a
- * device does not support, or has none of at the moment, is not a gap.
+ * Determines which rules could not be applied, and why: if there are no findings, the
+ * reader must be able to see what was examined. A rule about objects that the device
+ * does not support, or does not currently have, is not a gap.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -70,8 +70,8 @@ const char *eadm_diag_lack_remedy(enum diag_lack lack)
 }
 
 /*
- * Returns true if the reason is a fault: the other reasons are states that a healthy
- * machine may be in, such as a stock driver or a user without privileges.
+ * Returns true if the reason is a fault: all other reasons also occur on a healthy
+ * machine, such as a stock driver or a user without privileges.
  */
 bool eadm_diag_lack_is_fault(enum diag_lack lack)
 {
@@ -79,7 +79,7 @@ bool eadm_diag_lack_is_fault(enum diag_lack lack)
 	       lack == DIAG_LACK_NODE;
 }
 
-/* Returns true if rows of a kind, or their absence, can be seen at all. */
+/* Returns true if it can be determined whether the device has rows of a kind. */
 static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 {
 	switch (kind) {
@@ -95,7 +95,8 @@ static bool is_seen(const struct diag_inputs *in, enum diag_kind kind)
 }
 
 /*
- * Returns true if a row of the device has fields that substitute for the driver's state.
+ * Returns true if a row of the device has a field that the rule can use instead of the
+ * driver's state.
  */
 static bool has_instead(const struct diag_snapshot *m,
 			const struct eadm_rule *rule, uint64_t dev)
@@ -115,8 +116,8 @@ static bool has_instead(const struct diag_snapshot *m,
 }
 
 /*
- * The reason why the rule cannot be applied to the device, with the library's
- * explanation.
+ * Returns the reason why the rule cannot be applied to the device, and sets *@why to
+ * the library's explanation.
  */
 static enum diag_lack lack_of(const struct diag_snapshot *m, bool two,
 			      const struct diag_inputs *in,
@@ -160,7 +161,7 @@ static int add_gap(struct diag_gaps *gaps, const struct diag_inputs *in,
 	return 0;
 }
 
-/* @two: there is an earlier snapshot; 0 or -ENOMEM. */
+/* @two: an earlier snapshot exists. Returns 0 or -ENOMEM. */
 int eadm_diag_gaps_find(struct diag_gaps *gaps, const struct diag_snapshot *m,
 			bool two, unsigned int groups,
 			const struct diag_inputs *in)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Hash tables of a snapshot's rows, each created when it is first needed: most
- * diagnoses need only few of them.
+ * Hash tables of a snapshot's rows. Each is created when it is first needed, because
+ * most diagnoses need only a few of them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #define NONE UINT32_MAX
 
-/* A row; a row with two values has two entries. */
+/* An entry for a row; a row with two values has two entries. */
 struct entry {
 	uint64_t dev, value;
 	uint32_t row, next;
@@ -82,8 +82,8 @@ uint64_t eadm_diag_call(const struct diag_row *call)
 }
 
 /*
- * Sets the value of a row, or the second value if @second. Returns false if there is
- * none.
+ * Gets the value of a row, or its second value if @second is true. Returns false if
+ * there is none.
  */
 typedef bool (*value_of)(const struct diag_row *row, bool second,
 			 uint64_t *value);
@@ -255,7 +255,7 @@ static bool make(struct diag_index *index, const struct diag_rows *rows,
 	index->mask = size - 1;
 	for (i = 0; i < size; i++)
 		index->head[i] = NONE;
-	/* The entry added last is the first in its chain. */
+	/* The entry added last becomes the first in its chain. */
 	for (i = rows->n; i-- > 0;)
 		for (nth = 0; nth < 2; nth++)
 			if (keys[key].value(&rows->row[i], nth, &value))

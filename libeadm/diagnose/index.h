@@ -8,41 +8,46 @@
 
 #include "model.h"
 
-/* Values that rows have in common; for rows of one device unless noted otherwise. */
+/* The values to find rows by; the rows belong to one device unless noted otherwise. */
 enum diag_key {
-	DIAG_QPS_OF_ID,		/* QPN; for QPs of another snapshot, for many lookups */
-	DIAG_QPS_OF_CQ,		/* QPs of a CQ: CQN */
+	DIAG_QPS_OF_ID,		/* QPN; for many lookups of QPs of another snapshot */
+	DIAG_QPS_OF_CQ,		/* CQN of either queue */
 	DIAG_QPS_OF_PID,	/* of a process, on all devices */
 	DIAG_QPS_OF_FLOW,	/* on all devices; see eadm_diag_qp_flow() */
 	DIAG_QPS_OF_PEER,	/* see eadm_diag_peer() */
 	DIAG_CQS_OF_EQ,		/* EQN */
-	DIAG_EQS_OF_EQN,	/* EQs for completions */
+	DIAG_EQS_OF_EQN,	/* EQN of EQs for completions */
 	DIAG_CTXS_OF_PID,	/* of a process, on all devices */
 	DIAG_CQES_OF_CQ,	/* CQN */
 	DIAG_CQES_OF_QP,	/* QPN */
-	DIAG_COUNTERS_OF_ID,	/* counters of some QPs: number of the set */
+	DIAG_COUNTERS_OF_ID,	/* number of a counter set of some QPs */
 	DIAG_FAILURES_ALIKE,	/* see eadm_diag_failure() */
 	DIAG_CALLS_DONE,	/* see eadm_diag_call() */
 	DIAG_CALLS_OF_QP,	/* QPN */
 	DIAG_EVENTS_OF_QP,	/* QPN */
 	DIAG_EVENTS_OF_PEER,	/* on all devices; see eadm_diag_peer() */
-	DIAG_EVENTS_OF_GID,	/* port << 32 | index, where one was added or removed */
+	DIAG_EVENTS_OF_GID,	/* port << 32 | index at which a GID was added or
+				 * removed */
 	DIAG_KEYS,
 };
 
 /*
- * Sets *hash to a hash of both ends of a connection: their addresses, and their ports or
- * else QP numbers. The ends are in the order seen by @qp or, if @by_peer, by its peer,
- * which is the QP whose own hash is the same. Returns false if the ends are unknown.
+ * Sets *hash to a hash of both ends of a connection: their addresses, and their ports
+ * or else QP numbers. The ends are in the order seen by @qp or, if @by_peer is true, in
+ * that seen by its peer; the peer is the QP whose own hash is the same. Returns false
+ * if the ends are unknown.
  */
 bool eadm_diag_qp_flow(const struct diag_row *qp, bool by_peer, uint64_t *hash);
 
-/* Hashes of addresses and ports: the caller must compare those of the rows found. */
+/*
+ * Hash of an address and a port. The caller must compare these values in the rows
+ * found, because hashes can collide.
+ */
 uint64_t eadm_diag_peer(const char *addr, uint64_t port);
 
 /*
- * Hash of a failure: its kind, cause and owner. Hash of a recorded call: operation and
- * process.
+ * Hashes of a failure (its kind, cause and owner) and of a recorded call (its operation
+ * and process).
  */
 uint64_t eadm_diag_failure(const struct diag_row *failure);
 uint64_t eadm_diag_call(const struct diag_row *call);
@@ -56,25 +61,25 @@ struct diag_match {
 };
 
 /*
- * The rows of a snapshot with a value. The first call for a key reads all rows of its
- * kind. @dev is ignored for keys on all devices. If memory is exhausted, no rows are
- * found, and eadm_diag_indexes_failed() returns true.
+ * Finds the rows of a snapshot that have a value. The first call for a key reads all
+ * rows of its kind. @dev is ignored for keys on all devices. If memory is exhausted, no
+ * rows are found, and eadm_diag_indexes_failed() returns true.
  */
 struct diag_match eadm_diag_match(const struct diag_snapshot *snapshot,
 				  enum diag_key key, uint64_t dev,
 				  uint64_t value);
 
-/* The next row, in the order of the snapshot, or NULL. */
+/* Returns the next row, in the order of the snapshot, or NULL. */
 const struct diag_row *eadm_diag_next(struct diag_match *match);
 
-/* The first row, or NULL. */
+/* Returns the first row, or NULL. */
 const struct diag_row *eadm_diag_first(const struct diag_snapshot *snapshot,
 				       enum diag_key key, uint64_t dev,
 				       uint64_t value);
 
 /*
- * The QP at the other end of a QP's connection, if it is in the snapshot; looked up
- * once per QP. @qp: a row of the snapshot.
+ * Returns the QP at the other end of a QP's connection if the snapshot contains it; the
+ * lookup is done once per QP. @qp: a row of the snapshot.
  */
 const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
 				    const struct diag_row *qp);
@@ -82,7 +87,7 @@ const struct diag_row *eadm_qp_peer(const struct diag_snapshot *m,
 /* For snapshot.c. */
 struct diag_indexes *eadm_diag_indexes_new(void);
 void eadm_diag_indexes_free(struct diag_indexes *indexes);
-/* Those that are needed later are made again. */
+/* Frees the indexes; an index that is needed later is created again. */
 void eadm_diag_indexes_clear(struct diag_indexes *indexes);
 
 bool eadm_diag_indexes_failed(const struct diag_snapshot *snapshot);

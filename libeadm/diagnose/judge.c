@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Data that a rule can access, and the verdict that it writes. */
+/* Functions for rules: access to data, and reporting of verdicts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -120,7 +120,7 @@ static const char *interrupts_of(const char *driver)
 	return family && family->interrupts ? family->interrupts : driver;
 }
 
-/* Fill in a template with the names of the object concerned. */
+/* Replace the placeholders in a template with the names of the object concerned. */
 static const char *fill(struct judge *j, const struct diag_row *row,
 			const char *text)
 {
@@ -238,7 +238,7 @@ void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 	d->n_remarks++;
 }
 
-/* Returns true if a verdict is about an object or lists it as a consequence. */
+/* Returns true if a verdict reports an object or lists it as a consequence. */
 static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
 		     enum diag_kind kind, const struct diag_row *row)
 {
@@ -250,13 +250,13 @@ static bool concerns(const struct eadm_diagnosis *d, const struct verdict *v,
 	return m;
 }
 
-/* A notice does not break anything, but it can make the other end wait. */
+/* A notice is not a fault, but a QP with a notice can make the other end wait. */
 static bool may_be_cause(const struct verdict *v)
 {
 	return v->severity > EADM_SEVERITY_NOTICE || v->rule->kind == DIAG_QP;
 }
 
-/* The first verdict about the cause; @rule NULL: by any rule. */
+/* Returns the first verdict on the cause. @rule: NULL for verdicts by any rule. */
 static struct verdict *verdict_on(struct eadm_diagnosis *d, const char *rule,
 				  enum diag_kind kind,
 				  const struct diag_row *cause)
@@ -397,8 +397,8 @@ void eadm_cite(struct judge *j, enum diag_kind kind, const struct diag_row *row,
 	}
 	e->number = diag_at(row, at)->u;
 	/*
-	 * Values are as in JSON: states by name, negative and hexadecimal numbers as
-	 * text.
+	 * Values are represented as in JSON: states by name, negative and hexadecimal
+	 * numbers as text.
 	 */
 	e->is_number = eadm_field_type(field) == EADM_TYPE_U64 &&
 		       !eadm_field_is_hex(field) &&
@@ -500,7 +500,10 @@ const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size)
 	return buf;
 }
 
-/* "QP 5 at 10.9.0.9"; RDMA netlink shows addresses of connections by rdma_cm only. */
+/*
+ * "QP 5 at 10.9.0.9"; RDMA netlink shows addresses only for connections made by
+ * rdma_cm.
+ */
 const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size)
 {
 	const char *address = diag_text(qp, QP_PEER_ADDR);

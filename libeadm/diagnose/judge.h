@@ -28,8 +28,9 @@ struct verdict {
 struct eadm_diagnosis {
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
-	struct diag_row *idle;		/* QPs that had nothing to send, once for each
-					 * such time; sorted when rules are applied */
+	struct diag_row *idle;		/* QPs that had nothing to send, one entry for
+					 * each snapshot in which this was so; sorted
+					 * when rules are applied */
 	size_t n_idle, max_idle;
 	unsigned int between;		/* number of snapshots dropped */
 	bool doubt;

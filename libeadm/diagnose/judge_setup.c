@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lookups for rules about the setup: rows of the setup, of modules, and the driver of a
- * device.
+ * Lookups for rules about the setup: rows of the setup and of modules, and a device's
+ * driver.
  */
 #include <limits.h>
 #include <string.h>
@@ -18,7 +18,7 @@ bool eadm_judge_knows(struct judge *j, const struct diag_row *row,
 	return false;
 }
 
-/* A capture may contain any number; strerror() handles invalid ones. */
+/* A capture may contain any number; strerror() handles invalid numbers. */
 int eadm_judge_errno(const struct diag_row *row, unsigned int field)
 {
 	int64_t error = -(int64_t)(int32_t)diag_u64(row, field);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Index of the verdicts that are about an object, or list it as a consequence. */
+/* Index of the verdicts that report an object or list it as a consequence. */
 #ifndef EADM_DIAG_MENTION_H
 #define EADM_DIAG_MENTION_H
 
@@ -20,11 +20,14 @@ struct mentions {
 	size_t n_heads;		/* a power of two, or 0 */
 };
 
-/* False if out of memory. */
+/* Returns false if out of memory. */
 bool eadm_mention_add(struct mentions *m, enum diag_kind kind,
 		      const struct diag_row *row, unsigned int verdict);
 
-/* The next verdict that mentions the object, latest first; @after NULL: the latest. */
+/*
+ * Returns the next verdict that mentions the object, latest first. @after: NULL to get
+ * the latest.
+ */
 const struct mention *eadm_mention_next(const struct mentions *m,
 					enum diag_kind kind,
 					const struct diag_row *row,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Data that the rules of a diagnosis examine: rows with only those fields that some
+ * Data that the rules of a diagnosis examine. Rows contain only the fields that some
  * rule needs, so that many objects take little memory.
  */
 #ifndef EADM_DIAG_MODEL_H
@@ -20,11 +20,11 @@ enum diag_kind {
 	DIAG_QP,
 	DIAG_CQE,	/* the newest CQEs of some CQs */
 	DIAG_FAILURE,
-	DIAG_CALL,	/* from the probe: calls that some rule examines */
+	DIAG_CALL,	/* from the probe: the calls that some rule examines */
 	DIAG_EVENT,	/* from the probe */
 	DIAG_LINK,	/* network interface of the device */
 	DIAG_HEALTH,	/* health reporters of its adapter */
-	DIAG_QP_COUNTER, /* counters; several rows with the same number, one per name */
+	DIAG_QP_COUNTER, /* counters: one row per name, with the same number */
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
 	DIAG_FALLBACK,	/* reasons why SMC connections use TCP */
@@ -38,15 +38,15 @@ enum diag_kind {
 };
 
 /*
- * Commands in the flight recorder that failed, and those that completed late: an
- * adapter usually needs microseconds to milliseconds.
+ * Commands in the flight recorder that failed or completed late: an adapter usually
+ * needs microseconds to milliseconds.
  */
 #define DIAG_CMD_FAILED							\
 	(1ULL << EADM_CMD_STATE_ERROR | 1ULL << EADM_CMD_STATE_TIMEOUT |	\
 	 1ULL << EADM_CMD_STATE_LATE | 1ULL << EADM_CMD_STATE_ABORTED)
 #define DIAG_CMD_SLOW_NS	1000000000ULL
 
-/* Fields of each kind: F(name in C, name). At most 64 each. */
+/* Fields of each kind: F(name in C, name). Each kind has at most 64. */
 #define DIAG_DEV_FIELDS(F)						\
 	F(DEV_STATE, "state") F(DEV_DRIVER, "driver")			\
 	F(DEV_NETDEV, "netdev")						\
@@ -336,7 +336,8 @@ struct diag_row {
 	uint64_t id;		/* value of its key field */
 	uint64_t time;		/* time of reading, ns since 1970 */
 	uint64_t has;		/* one bit for each field */
-	union diag_value *value;	/* of the fields that it has, in their order */
+	union diag_value *value;	/* values of the fields that it has, in the
+					 * order of the fields */
 	const unsigned char *place;	/* index of each field's value */
 	const unsigned char *bits;	/* counter width of each field: see diag_bits() */
 	const char *device;	/* device name */
@@ -363,7 +364,7 @@ void eadm_diag_pool_free(struct diag_pool *pool);
 enum diag_input {
 	DIAG_STATE,	/* the driver's state, from the companion */
 	DIAG_HW,	/* the adapter's own contexts */
-	DIAG_RINGS,	/* bytes of queues */
+	DIAG_RINGS,	/* contents of queues */
 	DIAG_OWNERS,	/* whether a process exists */
 	DIAG_INPUTS,
 };
@@ -374,7 +375,7 @@ enum diag_input {
 enum diag_lack {
 	DIAG_LACK_NONE,
 	DIAG_LACK_FAMILY,	/* not supported by the family */
-	DIAG_LACK_STOCK,	/* stock driver of a family without a driver by eadm */
+	DIAG_LACK_STOCK,	/* stock driver of a family for which eadm has no driver */
 	DIAG_LACK_COMPANION,	/* the companion is not loaded */
 	DIAG_LACK_DRIVER,	/* a driver that does not support the companion */
 	DIAG_LACK_SILENT,	/* the companion does not respond */
@@ -389,7 +390,7 @@ enum diag_lack {
 	DIAG_LACKS,
 };
 
-/* Inputs of a device, in the order in which devices were read. */
+/* Inputs of a device; in a snapshot, in the order in which devices were read. */
 struct diag_inputs {
 	uint64_t dev;
 	const char *device;
@@ -424,7 +425,7 @@ struct diag_owner {
 	bool has_limit;		/* the members below are known */
 	bool ipc_lock;		/* the limit does not apply to registration */
 	uint64_t memlock, pinned; /* bytes */
-	uint64_t files, max_files; /* open; 0: unknown */
+	uint64_t files, max_files; /* number of open files, and its limit; 0: unknown */
 };
 
 /* Memory regions that a process created and destroyed, as recorded by the probe. */
@@ -432,15 +433,16 @@ struct diag_registrar {
 	uint64_t dev, pid;
 	uint64_t made, destroyed;
 	uint64_t bytes;			/* total size of created regions */
-	uint64_t first, last;		/* time range, ns since 1970 */
-	int64_t grown[4];		/* created minus destroyed in each quarter of that time */
+	uint64_t first, last;		/* first and last record, ns since 1970 */
+	int64_t grown[4];		/* created minus destroyed in each quarter of
+					 * that time range */
 };
 
 /* All data that was read at one time. */
 struct diag_snapshot {
 	uint64_t time;		/* time of the first row; 0: no rows */
 	int64_t clock_step;	/* the machine's clock minus the rows' clock */
-	bool owners_known;	/* an owner without a PID has ended */
+	bool owners_known;	/* the process of an owner without a PID has ended */
 	uint64_t uptime;	/* uptime of the machine, ns; 0: unknown */
 	struct diag_rows rows[DIAG_KINDS];
 	struct diag_pool pool;
@@ -465,7 +467,10 @@ struct diag_snapshot {
 /* The fields above, with their descriptions from the library. */
 struct diag_fields {
 	const struct eadm_object *object;
-	/* Fields above, then states that only one family has. */
+	/*
+	 * The first n_named are the fields above; the others are states that only one
+	 * family has.
+	 */
 	unsigned int n, n_named;
 	const struct eadm_field *field[64];
 	unsigned char slot[256];	/* indexed by position in the object; n: none */
@@ -486,12 +491,14 @@ const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);
 
-/* The row of the same object as @row, at or after *at; advances *at to it. */
+/*
+ * Returns the row of the same object as @row at or after *at, and advances *at to it.
+ */
 const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
 					   enum diag_kind kind,
 					   const struct diag_row *row, size_t *at);
 
-/* The rows of one device, which are adjacent. */
+/* Returns the rows of one device, which are adjacent. */
 struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 			      enum diag_kind kind, uint64_t dev);
 
@@ -502,8 +509,8 @@ struct diag_rows eadm_diag_of(const struct diag_snapshot *snapshot,
 bool eadm_diag_is_program(const struct diag_snapshot *snapshot, uint64_t dev);
 
 /*
- * The first part of a CQ, followed by the others up to *end; and the same part in a
- * snapshot, or NULL.
+ * The first part of a CQ, followed by its other parts up to *end; and the same part in
+ * a different snapshot, or NULL.
  */
 const struct diag_part *eadm_diag_parts_of(const struct diag_snapshot *snapshot,
 					   uint64_t dev, uint64_t cqn,
@@ -529,7 +536,10 @@ static inline union diag_value *diag_at(const struct diag_row *row,
 	return &row->value[row->place[field]];
 }
 
-/* Returns 0 if the value is unknown; diag_has() makes the distinction. */
+/*
+ * Returns 0 if the value is unknown; use diag_has() to distinguish this from a value of
+ * 0.
+ */
 static inline uint64_t diag_u64(const struct diag_row *row, unsigned int field)
 {
 	return diag_has(row, field) ? diag_at(row, field)->u : 0;
@@ -555,7 +565,7 @@ static inline unsigned int diag_bits(const struct diag_row *row,
 	return row->bits[field] ? row->bits[field] : 64;
 }
 
-/* Distance between two numbers, which may have wrapped around in between. */
+/* Distance between two numbers; the counter may have wrapped in between. */
 static inline uint64_t diag_distance(uint64_t to, uint64_t from,
 				     unsigned int bits)
 {
@@ -564,7 +574,7 @@ static inline uint64_t diag_distance(uint64_t to, uint64_t from,
 	if (bits < 64)
 		return delta & ((1ULL << bits) - 1);
 	/*
-	 * Even 64-bit counters may wrap, but a distance this large means that the
+	 * Even 64-bit counters can wrap, but a distance this large means that the
 	 * counter was reset.
 	 */
 	return delta >> 63 ? 0 : delta;

@@ -74,7 +74,7 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 {
 	uint64_t pid = diag_u64(row, field);
 
-	/* Rows of the same process are mostly adjacent. */
+	/* Most rows of the same process are adjacent. */
 	if (!pid || (m->n_owners && m->owners[m->n_owners - 1].pid == pid))
 		return true;
 	if (!grow(m->owners, m->n_owners, m->max_owners))
@@ -83,9 +83,7 @@ static bool add(struct diag_snapshot *m, const struct diag_row *row,
 	return true;
 }
 
-/*
- * Examine each process once; the process may have ended, or be missing from the capture.
- */
+/* Examine each process once; it may have ended or be missing from the capture. */
 static int look(struct diag_snapshot *m, struct eadm_ctx *ctx)
 {
 	const struct eadm_object *object =

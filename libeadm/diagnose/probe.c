@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The probe's records: there may be many thousands of calls, few of which rules
- * examine. Memory regions are counted per process.
+ * Reads the probe's records. There may be many thousands of calls, but rules examine
+ * only a few of them. Memory regions are counted per process.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static bool fails_to_make(const struct diag_row *row)
 /* Returns true if some rule examines the call. */
 static bool wants_call(struct reader *r, const struct diag_row *row)
 {
-	/* A driver's command, whose verb is recorded as well. */
+	/* This is a driver's command; the verb that caused it is recorded as well. */
 	if (diag_has(row, CALL_OP_RAW))
 		return false;
 	count(r, row);
@@ -103,7 +103,9 @@ static int by_owner(const void *a, const void *b)
 	return x->time < y->time ? -1 : x->time > y->time;
 }
 
-/* Records from @from up to @to belong to one process, in order of time. */
+/*
+ * The records from @from up to @to belong to one process, and are in the order of time.
+ */
 static void add_up(const struct change *c, size_t from, size_t to,
 		   struct diag_registrar *sum)
 {
@@ -155,8 +157,8 @@ int eadm_diag_read_probe(struct reader *r, const char *device)
 	int ret;
 
 	/*
-	 * Without the probe, commands come from the drivers, and the reader and rules
-	 * handle them.
+	 * Without the probe, commands come from the drivers, and are read and examined
+	 * separately.
 	 */
 	if (eadm_machine_probe(r->ctx) == -ENOENT)
 		return 0;
@@ -165,7 +167,7 @@ int eadm_diag_read_probe(struct reader *r, const char *device)
 	if (!ret)
 		ret = eadm_diag_read_some(r, DIAG_EVENT, &opts, NULL);
 	r->tally = NULL;
-	/* Rules work without the probe, which need not be running. */
+	/* The probe need not be running: the other rules work without it. */
 	if (ret != -ENOMEM)
 		ret = sum_up(r->snapshot, &tally);
 	free(tally.change);

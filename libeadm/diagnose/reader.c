@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows of a snapshot, and their memory. */
+/* Rows of a snapshot and their memory. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,10 @@
 
 /* ---- memory ----------------------------------------------------------------- */
 
-/* Blocks grow: diagnoses of many devices without objects take little memory. */
+/*
+ * Each block is larger than the previous one, so that diagnoses of many devices without
+ * objects take little memory.
+ */
 #define FIRST_BLOCK	2048
 #define LARGEST_BLOCK	65536
 
@@ -109,7 +112,7 @@ static inline bool take_value(struct reader *r, const struct eadm_record *record
 	}
 }
 
-/* Width of a field: its own, or that of the family's indices. */
+/* Returns the width of a field: its own, or that of the family's indices. */
 static unsigned int width_of(const struct eadm_family *family,
 			     const struct eadm_field *field)
 {
@@ -132,7 +135,7 @@ static const char *device_name(struct diag_pool *pool,
 	return name ? eadm_diag_strdup(pool, name) : "";
 }
 
-/* The index of the value of each of the fields in @has. */
+/* Computes the index of the value of each field in @has. */
 static const unsigned char *places_of(struct reader *r, enum diag_kind kind,
 				      uint64_t has)
 {
@@ -150,8 +153,8 @@ static const unsigned char *places_of(struct reader *r, enum diag_kind kind,
 }
 
 /*
- * Most rows have less than half of the fields, and there may be many rows: memory is only
- * used for the values that they have. A CQE's part is added later.
+ * There may be many rows, most of which have less than half of the fields: allocate
+ * memory only for the values that a row has. The part of a CQE is added later.
  */
 static bool pack(struct reader *r, enum diag_kind kind, struct diag_row *row,
 		 const union diag_value *found)
@@ -230,7 +233,7 @@ int eadm_diag_add_note(struct reader *r, int error, const char *device,
 	return 0;
 }
 
-/* Keep notes about failures; data that does not exist needs no note. */
+/* Keep notes about failures, but not about data that does not exist. */
 static int take_notes(struct reader *r, const struct eadm_dump *dump)
 {
 	struct eadm_note n = { .size = sizeof(n) };
@@ -287,7 +290,7 @@ void eadm_diag_lacks(struct reader *r, enum diag_input input,
 {
 	struct diag_inputs *in = r->inputs;
 
-	/* The first reason causes all others. */
+	/* The first reason is the cause of all others. */
 	if (in->lack[input])
 		return;
 	in->lack[input] = lack;

@@ -20,17 +20,20 @@ struct reader {
 	bool brief;		/* only data that rules compare with the other snapshot */
 	struct diag_inputs *inputs;	/* inputs of the device */
 	struct tally *tally;	/* totals while the probe's records are read */
-	enum diag_lack owners;	/* why owners are unknown */
+	enum diag_lack owners;	/* reason why owners are unknown */
 };
 
 /*
- * Read a dump. Returns -ENOMEM, or the error that made reading impossible; the rows
- * read so far are then dropped.
+ * Read a dump. Returns 0, -ENOMEM, or the error that made reading impossible; in the
+ * latter case, the rows read so far are dropped.
  */
 int eadm_diag_read_dump(struct reader *r, enum diag_kind kind,
 			const struct eadm_dump_opts *opts);
 
-/* The same for rows for which @wants (if not NULL) returns true. */
+/*
+ * Like eadm_diag_read_dump(), but keep only rows for which @wants returns true, if it
+ * is not NULL.
+ */
 int eadm_diag_read_some(struct reader *r, enum diag_kind kind,
 			const struct eadm_dump_opts *opts,
 			bool (*wants)(struct reader *r,
@@ -56,7 +59,7 @@ void eadm_diag_lacks(struct reader *r, enum diag_input input,
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first);
 
-/* Called after the CQs of all devices have been read. */
+/* To be called after the CQs of all devices have been read. */
 void eadm_diag_sort_parts(struct diag_snapshot *snapshot);
 
 #endif /* EADM_DIAG_READER_H */

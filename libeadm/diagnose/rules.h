@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rules of a diagnosis: each is a line of data and a small function.
+ * Rules of a diagnosis: each consists of data and a small function.
  *
  * The function is called for each object of the rule's kind that exists now. If it
  * finds a fault, it reports the object in a sentence with numbers, and adds the values
@@ -26,17 +26,19 @@ struct eadm_rule {
 	enum eadm_severity severity;
 	enum diag_kind kind;
 	bool two;		/* compares two snapshots */
-	bool stuck;		/* reports objects without change between snapshots */
+	bool stuck;		/* reports objects that did not change between snapshots */
 	bool last;		/* no later rule matters for this device */
 	bool program;		/* only for adapters emulated by programs */
 	unsigned int needs;	/* inputs besides rows: DIAG_NEEDS() of each */
 	/*
-	 * Fields of its rows, terminated by -1: if one of them is present, the driver's
-	 * state is not needed.
+	 * Fields of the rule's rows, terminated by -1: if a row has one of them, the
+	 * driver's state is not needed.
 	 */
 	const signed char *instead;
 	const char *help;
-	/* "{dev}" and "{id}" are replaced by the device and the object. */
+	/*
+	 * "{dev}" and "{id}" are replaced with the names of the device and the object.
+	 */
 	const char *cause, *next;
 	/* Legitimate situations that look similar, and why they are not reported. */
 	const char *alike;
@@ -92,7 +94,8 @@ const struct diag_snapshot *eadm_judge_now(const struct judge *j);
 const struct diag_snapshot *eadm_judge_then(const struct judge *j);
 
 /*
- * Number of snapshots dropped between the two; number of those in which a QP was idle.
+ * Number of snapshots dropped between the two, and number of those in which a QP was
+ * idle.
  */
 unsigned int eadm_judge_between(const struct judge *j);
 unsigned int eadm_judge_idled(const struct judge *j,
@@ -125,20 +128,20 @@ bool eadm_cq_qps_move(struct judge *j, const struct diag_row *cq);
 void eadm_accuse(struct judge *j, const struct diag_row *row, const char *fmt,
 		 ...) EADM_PRINTF(3, 4);
 /*
- * For rules about the setup, and ignored unless such rules are applied: report that a
- * check passed or is not possible, and the remedy in the latter case.
+ * For rules about the setup; ignored unless such rules are applied. Report that a check
+ * passed, or that it is not possible, and a remedy in the latter case.
  */
 void eadm_pass(struct judge *j, const struct diag_row *row, const char *fmt,
 	       ...) EADM_PRINTF(3, 4);
 void eadm_unseen(struct judge *j, const struct diag_row *row,
 		 const char *remedy, const char *fmt, ...) EADM_PRINTF(4, 5);
 /*
- * The same for a device whose driver should show @what; returns false if this does not
- * apply to the device.
+ * Report that @what of a device cannot be checked although its driver should show it.
+ * Returns false if this does not apply to the device.
  */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 		       const char *what);
-/* The family of its driver, or NULL if unknown. */
+/* Returns the family of a device's driver, or NULL if unknown. */
 const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev);
 /* Record that the source lacks the data that the rule examines. */
@@ -149,20 +152,22 @@ void eadm_judge_unknown(struct judge *j);
  */
 void eadm_judge_remark(struct judge *j, const char *what, const char *fmt, ...)
 	EADM_PRINTF(3, 4);
-/* Called after a report, if its severity or texts differ from the rule's own. */
+/*
+ * To be called after a report if its severity or texts differ from those of the rule.
+ */
 void eadm_judge_severity(struct judge *j, enum eadm_severity severity);
 void eadm_judge_cause(struct judge *j, const char *cause);
 void eadm_judge_next(struct judge *j, const char *next);
 
 /*
- * Called after a report: states the reason why memory could not be registered @times
- * times since the earlier snapshot, which is the process's limit, the kernel or the
+ * To be called after a report: state why memory could not be registered @times times
+ * since the earlier snapshot. The reason is the process's limit, the kernel or the
  * adapter.
  */
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then, uint64_t times);
 
-/* A sentence that explains a cause; NULL if unknown. */
+/* Returns a sentence that explains a cause, or NULL if the cause is unknown. */
 const char *eadm_cause_text(uint64_t cause);
 
 /* Check whether the state of the process explains why a queue is not served. */
@@ -178,9 +183,9 @@ bool eadm_follows(struct judge *j, const char *rule, enum diag_kind kind,
 		  const char *fmt, ...) EADM_PRINTF(6, 7);
 
 /*
- * Report the object if the counters in a list terminated by -1 grew by @least in total,
- * and return whether they did; @one and @many name the counted things, singular and
- * plural.
+ * Report the object and return true if the counters in a list terminated by -1 grew by
+ * at least @least in total. @one and @many are the singular and plural of the counted
+ * items.
  */
 bool eadm_accuse_growth(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then, const signed char *fields,
@@ -192,17 +197,17 @@ void eadm_cite_growth(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *now, const struct diag_row *then,
 		      unsigned int field);
 
-/* Adds states that only the family of the adapter has to the evidence. */
+/* Adds the family-specific states of an object to the evidence. */
 void eadm_cite_family(struct judge *j, enum diag_kind kind,
 		      const struct diag_row *row);
 
-/* Adds the fields of a list that ends with a negative number to the evidence. */
+/* Adds the fields in a list terminated by -1 to the evidence. */
 void eadm_cite_all(struct judge *j, enum diag_kind kind,
 		   const struct diag_row *row, const signed char *fields);
 
 /* "3.2 s", for use in a sentence. */
 const char *eadm_age_text(uint64_t ns, char *buf, size_t size);
-/* A QP with its process, and the QP's peer. */
+/* Texts that name a QP and its process, and the QP's peer. */
 const char *eadm_qp_text(const struct diag_row *qp, char *buf, size_t size);
 const char *eadm_peer_text(const struct diag_row *qp, char *buf, size_t size);
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about the command queue, based on its state and the flight recorder. */
+/*
+ * Rules about the command queue, based on the state of the queue and on the flight
+ * recorder.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* Older records of the flight recorder are ignored. */
+/* Older commands in the flight recorder are ignored. */
 #define RECENT_NS	(600 * SECOND)
 
 static void look_dead(struct judge *j, const struct diag_row *now,
@@ -63,8 +66,9 @@ static void look_stalled(struct judge *j, const struct diag_row *now,
 /* ---- the flight recorder ----------------------------------------------------- */
 
 /*
- * Time from the submission of the command to reading the row; false if unknown or too
- * long ago. The kernel converts it with the clock setting at the time of reading.
+ * Sets *ago to the time from the submission of the command to the reading of its row.
+ * Returns false if the time is unknown or too long ago. The kernel converts it with the
+ * clock setting at the time of reading.
  */
 static bool is_recent(const struct diag_snapshot *m, const struct diag_row *cmd,
 		      uint64_t *ago)
@@ -142,16 +146,16 @@ static void look_lost(struct judge *j, const struct diag_row *now,
 		return;
 	if (found.n) {
 		is_recent(eadm_judge_now(j), found.first, &ago);
-		eadm_accuse(j, now, "%u %s timed out, the first was %s %s ago; the queue was recovered %" PRIu64 " %s",
+		eadm_accuse(j, now, "%u %s timed out (the first was %s, %s ago); the queue was recovered %" PRIu64 " %s",
 			    found.n,
-			    eadm_plural(found.n, "command was", "commands were"),
+			    eadm_plural(found.n, "command", "commands"),
 			    op_name(found.first, op, sizeof(op)),
 			    eadm_age_text(ago, age, sizeof(age)),
 			    recoveries, eadm_plural(recoveries, "time", "times"));
 		cite_command(j, found.first);
 	} else {
 		eadm_accuse(j, now, "%" PRIu64 " %s timed out", lost,
-			    eadm_plural(lost, "command was", "commands were"));
+			    eadm_plural(lost, "command", "commands"));
 	}
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_TIMEOUTS);
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_LATE);
@@ -182,7 +186,7 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	is_recent(eadm_judge_now(j), found.last, &ago);
 	eadm_accuse(
 		j, now,
-		"%u %s took more than a second, the last was %s with %s, %s ago",
+		"%u %s took more than a second; the last was %s with %s, %s ago",
 		found.n, eadm_plural(found.n, "command", "commands"),
 		op_name(found.last, op, sizeof(op)),
 		eadm_age_text(diag_u64(found.last, CMD_LATENCY), took,
@@ -192,7 +196,9 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_CMDQ, now, CMDQ_OUTSTANDING);
 }
 
-/* Queries about objects that are being destroyed are refused in normal operation, too. */
+/*
+ * Queries about objects that are being destroyed are also refused in normal operation.
+ */
 static bool is_refused(const struct diag_row *cmd)
 {
 	switch (diag_u64(cmd, CMD_OP)) {
@@ -218,7 +224,7 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 	if (!found.n)
 		return;
 	is_recent(eadm_judge_now(j), found.last, &ago);
-	eadm_accuse(j, now, "%u %s refused by the adapter, the last was %s with syndrome %" PRIu64 ", %s ago",
+	eadm_accuse(j, now, "%u %s refused by the adapter; the last was %s with syndrome %" PRIu64 ", %s ago",
 		    found.n,
 		    eadm_plural(found.n, "command was", "commands were"),
 		    op_name(found.last, op, sizeof(op)),
@@ -271,13 +277,13 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "Commands have been outstanding for more than a second.",
 		.cause = "The adapter hangs, or the interrupt for the completion was lost; the command will time out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A machine that was paused for a second looks the same, whether or not the adapter was paused as well.",
+		.alike = "After the machine was paused for a second, the state looks the same, even if the adapter was paused as well.",
 		.look = look_stalled,
 	}, {
 		.name = "command-lost", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A command timed out within the last ten minutes.",
-		.cause = "The adapter dropped the command or hung; the flight recorder shows its outcome.",
+		.cause = "The adapter dropped the command or hung; the flight recorder shows the outcome of the command.",
 		.next = "eadm trace -d {dev} --state timeout,late,aborted",
 		.alike = "Commands older than ten minutes are ignored; the age is shown.",
 		.look = look_lost,
@@ -285,9 +291,9 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.name = "command-slow", .kind = DIAG_CMDQ, .needs = STATE,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A command took more than a second within the last ten minutes.",
-		.cause = "The adapter is overloaded or hung for a while.",
+		.cause = "The adapter is overloaded, or it hung for a while.",
 		.next = "eadm trace -d {dev} --slower-than 1s",
-		.alike = "A machine that was paused for a second looks the same. Commands older than ten minutes are ignored; the age is shown.",
+		.alike = "If the machine was paused for a second, the command looks the same. Commands older than ten minutes are ignored; the age is shown.",
 		.look = look_slow,
 	}, {
 		.name = "command-failed", .kind = DIAG_CMDQ, .needs = STATE,
@@ -295,7 +301,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.help = "The adapter refused a command within the last ten minutes.",
 		.cause = "The request was invalid, a resource of the adapter was exhausted, or its firmware is at fault.",
 		.next = "eadm trace -d {dev} --state error -o +request,response",
-		.alike = "Queries for objects that are being destroyed do not count, because a healthy adapter refuses them, too.",
+		.alike = "Queries for objects that are being destroyed do not count, because a healthy adapter also refuses them.",
 		.look = look_refused,
 	}, {
 		.name = "spurious-completion", .kind = DIAG_CMDQ, .needs = STATE,

@@ -34,7 +34,7 @@ static void look_halted(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(
 		j, now,
-		"the adapter does not confirm a reset and is halted; %" PRIu64
+		"the adapter has not confirmed a reset and is halted; %" PRIu64
 		" bytes of %" PRIu64 " destroyed %s have not been released",
 		diag_u64(now, DEV_ORPHAN_BYTES), orphans,
 		eadm_plural(orphans, "object", "objects"));
@@ -107,7 +107,7 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 	if (family && !eadm_family_has_netdev(family))
 		return;
 	if (!diag_has(now, DEV_MAC) || !diag_has(now, DEV_NETDEV_MAC)) {
-		eadm_judge_hidden(j, now, "comparison of the MAC addresses");
+		eadm_judge_hidden(j, now, "the MAC address of the adapter or of its interface");
 		return;
 	}
 	if (!strcmp(diag_text(now, DEV_MAC), diag_text(now, DEV_NETDEV_MAC))) {
@@ -125,7 +125,8 @@ static void look_mac(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * Returns true if all objects of a kind are counted: RDMA netlink may list only some QPs.
+ * Returns true if all objects of a kind are counted: RDMA netlink may list only some of
+ * the QPs.
  */
 static bool counts_all(struct judge *j, const struct diag_row *dev,
 		       unsigned int used)
@@ -173,9 +174,9 @@ static void look_limits(struct judge *j, const struct diag_row *now,
 		near = true;
 	}
 	if (!known)
-		eadm_judge_hidden(j, now, "usage of the device's limits");
+		eadm_judge_hidden(j, now, "the usage of the device's limits");
 	else if (!near)
-		eadm_pass(j, now, "less than nine tenths of each limit%s is in use",
+		eadm_pass(j, now, "less than nine tenths of every limit%s is in use",
 			  partly ? " that is visible" : "");
 }
 
@@ -230,7 +231,7 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		  "PDs could not be allocated", NULL },
 		{ CNT_AH_FAILURES, "AH could not be created",
 		  "AHs could not be created",
-		  "The adapter has no room for another AH, or cannot reach the peer's address." },
+		  "The adapter has no resources for another AH, or cannot reach the peer's address." },
 		{ CNT_MMAP_FAILURES, "queue or doorbell could not be mapped",
 		  "queues or doorbells could not be mapped", NULL },
 	};
@@ -242,7 +243,7 @@ static void look_failures(struct judge *j, const struct diag_row *now,
 		grown++;
 		last = i;
 	}
-	/* With several kinds, the total is at least two. */
+	/* If several kinds grew, the total is at least two. */
 	eadm_accuse_growth(j, now, then, failures, 1, kinds[last].one,
 			   grown == 1 ? kinds[last].many :
 					"objects could not be created");
@@ -275,8 +276,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 	const signed char *f;
 
 	/*
-	 * An abandoned request was refused at least once, and a request refused by
-	 * this device was dropped.
+	 * A request that failed after all retries was refused at least once, and a
+	 * request that this device refused was dropped.
 	 */
 	if (there < given_up)
 		there = given_up;
@@ -368,7 +369,7 @@ static void look_leaked(struct judge *j, const struct diag_row *now,
 		return;
 	eadm_accuse(j, now,
 		    "%" PRIu64 " %s, %" PRIu64 " %s and %" PRIu64
-		    " %s in a context opened %s ago, whose process has ended",
+		    " %s are left in a context opened %s ago by a process that has ended",
 		    qps, eadm_plural(qps, "QP", "QPs"), cqs,
 		    eadm_plural(cqs, "CQ", "CQs"), mrs,
 		    eadm_plural(mrs, "MR", "MRs"),
@@ -390,7 +391,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 	}, {
 		.name = "adapter-halted", .kind = DIAG_DEV, .needs = STATE,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
-		.help = "The adapter does not confirm a reset, so it is not allowed to access memory.",
+		.help = "The adapter has not confirmed a reset, so it is not allowed to access memory.",
 		.cause = "The adapter's firmware hangs. Its queues may still contain memory addresses, so it stays out of service until a reset succeeds; the driver retries every 5 seconds.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications; restart the machine if this persists (eadm-diagnose(1))",
 		.alike = "An adapter that is being reset, or is gone, is reported by other rules.",
@@ -399,9 +400,9 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "adapter-given-up", .kind = DIAG_COUNTERS,
 		.severity = EADM_SEVERITY_CRITICAL, .last = true,
 		.help = "A command timed out, and the adapter no longer responds to the driver, according to the counters.",
-		.cause = "The adapter hangs or has left the bus; drivers that cannot recover issue no further commands after a lost one, so no object can be created or destroyed.",
+		.cause = "The adapter hangs or no longer responds on the bus. A driver that cannot recover issues no further commands after it has lost one, so no object can be created or destroyed.",
 		.next = "dmesg | grep -e {dev} -e {driver}; stop its applications and reload the driver",
-		.alike = "A command that was lost long ago is excluded if the adapter has recovered since then, because the counters of the port can be read again. If the companion module shows the command queue, the queue is checked instead.",
+		.alike = "A command that was lost long ago is excluded if the adapter has recovered, because the counters of the port can then be read again. If the companion module shows the command queue, the queue is checked instead.",
 		.look = look_given_up,
 	}, {
 		.name = "link-down", .kind = DIAG_DEV,
@@ -416,7 +417,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "mac-mismatch", .kind = DIAG_DEV, .needs = STATE,
 		.check = "mac", .groups = BOTH,
 		.severity = EADM_SEVERITY_CRITICAL,
-		.help = "The network interface does not use the adapter's MAC address.",
+		.help = "The MAC address of the network interface differs from that of the adapter.",
 		.cause = "The MAC address of the interface was changed; the fabric drops RDMA packets from any address except the adapter's own.",
 		.next = "eadm info {dev} -o netdev,mac,netdev-mac; ip link set {netdev} address MAC",
 		.alike = "A bond or bridge on top of the interface is ignored; only the interface itself is checked.",
@@ -451,7 +452,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.needs = STATE, .instead = failures,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "QPs, CQs, MRs or contexts could not be created.",
-		.cause = "A limit of the adapter or the process's limit on locked memory was reached, or the application requests too much.",
+		.cause = "A limit of the adapter or the process's limit on locked memory was reached, or the application requested too much.",
 		.next = "eadm trace -d {dev}; eadm check",
 		.alike = "An application that probes for a limit by exceeding it is reported as well. Earlier failures do not count.",
 		.look = look_failures,
@@ -475,7 +476,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "counters-restarted", .kind = DIAG_COUNTERS,
 		.two = true, .severity = EADM_SEVERITY_NOTICE,
 		.help = "The adapter's counters decreased.",
-		.cause = "The firmware was reset, or it reset its counters.",
+		.cause = "The firmware restarted, or it reset its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
 		.alike = "A counter that wraps at 2^64 looks the same, so this is a notice.",
 		.look = look_restart,
@@ -491,7 +492,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.name = "leaked-objects", .kind = DIAG_CTX, .needs = STATE | OWNERS,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Objects are left over from a process that has ended.",
-		.cause = "Another process inherited the open device, or the kernel cannot destroy the objects because the adapter does not respond.",
+		.cause = "Another process inherited the open device file, or the kernel cannot destroy the objects because the adapter does not respond.",
 		.next = "eadm dump ctx {id} -d {dev}; find /proc/[0-9]*/fd /proc/[0-9]*/map_files -lname '*infiniband/uverbs*'",
 		.alike = "Processes that are not visible to the caller are excluded, because the rule applies only in the PID namespace of the host.",
 		.look = look_leaked,

@@ -9,7 +9,10 @@
 /* Completions written since the consumer last reported its index. */
 static uint32_t cq_news(const struct diag_row *cq)
 {
-	/* A CQ that was never armed has not reported an index, which therefore is 0. */
+	/*
+	 * The consumer of a CQ that was never armed has not reported an index, which is
+	 * therefore 0.
+	 */
 	return diag_has(cq, CQ_HW_PI) ?
 		       diag_distance(diag_u64(cq, CQ_HW_PI),
 				     diag_u64(cq, CQ_CI),
@@ -26,8 +29,8 @@ static bool cq_stands(const struct diag_row *now, const struct diag_row *then)
 }
 
 /*
- * The CQ is armed and has completions, but there is no event. If only solicited
- * completions raise an event, it is unknown whether an event is due.
+ * Returns true if the CQ is armed and has completions, but no event has arrived. If
+ * only solicited completions raise an event, it is unknown whether an event is due.
  */
 static bool misses_event(const struct diag_row *now, const struct diag_row *then)
 {
@@ -68,9 +71,9 @@ static void look_overflow(struct judge *j, const struct diag_row *now,
 
 	if (!diag_u64(now, EQ_HW_OVERFLOW))
 		return;
-	eadm_accuse(j, now, "the adapter had no room for an event: the queue of vector %" PRIu64 " overflowed",
+	eadm_accuse(j, now, "the adapter had no space for an event: the queue of vector %" PRIu64 " overflowed",
 		    diag_u64(now, EQ_VECTOR));
-	/* The adapter never clears that flag. */
+	/* The adapter never clears the overflow flag. */
 	if (!fresh && !is_waited_for(j, now) && !diag_u64(now, EQ_PENDING)) {
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_cause(j, "The overflow happened at some time since the driver was loaded; no consumer waits for the event now.");
@@ -138,8 +141,8 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	/*
-	 * A CQ may be destroyed while an event is on its way, but an error
-	 * names an existing object.
+	 * A CQ may be destroyed while an event for it is pending, but an error event
+	 * should name an existing object.
 	 */
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_ASYNC ||
 	    !diag_lately(now, then, EQ_UNKNOWN, EQ_LAST_UNKNOWN, &ago))
@@ -157,7 +160,7 @@ static void look_unknown(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_EQ, now, EQ_LAST_EVENT_AGE);
 }
 
-/* Events of an adapter that sends keep-alives, not including the keep-alives. */
+/* Reports events other than keep-alives of an adapter that sends keep-alives. */
 static void look_adapter_events(struct judge *j, const struct diag_row *now,
 				const struct diag_row *then)
 {
@@ -176,8 +179,8 @@ static void look_adapter_events(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * On a completion EQ, each interrupt comes with an event, except for a few at the ends of
- * the interval.
+ * On a completion EQ, each interrupt has at least one event, except for a few
+ * interrupts at the ends of the interval.
  */
 static void look_spurious(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
@@ -189,8 +192,8 @@ static void look_spurious(struct judge *j, const struct diag_row *now,
 	if (diag_u64(now, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION ||
 	    interrupts < 10 + events + events / 2)
 		return;
-	eadm_accuse(j, now, "%" PRIu64 " interrupts of vector %" PRIu64 " within %s, and only %" PRIu64 " %s",
-		    interrupts, diag_u64(now, EQ_VECTOR),
+	eadm_accuse(j, now, "vector %" PRIu64 " raised %" PRIu64 " interrupts within %s, but the queue received %" PRIu64 " %s",
+		    diag_u64(now, EQ_VECTOR), interrupts,
 		    diag_interval(now, then, age, sizeof(age)), events,
 		    eadm_plural(events, "event", "events"));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
@@ -259,8 +262,8 @@ static void look_overrun(struct judge *j, const struct diag_row *now,
 #define ROUNDED_UP 4
 
 /*
- * This rule is for adapters that do not report overruns. A process may choose such a size
- * and take the risk.
+ * This rule is for adapters that do not report overruns. An application may choose such
+ * a small CQ on purpose.
  */
 static void look_small(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
@@ -307,7 +310,7 @@ static void look_missed_event(struct judge *j, const struct diag_row *now,
 	    eadm_follows(j, NULL, DIAG_EQ, eq, now,
 			 "is armed and has completions, but no event has arrived"))
 		return;
-	/* The event is on its way. */
+	/* The event is pending in the EQ. */
 	if (diag_u64(eq, EQ_PENDING))
 		return;
 	eadm_accuse(j, now, "armed with %u %s pending, but no event has arrived for %s",
@@ -330,8 +333,8 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 		return;
 	if (!is_kernel(now) && !diag_u64(now, CQ_CHANNEL))
 		return;
-	eadm_accuse(j, now, "%u %s pending, CQ not armed, no progress for %s",
-		    news, eadm_plural(news, "completion", "completions"),
+	eadm_accuse(j, now, "%u %s pending for %s, but the CQ is not armed",
+		    news, eadm_plural(news, "completion has been", "completions have been"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_judge_consumer(j, diag_u64(now, CQ_PID));
 	eadm_cite(j, DIAG_CQ, now, CQ_CHANNEL);
@@ -339,9 +342,8 @@ static void look_unarmed(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The consumer receives events again and again and makes no progress. As long as the
- * QPs make progress, the consumer may have decided to poll later, as it can with small
- * messages.
+ * The consumer keeps receiving events but makes no progress. As long as the QPs make
+ * progress, the consumer may have decided to poll later, as it can with small messages.
  */
 static void look_unconsumed(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
@@ -365,7 +367,7 @@ static void look_unconsumed(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_CQ, now, then, CQ_EVENTS);
 }
 
-/* Each request for notification leads to at most one event. */
+/* Each request for notification allows at most one event. */
 static void look_extra_events(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *then)
 {
@@ -376,7 +378,7 @@ static void look_extra_events(struct judge *j, const struct diag_row *now,
 	if (!diag_has(now, CQ_LAST_EXTRA) ||
 	    (ago >= LATELY_NS && (!then || ago >= now->time - then->time)))
 		return;
-	eadm_accuse(j, now, "it received more events than it requested, the last one %s ago",
+	eadm_accuse(j, now, "it received more events than were requested, the last one %s ago",
 		    eadm_age_text(ago, age, sizeof(age)));
 	eadm_cite(j, DIAG_CQ, now, CQ_LAST_EXTRA);
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
@@ -403,14 +405,14 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.name = "missed-interrupt", .kind = DIAG_EQ,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Events were found that no interrupt had announced.",
-		.cause = "Interrupts or doorbells of the queue are lost; the driver polls for events, but late, so consumers wait.",
+		.cause = "Interrupts or doorbells of the queue are lost. The driver polls for events, but only periodically, so consumers wait longer.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
-		.alike = "Interrupts lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so this is a notice.",
+		.alike = "Interrupts that were lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so this is a notice.",
 		.look = look_missed,
 	}, {
 		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
 		.needs = STATE, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "Interrupts arrive, but events are not consumed from their queue.",
+		.help = "Interrupts arrive, but no events are consumed from the queue.",
 		.cause = "The driver's handler does not finish: the CPU is overloaded, or the driver is at fault.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep -e TASKLET -e HI /proc/softirqs",
 		.alike = "A burst of events that is being consumed is excluded: the consumer index must not have moved.",
@@ -429,7 +431,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "The adapter reported an error for an object that does not exist.",
 		.cause = "The object was destroyed in the meantime, or the firmware is at fault.",
 		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
-		.alike = "An event for an object that was destroyed in the meantime no longer counts after half a minute. Completion events of destroyed CQs do not count.",
+		.alike = "An event for an object that was destroyed in the meantime is reported for half a minute only. Completion events of destroyed CQs do not count.",
 		.look = look_unknown,
 	}, {
 		.name = "adapter-event", .kind = DIAG_EQ, .two = true,
@@ -443,7 +445,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Interrupts for completions arrive without an event.",
-		.cause = "The adapter or the interrupt controller is at fault; each interrupt costs CPU time.",
+		.cause = "The adapter or the interrupt controller is at fault; each interrupt uses CPU time.",
 		.next = "eadm dump eq {id} -d {dev}; grep {irq} /proc/interrupts",
 		.alike = "Interrupts whose events were already consumed with those of the previous interrupt are excluded: up to ten interrupts, plus half the number of events, do not count.",
 		.look = look_spurious,
@@ -458,7 +460,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ was overrun or failed: completions are lost.",
 		.cause = "The CQ has fewer entries than its QPs may have outstanding requests, and its consumer is too slow.",
 		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ at least as deep as the queues of its QPs combined",
-		.alike = "A process that seldom polls looks the same, because its consumer index is unknown. Therefore a CQ of a process counts only if the adapter reports an error for it.",
+		.alike = "The CQ of a process that seldom polls looks the same, because its consumer index is unknown. Therefore the CQ of a process is reported only if the adapter reports an error for it.",
 		.look = look_overrun,
 	}, {
 		.name = "cq-too-small", .kind = DIAG_CQ, .needs = STATE,
@@ -474,7 +476,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ is armed and has completions, but no event has arrived.",
 		.cause = "The doorbell that armed the CQ was lost, or the adapter did not raise the event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev} --hw",
-		.alike = "A consumer that is stopped, or polls in addition to waiting for events, makes no difference: the adapter must raise the event whenever there are completions. A CQ that is armed for solicited events only is skipped.",
+		.alike = "It does not matter whether the consumer is stopped, or polls in addition to waiting for events: the adapter must raise the event whenever there are completions. A CQ that is armed for solicited events only is skipped.",
 		.look = look_missed_event,
 	}, {
 		.name = "unarmed-cq", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
@@ -488,7 +490,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The consumer of a CQ receives completion events but consumes no completions, and none of its QPs makes progress.",
-		.cause = "The consumer considers the completion invalid (a damaged CQ entry), or does not poll after an event.",
+		.cause = "The consumer considers the completion invalid because the CQ entry is damaged, or it does not poll after an event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
 		.alike = "A consumer that polls later is excluded, because its QPs make progress. A stopped consumer is excluded, too, because it does not arm the CQ.",
 		.look = look_unconsumed,
@@ -498,7 +500,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ received more events than were requested.",
 		.cause = "The adapter wrote an event twice.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
-		.alike = "Requests beyond the 256 that a doorbell record can distinguish are not mistaken for a fault, because the driver counts them. Old events are ignored.",
+		.alike = "A doorbell record can distinguish only 256 requests; further requests are not mistaken for a fault, because the driver counts them. Old events are ignored.",
 		.look = look_extra_events,
 	},
 	{ 0 }

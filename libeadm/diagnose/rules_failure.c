@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about failures of objects that no longer exist: useful to know for a while, but
- * not current faults. Existing objects are covered by the rules of their kind.
+ * Rules about recent failures of objects that no longer exist, which are not current
+ * faults. Existing objects are covered by the rules of their kind.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,9 +10,12 @@
 #include "judge.h"
 #include "eadm_nl.h"
 
-/* Older failures are left to eadm events --past. */
+/* Older failures are ignored; "eadm events --past" shows them. */
 #define RECENT_NS	(600 * SECOND)
-/* Objects lost with the adapter are recorded right after its own failure. */
+/*
+ * Objects that were lost with the adapter are recorded right after the failure of the
+ * adapter.
+ */
 #define ALONG_NS	(30 * SECOND)
 
 static const signed char failure_facts[] = {
@@ -27,9 +30,9 @@ static bool is_recent(const struct diag_row *failure)
 }
 
 /*
- * Time when an object or a failure began. An age is relative to the time when its row was
- * read. Failures are read after the objects; on a busy machine, the delay may be so long
- * that the failure of a young object would seem older than the object.
+ * Time when an object or a failure began. An age is relative to the time when its row
+ * was read. Failures are read after the objects; on a busy machine, the delay may be so
+ * long that, judged by its age, the failure of a new object would precede the object.
  */
 static uint64_t beginning(const struct diag_row *row, int age)
 {
@@ -37,8 +40,8 @@ static uint64_t beginning(const struct diag_row *row, int age)
 }
 
 /*
- * Returns true if the object itself still exists, rather than a later object with its
- * number.
+ * Returns true if the object itself still exists, as opposed to a later object with the
+ * same number.
  */
 static bool is_there(struct judge *j, const struct diag_row *f)
 {
@@ -88,7 +91,10 @@ static const char *fate_of(const struct diag_row *f)
 					 "; its process still exists";
 }
 
-/* Failures with the same kind, cause and owner, which one verdict covers. */
+/*
+ * Returns true if two failures have the same kind, cause and owner: one verdict covers
+ * them.
+ */
 static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 {
 	return a->dev == b->dev && diag_same(a, b, FAIL_KIND) &&
@@ -97,7 +103,7 @@ static bool is_alike(const struct diag_row *a, const struct diag_row *b)
 	       !strcmp(diag_text(a, FAIL_COMM), diag_text(b, FAIL_COMM));
 }
 
-/* The failure is listed with an earlier, similar failure that was reported. */
+/* Lists the failure with an earlier, similar failure that was reported. */
 static bool is_one_more(struct judge *j, const struct diag_row *now,
 			const char *text)
 {
@@ -115,7 +121,10 @@ static bool is_one_more(struct judge *j, const struct diag_row *now,
 	return false;
 }
 
-/* The object was lost with the adapter, whose failure was reported. */
+/*
+ * If the adapter's failure was reported, lists an object that was lost with the adapter
+ * there.
+ */
 static bool device_explains(struct judge *j, const struct diag_row *now,
 			    const char *text)
 {
@@ -183,7 +192,7 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 		    diag_has(now, FAIL_PEER_ADDR) ? ", peer " : "",
 		    diag_text(now, FAIL_PEER_ADDR), fate_of(now));
 	cause = eadm_cause_text(diag_u64(now, FAIL_CAUSE));
-	/* It is no longer known which end did not respond. */
+	/* It is no longer known which of the two ends did not respond. */
 	if (diag_u64(now, FAIL_CAUSE) == EADM_CAUSE_RETRIES_EXCEEDED)
 		cause = "The peer did not respond after all retries, or gave up because this end did not respond.";
 	if (cause)
@@ -192,8 +201,8 @@ static void look_queue(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The connection was established later, by another attempt of the process or its
- * successor.
+ * Returns true if the connection was established later, by another attempt of this
+ * process or of its successor.
  */
 static bool is_connected_now(struct judge *j, const struct diag_row *f)
 {
@@ -241,10 +250,10 @@ const struct eadm_rule eadm_rules_failure[] = {
 	{
 		.name = "past-device-failure", .kind = DIAG_FAILURE,
 		.severity = EADM_SEVERITY_NOTICE, .needs = STATE,
-		.help = "The adapter was reset, or was dead or gone, within the last ten minutes.",
-		.cause = "The adapter lost a command or restarted on its own; all earlier objects are lost.",
+		.help = "Within the last ten minutes, the adapter was reset, or it did not respond for a while.",
+		.cause = "The adapter lost a command, or it restarted unexpectedly; all earlier objects are lost.",
 		.next = "eadm events --past -d {dev}; eadm trace -d {dev}; dmesg",
-		.alike = "An adapter that is dead or gone now is reported by other rules; a driver that was unbound does not count.",
+		.alike = "An adapter that still does not respond is reported by other rules; an adapter whose driver was unbound does not count.",
 		.look = look_device,
 	}, {
 		.name = "past-failure", .kind = DIAG_FAILURE,
@@ -260,7 +269,7 @@ const struct eadm_rule eadm_rules_failure[] = {
 		.help = "A connection failed, or could not be established, within the last ten minutes.",
 		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "eadm events --past -d {dev}; ping the peer",
-		.alike = "A peer that rejects the connection, does not listen yet, or has exited does not count. A failure does not count either if a later connection to the same peer and port was established.",
+		.alike = "A peer that rejects the connection, does not listen yet, or has exited does not count. Neither does a failure if a later connection to the same peer and port was established.",
 		.look = look_connection,
 	},
 	{ 0 }

@@ -44,8 +44,8 @@ struct places {
 };
 
 /*
- * A driver registers the device when it is bound. If no device is visible, it is in a
- * different network namespace, unless all namespaces share the devices.
+ * A driver registers a device when it is bound. If the device is not visible, it is in
+ * a different network namespace, unless all namespaces share the devices.
  */
 static void find_places(struct judge *j, struct places *places)
 {
@@ -101,7 +101,7 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, n ? EADM_SEVERITY_NOTICE :
 					   EADM_SEVERITY_WARNING);
 		eadm_judge_cause(j, "Network namespaces do not share devices (see rdma system show); each device belongs to one namespace.");
-		eadm_judge_next(j, "ip -all netns exec rdma dev shows the namespace of the device; rdma dev set DEV netns NAME, run in that namespace, moves the device");
+		eadm_judge_next(j, "to find the namespace of the device, run ip -all netns exec rdma dev; to move it, run rdma dev set DEV netns NAME in that namespace");
 	} else if (n) {
 		eadm_pass(j, now, "%zu RDMA %s", n,
 			  eadm_plural(n, "device", "devices"));
@@ -117,13 +117,19 @@ static void look_devices(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* The module that would drive the function, NULL if unknown, "" if there is none. */
+/*
+ * Returns the name of the module that can drive the function, NULL if unknown, or "" if
+ * there is none.
+ */
 static const char *module_of(struct judge *j, const struct diag_row *function,
 			     const struct eadm_family *family, bool *loaded)
 {
 	const char *name = eadm_family_module(family, 0);
 
-	/* The module need not be where the kernel looks for modules. */
+	/*
+	 * A loaded module need not be in the directory where the kernel searches for
+	 * modules.
+	 */
 	*loaded = diag_u64(eadm_judge_module(j, name), MOD_LOADED);
 	if (*loaded || !diag_has(function, FUNC_MODULE))
 		return *loaded ? name : NULL;
@@ -158,7 +164,7 @@ static void accuse_unbound(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "adapter %s (%s) has no driver, though the module %s is loaded",
 			    address, name, module);
 		snprintf(next, sizeof(next),
-			 "dmesg | grep %s shows why the probe failed; echo %s > /sys/bus/pci/drivers/%s/bind retries the probe",
+			 "to see why the probe failed, run dmesg | grep %s; to retry it, run echo %s > /sys/bus/pci/drivers/%s/bind",
 			 address, address, eadm_family_driver(family, 0));
 	}
 	eadm_judge_next(j, next);
@@ -204,7 +210,7 @@ const struct eadm_rule eadm_rules_function[] = {
 		.help = "An adapter of a known family has no driver.",
 		.cause = "Its module is not installed or not loaded, its probe failed, or it was unbound.",
 		.next = "load its driver; dmesg shows why a probe failed",
-		.alike = "An adapter that is bound to vfio-pci or another driver for virtual machines, or reserved for one by driver_override, does not count.",
+		.alike = "An adapter does not count if it is bound to vfio-pci or another driver for virtual machines, or reserved for such a driver by driver_override.",
 		.look = look_unbound,
 	},
 	{ 0 }

@@ -17,8 +17,8 @@ bool eadm_judge_has_roce(const struct diag_row *setup)
 /* ---- the network interface -------------------------------------------------------- */
 
 /*
- * The interface of a GID for which RDMA netlink shows no interface, because it is in a
- * different network namespace. "" if there is none, or if it is unknown.
+ * Returns the interface of a GID if RDMA netlink does not show it because the interface
+ * is in a different network namespace; "" if there is none or if it is unknown.
  */
 static const char *interface_elsewhere(struct judge *j,
 				       const struct diag_row *dev)
@@ -49,12 +49,12 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	/*
-	 * A port is active only with an interface that is up, or without an interface,
-	 * as with InfiniBand.
+	 * A port is active only if its interface is up, or if it needs no interface, as
+	 * with InfiniBand.
 	 */
 	if (!*elsewhere && (!diag_has(now, DEV_PORT_STATE) ||
 			    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_ACTIVE)) {
-		eadm_accuse(j, now, "no network interface belongs to it");
+		eadm_accuse(j, now, "it has no network interface");
 		return;
 	}
 	/*
@@ -68,7 +68,7 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "none of its network interfaces is in this network namespace");
 	eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	eadm_judge_cause(j, "Network namespaces share the devices (see rdma system show), but not their network interfaces.");
-	/* Other protocols have no GIDs of additional interfaces. */
+	/* Only with RoCE can a port have GIDs of additional interfaces. */
 	if (diag_has(setup, SETUP_GID_SCOPE))
 		eadm_judge_next(j, "use an adapter or a GID whose interface is in this network namespace: eadm dump gid -d {dev}");
 	else
@@ -77,7 +77,9 @@ void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 
 /* ---- the GID ---------------------------------------------------------------------- */
 
-/* The list of unusable GIDs has names, as in the field usable of gid. */
+/*
+ * Names that the list of unusable GIDs contains: those of the field "usable" of "gid".
+ */
 static const struct {
 	const char *name, *text;
 } uses[] = {
@@ -90,7 +92,7 @@ static const struct {
 	{ "no-address", "is not an address of the interface" },
 };
 
-/* Add the indices of all unusable GIDs with this use: " 0 2 (link-local)". */
+/* Append the indices of all other GIDs with this use: " 0 2 (link-local)". */
 static void add_others(const char *others, size_t use, const char *before,
 		       char *buf, size_t size)
 {
@@ -128,8 +130,8 @@ static const char *other_gids(const struct diag_row *setup, char buf[256])
 }
 
 /*
- * There is at most one such GID, which is link-local: the others belong to the active
- * member's device.
+ * The only usable GID, if any, is link-local: all GIDs for addresses of the bond belong
+ * to the active member's device.
  */
 static void note_standby(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *setup)
@@ -177,8 +179,8 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * The kernel creates a GID for the MAC address, and for each address as soon as it is
- * added.
+ * The kernel creates one GID from the MAC address, and one for each IP address as soon
+ * as it is added.
  */
 static void accuse_no_address(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *setup)
@@ -203,7 +205,7 @@ static void accuse_unusable(struct judge *j, const struct diag_row *now,
 	uint64_t use = diag_u64(setup, SETUP_GID_USABLE);
 	const char *netdev = diag_text(setup, SETUP_GID_NETDEV);
 
-	/* A different rule reports this case. */
+	/* A port that is down is reported by a different rule. */
 	if (use != EADM_GID_USE_OTHER_NETNS && diag_has(now, DEV_PORT_STATE) &&
 	    diag_u64(now, DEV_PORT_STATE) == EADM_PORT_STATE_DOWN)
 		return;

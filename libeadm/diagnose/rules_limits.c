@@ -9,7 +9,7 @@
 #include "judge.h"
 
 #define BOTH	(EADM_GROUP_STATE | EADM_GROUP_SETUP)
-/* Nine tenths, as for the limits of devices. */
+/* The threshold is nine tenths, as for the limits of devices. */
 #define NEARLY(max)	((max) - (max) / 10)
 #define PAGE	4096
 
@@ -75,8 +75,8 @@ static void look_cgroup(struct judge *j, const struct diag_row *now,
 /* ---- pinned memory ----------------------------------------------------------------- */
 
 /*
- * The first context of a process represents all its contexts. Returns NULL for the
- * others, and if the owner is unknown.
+ * The first context of a process represents all contexts of the process. Returns NULL
+ * for the others and if the owner is unknown.
  */
 static const struct diag_owner *owner_by_first(struct judge *j, const struct diag_row *ctx)
 {
@@ -126,8 +126,8 @@ static void look_files(struct judge *j, const struct diag_row *now,
 /* ---- reasons why memory could not be registered ---------------------------------- */
 
 /*
- * Registrations that the adapter refused since the earlier snapshot, and the last of
- * them.
+ * Returns the number of registrations that the adapter refused since the earlier
+ * snapshot, and sets *@last to the last of them.
  */
 static uint64_t refused(struct judge *j, const struct diag_row *then,
 			const struct diag_row **last)
@@ -152,7 +152,7 @@ static uint64_t refused(struct judge *j, const struct diag_row *then,
 	return n;
 }
 
-/* The process with the least remaining memory among those that the limit applies to. */
+/* Returns the process closest to its limit among those to which the limit applies. */
 static const struct diag_owner *most_limited(struct judge *j, uint64_t dev,
 					     const char **comm, bool *all_known)
 {
@@ -206,14 +206,14 @@ static void blame_kernel(struct judge *j, const struct diag_owner *owner,
 	else if (all_known)
 		snprintf(text, sizeof(text), "%s. RLIMIT_MEMLOCK limits none of the processes that have the device open%s",
 			 who, sure ? ": the memory does not exist or is not writable, or the kernel has no pages for it." :
-			      ": the adapter has no room for the region, the memory does not exist, or the kernel has no pages for it.");
+			      ": the adapter has no resources for the region, the memory does not exist, or the kernel has no pages for it.");
 	else
 		snprintf(text, sizeof(text), "%s. The process has ended, or its limit on locked memory is not visible.",
 			 who);
 	eadm_judge_cause(j, text);
 	eadm_judge_next(j, owner ?
 		"set LimitMEMLOCK=infinity in its service or --ulimit memlock=-1 for its container, or run prlimit --memlock=unlimited --pid PID" :
-		"eadm dump ctx -d {dev}; ulimit -l in the environment that starts the process; eadm probe start, to record the next failure");
+		"eadm dump ctx -d {dev}; run ulimit -l in the environment that starts the process; to record the next failure, run eadm probe start");
 }
 
 void eadm_judge_registration(struct judge *j, const struct diag_row *now,
@@ -231,7 +231,10 @@ void eadm_judge_registration(struct judge *j, const struct diag_row *now,
 		return;
 	}
 	owner = most_limited(j, now->dev, &comm, &all_known);
-	/* If there are failures of both kinds, the commands have a verdict, too. */
+	/*
+	 * If the adapter also refused registrations, a different rule reports those
+	 * commands.
+	 */
 	blame_kernel(j, owner, comm, all_known, sees_commands && !last);
 }
 
@@ -240,15 +243,15 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.name = "cgroup-limit", .kind = DIAG_CGROUP, .groups = BOTH,
 		.check = "cgroup",
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A control group is near its limit of contexts or objects on a device.",
+		.help = "A control group is near its limit on contexts or objects of a device.",
 		.cause = "rdma.max of the control group is too small for the job, or the job leaks objects.",
 		.next = "raise the limit in rdma.max of the control group, or let the job create fewer objects; eadm dump cgroup -d {dev}",
-		.alike = "A job that needs exactly its limit looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only to a caller in that group.",
+		.alike = "A job that needs exactly its limit looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only if the caller is in that group.",
 		.look = look_cgroup,
 	}, {
 		.name = "memlock-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A process is near its limit of pinned memory.",
+		.help = "A process is near its limit on pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
 		.next = "set LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
 		.alike = "A process with CAP_IPC_LOCK is excluded, because the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
@@ -256,7 +259,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 	}, {
 		.name = "open-files-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A process is near its limit of open files.",
+		.help = "A process is near its limit on open files.",
 		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file descriptor, in addition to the process's sockets.",
 		.next = "set LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
 		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",

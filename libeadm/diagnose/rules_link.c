@@ -10,7 +10,9 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* A link that is paused for a long time receives pause frames at least this often. */
+/*
+ * While a link is paused for a long time, it receives pause frames at least this often.
+ */
 #define PAUSES_PER_S	300
 
 static uint64_t per_second(uint64_t count, const struct diag_row *now,
@@ -138,7 +140,7 @@ const struct eadm_rule eadm_rules_link[] = {
 		.name = "link-errors", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The network interface of a device loses packets.",
-		.cause = "If there are errors, a cable or port is bad; if packets are missed, the machine processes them too slowly.",
+		.cause = "If there are errors, a cable or port is faulty; if packets are missed, the machine processes them too slowly.",
 		.next = "eadm dump link -d {dev}; eadm stat --live link -d {dev}",
 		.alike = "Packets of unsupported protocols, which the kernel counts as dropped, do not count. Old errors are ignored; only an increase of at least ten errors counts.",
 		.look = look_errors,
@@ -146,17 +148,17 @@ const struct eadm_rule eadm_rules_link[] = {
 		.name = "paused", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A switch or the peer uses pause frames or priority flow control to stop a device from sending.",
-		.cause = "A receiver processes packets too slowly, perhaps several switches away, or the network is congested.",
+		.cause = "A receiver, which may be several switches away, processes packets too slowly, or the network is congested.",
 		.next = "eadm dump link -d {dev}; follow the pause frames from switch to switch to the port where they begin",
 		.alike = "Short bursts of pause frames are normal flow control when many hosts send to one receiver: fewer than 300 frames per second do not count.",
 		.look = look_paused,
 	}, {
 		.name = "neighbour-failed", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "An address in the device's network does not resolve while a QP that may need it is waiting; this is a warning if the address is that of a QP's peer.",
+		.help = "An address in the device's network cannot be resolved while a QP that may need it is waiting; this is a warning if the address is that of a QP's peer.",
 		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
-		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same commands at the peer",
-		.alike = "Addresses that other programs cannot reach do not count unless a QP is in INIT in both samples; after ten minutes, they no longer count. A server that keeps QPs in INIT looks the same, because their peers are not shown, so this is a notice.",
+		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; run the same commands on the peer",
+		.alike = "Addresses that are unreachable for other programs do not count unless a QP is in INIT in both samples, and no longer count after ten minutes. A server that keeps QPs in INIT looks the same, because the peers of these QPs are not shown, so this is a notice.",
 		.look = look_neighbours,
 	}, {
 		.name = "health-reporter", .kind = DIAG_HEALTH,

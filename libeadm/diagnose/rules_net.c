@@ -6,7 +6,9 @@
 
 #include "rules_setup.h"
 
-/* Headers of a RoCE packet in an Ethernet packet, rounded up: drivers count differently. */
+/*
+ * Size of a RoCE packet's headers, rounded up, because drivers assume different sizes.
+ */
 #define ROCE_HEADERS	104
 
 /* ---- MTU ----------------------------------------------------------------------- */
@@ -26,21 +28,21 @@ static void look_active_mtu(struct judge *j, const struct diag_row *now,
 	if (!active || !max)
 		return;
 	if (active >= max) {
-		eadm_pass(j, now, "port 1: active MTU %" PRIu64 ", the largest supported",
+		eadm_pass(j, now, "port 1: the active MTU is %" PRIu64 ", the largest supported",
 			  active);
 		return;
 	}
 	if (mtu && mtu < max + ROCE_HEADERS) {
-		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64 ", because %s has an MTU of %" PRIu64 ", not %" PRIu64,
+		eadm_accuse(j, now, "port 1: the active MTU is %" PRIu64 " instead of %" PRIu64 ", because %s has an MTU of %" PRIu64 ", not %" PRIu64,
 			    active, max, netdev, mtu, max + ROCE_HEADERS);
 		/* A bond's members have the MTU of the bond. */
 		snprintf(next, sizeof(next), "ip link set %s mtu %" PRIu64 ", if the network and all peers allow it",
 			 *bond ? bond : "{netdev}", max + ROCE_HEADERS);
 		eadm_judge_next(j, next);
 	} else {
-		eadm_accuse(j, now, "port 1: active MTU %" PRIu64 " of %" PRIu64,
+		eadm_accuse(j, now, "port 1: the active MTU is %" PRIu64 " instead of %" PRIu64,
 			    active, max);
-		eadm_judge_cause(j, "The subnet manager, the switch or the driver sets the MTU.");
+		eadm_judge_cause(j, "The subnet manager, the switch or the driver set the MTU.");
 	}
 	eadm_cite(j, DIAG_DEV, now, DEV_ACTIVE_MTU);
 	eadm_cite(j, DIAG_DEV, now, DEV_MAX_MTU);
@@ -63,12 +65,12 @@ static void cite_subnet(struct judge *j, const struct diag_row *setup)
 static void accuse_filter(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *setup)
 {
-	eadm_accuse(j, now, "%s drops packets of its subnet (rp_filter 1) because replies would leave through %s; in the same subnet: %s",
+	eadm_accuse(j, now, "%s drops packets of its subnet (rp_filter 1) because replies would leave through %s; other interfaces in its subnet: %s",
 		    diag_text(setup, SETUP_NETDEV),
 		    diag_text(setup, SETUP_ROUTE_NETDEV),
 		    diag_text(setup, SETUP_SUBNET));
 	eadm_judge_cause(j, "The route to the subnet uses a different interface, and the reverse-path filter is strict.");
-	eadm_judge_next(j, "sysctl net.ipv4.conf.{netdev}.rp_filter=2; or a route for each address: ip rule add from ADDRESS table NUMBER");
+	eadm_judge_next(j, "sysctl net.ipv4.conf.{netdev}.rp_filter=2; or add a routing table for each address: ip rule add from ADDRESS table NUMBER");
 	cite_subnet(j, setup);
 }
 
@@ -104,7 +106,7 @@ static void look_subnet(struct judge *j, const struct diag_row *now,
 			    elsewhere ? leaves : "");
 		cite_subnet(j, setup);
 	} else if (!elsewhere || diag_u64(setup, SETUP_RP_FILTER) != 1) {
-		eadm_pass(j, now, "%s is in the subnet of %s, and does not answer ARP requests for it",
+		eadm_pass(j, now, "%s is in the subnet of %s, but does not answer ARP requests for that interface",
 			  others, netdev);
 	}
 }
@@ -117,7 +119,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "The port uses a smaller MTU than it supports.",
 		.cause = "With RoCE, the MTU of the network interface limits the MTU of the port.",
 		.next = "ibv_devinfo -d {dev}; the path MTU is the smaller MTU of both ends",
-		.alike = "A network with the usual MTU of 1500 looks the same, so this is a notice. Devices with protocols other than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
+		.alike = "In a network with the usual MTU of 1500, this is normal, so this is a notice. Devices with protocols other than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,
@@ -126,7 +128,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through the other interface.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
 		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
-		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. A network that answers ARP requests itself, as in some clouds, looks the same, so this is a warning.",
+		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. If the network itself answers ARP requests, as in some clouds, the setup looks the same, so this is a warning.",
 		.look = look_subnet,
 	},
 	{ 0 }

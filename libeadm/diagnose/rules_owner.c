@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about processes that own queues: a process that is not running explains many
- * symptoms that would otherwise look like faults.
+ * Rules about processes that own queues. If such a process is not running, this
+ * explains many symptoms that would otherwise look like faults.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +10,10 @@
 #include "eadm_nl.h"
 #include "judge.h"
 
-/* Describes why a process cannot serve its queues, to complete "process ... is ...". */
+/*
+ * Describes why a process cannot serve its queues; the text completes "process ... is
+ * ...".
+ */
 static bool says(const struct diag_owner *owner, char *buf, size_t size)
 {
 	switch (owner->state) {
@@ -35,8 +38,8 @@ static bool says(const struct diag_owner *owner, char *buf, size_t size)
 }
 
 /*
- * The state must be the same in both snapshots: many processes are in such a state
- * briefly.
+ * The state must be the same in both snapshots, because many processes are briefly in
+ * such a state.
  */
 static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 {
@@ -50,8 +53,8 @@ static bool is_kept(struct judge *j, uint64_t pid, char *buf, size_t size)
 }
 
 /*
- * For rules that blame the user of a queue: if its process is in such a state, that is
- * the cause.
+ * For rules that report a queue whose process does not serve it: if the process is in
+ * such a state, this is the cause.
  */
 void eadm_judge_consumer(struct judge *j, uint64_t pid)
 {
@@ -63,7 +66,7 @@ void eadm_judge_consumer(struct judge *j, uint64_t pid)
 	eadm_judge_cause(j, text);
 }
 
-/* The first QP of a process represents all its QPs. */
+/* The first QP of a process represents all QPs of the process. */
 static const struct diag_row *first_of(struct judge *j,
 				       const struct diag_row *qp)
 {
@@ -93,7 +96,7 @@ static void look_stopped(struct judge *j, const struct diag_row *now,
 		    *owner->group && !owner->frozen ? "; control group " : "",
 		    owner->frozen ? "" : owner->group);
 	if (owner->state == EADM_PROCESS_STATE_UNINTERRUPTIBLE)
-		eadm_judge_next(j, "dmesg; cat /proc/{pid}/stack, as root");
+		eadm_judge_next(j, "dmesg; as root, run cat /proc/{pid}/stack");
 	else if (owner->frozen)
 		eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");
 	eadm_cite(j, DIAG_QP, now, QP_STATE);

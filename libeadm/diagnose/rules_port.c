@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules based on port counters: peers, paths, and the adapter itself. They do not need
- * the companion, only a driver with counters.
+ * Rules about peers, paths and the adapter, based on port counters. They need only a
+ * driver with counters, not the companion.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #include "rules.h"
 #include "eadm_nl.h"
 
-/* This many missing keep-alives in a row always indicate a fault. */
+/* This many consecutive missing keep-alives indicate a fault. */
 #define ALIVE_MISSED	3
-/* No adapter is required to send them more often than this. */
+/* No adapter is expected to send keep-alives more often than this. */
 #define ALIVE_MIN_NS	SECOND
 
 /* The queue of asynchronous events, if the companion shows it. */
@@ -63,7 +63,10 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 	uint64_t silent = silent_for(j, now, then);
 	char age[32], usual[32];
 
-	/* The adapter never sent a keep-alive (older firmware), or was just started. */
+	/*
+	 * The adapter has never sent a keep-alive (older firmware), or was just
+	 * started.
+	 */
 	if (!period || diag_u64(now, CNT_KEEP_ALIVES) < ALIVE_MISSED ||
 	    now->id != 1)
 		return;
@@ -74,7 +77,7 @@ static void look_alive(struct judge *j, const struct diag_row *now,
 			eadm_judge_doubt(j);
 		return;
 	}
-	eadm_accuse(j, now, "no keep-alive from the adapter for %s; before, one arrived every %s or sooner",
+	eadm_accuse(j, now, "no keep-alive from the adapter for %s; previously, one arrived at least every %s",
 		    eadm_age_text(silent, age, sizeof(age)),
 		    eadm_age_text(period, usual, sizeof(usual)));
 	eadm_cite(j, DIAG_COUNTERS, now, CNT_KEEP_ALIVES);
@@ -98,7 +101,8 @@ static void cite_traffic(struct judge *j, const struct diag_row *now,
 
 /*
  * Packets are retransmitted repeatedly, and none is received. A port that only sends
- * receives none either, but sends each packet once, because it is acknowledged.
+ * may also receive none, but it sends each packet once, because the packets are
+ * acknowledged.
  */
 static bool is_cut_off(const struct diag_row *now, const struct diag_row *then)
 {
@@ -145,7 +149,7 @@ static bool is_waiting(struct judge *j, const struct diag_row *qp)
 	return is_connected(qp) && diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
 }
 
-/* Returns true if a QP has failed since the earlier snapshot, or may have. */
+/* Returns true if a QP has failed, or may have failed, since the earlier snapshot. */
 static bool has_failed(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
@@ -159,7 +163,10 @@ static bool has_failed(struct judge *j, const struct diag_row *qp)
 
 typedef bool (*is_one)(struct judge *j, const struct diag_row *qp);
 
-/* The number of such QPs, and the last such QP. */
+/*
+ * Returns the number of QPs for which @is returns true, and sets *@last to the last of
+ * them.
+ */
 static unsigned int find_qps(struct judge *j, uint64_t dev, is_one is,
 			     const struct diag_row **last)
 {
@@ -238,7 +245,7 @@ static void look_unresponsive(struct judge *j, const struct diag_row *now,
 	if (!times && is_unanswered(now, then)) {
 		/*
 		 * A single retransmission may be accidental: a longer interval shows
-		 * whether it is.
+		 * whether there are more.
 		 */
 		if (repetitions(now, then) < 2)
 			eadm_judge_doubt(j);
@@ -282,7 +289,7 @@ static bool peers_explain(struct judge *j, const struct diag_row *now)
 	return explained;
 }
 
-/* The application's requests end with an error, which the port counts. */
+/* Reports requests that ended with an error; the port counts them. */
 static void look_given_up(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -314,7 +321,9 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 	cite_qps_that(j, now->dev, has_failed);
 }
 
-/* The same counter of the same QPs; counters of one set have the same number. */
+/*
+ * Returns the same counter of the same QPs; all counters of a set have the same number.
+ */
 static const struct diag_row *same_counter(const struct diag_snapshot *m,
 					   const struct diag_row *row)
 {
@@ -430,7 +439,7 @@ static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 
 	if (!reads && !writes)
 		return;
-	/* The counters were not all read at the same time. */
+	/* Allow for counters that were read at slightly different times. */
 	if (reads + writes <= 2 * diag_growth(now, then, CNT_UNRESPONSIVE) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "its RDMA reads and writes fail"))
@@ -451,7 +460,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "The adapter no longer sends keep-alives.",
 		.cause = "The adapter's firmware hangs, or asynchronous events do not reach the driver.",
 		.next = "eadm stat -d {dev}; eadm dump eq -d {dev}; dmesg | grep {driver}",
-		.alike = "An adapter that sends few keep-alives or none is excluded: the longest interval so far sets the expected rate, and three keep-alives must be missing.",
+		.alike = "An adapter that sends few keep-alives or none is excluded: the expected rate is the average so far, and at least three keep-alives must be missing.",
 		.look = look_alive,
 	}, {
 		.name = "peer-unresponsive", .kind = DIAG_COUNTERS, .two = true,
@@ -489,8 +498,8 @@ const struct eadm_rule eadm_rules_port[] = {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "RDMA reads or writes fail, according to the counters.",
-		.cause = "The peer does not allow the access, its region or its process no longer exists, or it has no AH for this end.",
-		.next = "eadm stat --live -d {dev}; the application's completions show the failed requests",
+		.cause = "The peer does not allow the access, the peer's region or process no longer exists, or the peer has no AH for this end.",
+		.next = "eadm stat --live -d {dev}; check the application's completions for the failed requests",
 		.alike = "Errors before the first sample are ignored. If the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
 		.look = look_rdma_errors,
 	},
@@ -504,8 +513,8 @@ const struct eadm_rule eadm_rules_given_up[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "Requests failed after all retries, according to the counters.",
 		.cause = "The peer's process, machine or adapter is gone or too slow, packets are dropped in transit, or the peer's address leads to a different machine.",
-		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; the same commands at the peer",
-		.alike = "Requests that failed before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive, and a peer on this machine has its own verdict. RDMA netlink does not show the retry count and timeout of a QP.",
+		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; run the same commands on the peer",
+		.alike = "Requests that failed before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive; if the peer is on this machine, its own verdict covers the failure. RDMA netlink does not show the retry count and timeout of a QP.",
 		.look = look_given_up,
 	},
 	{ 0 }

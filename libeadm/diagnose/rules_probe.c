@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules based on the probe's records, for devices of any driver: verbs calls, and
- * events of connections and GIDs. docs/probe.md lists legitimate situations that look
- * similar to each.
+ * Rules based on the probe's records of verbs calls and of events of connections and
+ * GIDs, for devices of any driver. For each rule, docs/probe.md lists legitimate
+ * situations that look similar.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -14,19 +14,19 @@
 
 /* Older records are ignored. */
 #define RECENT_NS	(600 * SECOND)
-/* A call that destroys an object and has not returned for this long hangs. */
+/* If a call that destroys an object has not returned for this long, it hangs. */
 #define HANG_NS		(2 * SECOND)
 /*
- * Registration pins and maps pages: nanoseconds per byte. On a busy machine,
- * any call may take a fraction of a second.
+ * Registration pins and maps pages, which takes time per byte (in ns). On a busy
+ * machine, any call may take a fraction of a second.
  */
 #define SLOW_NS		SECOND
 #define SLOW_NS_PER_BYTE 20
-/* A process that closes a QP moves it to the error state first. */
+/* When a process closes a QP, it first moves the QP to the error state. */
 #define TEARDOWN_NS	SECOND
 /*
- * Number of regions that a process creates without destroying any, over at least this
- * time.
+ * A process that creates this many regions, and destroys hardly any, over at least this
+ * time leaks them.
  */
 #define LEAK_LEAST	128
 #define LEAK_QUARTER	16
@@ -89,8 +89,8 @@ static bool is_cm(const struct diag_row *row, uint64_t event)
 }
 
 /*
- * Another attempt to reach the same peer succeeded. If the process manages its QP
- * itself, the kernel only sees the peer's response.
+ * Returns true if a later attempt to reach the same peer succeeded. If the process
+ * manages its QP itself, the kernel sees only the peer's response.
  */
 static bool succeeded_later(struct judge *j, const struct diag_row *failed)
 {
@@ -186,7 +186,7 @@ static void look_timeout(struct judge *j, const struct diag_row *now,
 
 /* ---- QPs ------------------------------------------------------------------------- */
 
-/* The latest recorded change of a QP to @state up to @time. */
+/* Returns the latest recorded change of a QP to @state before or at @time. */
 static const struct diag_row *change_of(struct judge *j, uint64_t dev,
 					uint64_t qpn, uint64_t state,
 					uint64_t time)
@@ -240,7 +240,7 @@ static bool is_of(const struct diag_row *qp, const struct diag_row *call)
 		diag_u64(qp, QP_PID) == diag_u64(call, CALL_PID));
 }
 
-/* A regular disconnect shows as an event or call of the connection manager. */
+/* A regular disconnect is recorded as an event or call of the connection manager. */
 static bool was_disconnected(struct judge *j, const struct diag_row *change)
 {
 	const struct diag_snapshot *m = eadm_judge_now(j);
@@ -289,8 +289,8 @@ static struct diag_match events_of_gid(struct judge *j, uint64_t dev,
 }
 
 /*
- * Compares GIDs at the same table entry, because the entry from which a QP sends is an
- * attribute of the QP.
+ * Compares only GIDs at the same index, because the index of the GID from which a QP
+ * sends is an attribute of the QP.
  */
 static bool was_added_later(struct judge *j, const struct diag_row *removed)
 {
@@ -341,7 +341,10 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 
 /* ---- objects --------------------------------------------------------------------- */
 
-/* Name of the device limit that a call exceeds; NULL if none is known. */
+/*
+ * Returns the name of the device limit that a call exceeds, or NULL if it is not known
+ * to exceed one.
+ */
 static const char *exceeds(const struct diag_row *dev,
 			   const struct diag_row *call, uint64_t *asked,
 			   uint64_t *limit)
@@ -384,7 +387,7 @@ static const char *exceeds(const struct diag_row *dev,
 	return NULL;
 }
 
-/* The process retried and succeeded, as when probing for the limit. */
+/* Returns true if the process retried and succeeded, as it does to find the limit. */
 static bool was_made_later(struct judge *j, const struct diag_row *failed)
 {
 	struct diag_match done = eadm_diag_match(eadm_judge_now(j),
@@ -510,7 +513,7 @@ static bool grows(const struct diag_registrar *sum, uint64_t now)
 	return true;
 }
 
-/* The first context of a process represents all its contexts. */
+/* The first context of a process represents all contexts of the process. */
 static bool is_first(struct judge *j, const struct diag_row *ctx)
 {
 	const struct diag_row *row = eadm_judge_now(j)->rows[DIAG_CTX].row;
@@ -535,7 +538,7 @@ static void look_leak(struct judge *j, const struct diag_row *now,
 		    sum->pid != diag_u64(now, CTX_PID) ||
 		    !grows(sum, now->time) || !is_first(j, now))
 			continue;
-		eadm_accuse(j, now, "%s registered %" PRIu64 " memory regions (%" PRIu64 " bytes) within %s and deregistered %" PRIu64 ", and keeps registering",
+		eadm_accuse(j, now, "%s registered %" PRIu64 " memory regions (%" PRIu64 " bytes) within %s and deregistered %" PRIu64 ", and keeps registering more",
 			    name_of(now, CTX_PID, CTX_COMM, who, sizeof(who)),
 			    sum->made, sum->bytes,
 			    eadm_age_text(sum->last - sum->first, span,
@@ -567,7 +570,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A process was killed within the last ten minutes while it had a connected QP.",
 		.cause = "The process crashed or was killed, for example by the OOM killer. Its peers see the connection close.",
-		.next = "dmesg; coredumpctl",
+		.next = "dmesg; coredumpctl list",
 		.alike = "A process that exited or was ended by SIGHUP, SIGINT or SIGTERM does not count, nor does a process whose QPs had no peer.",
 		.look = look_killed,
 	}, {
@@ -576,7 +579,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "The owner of a connected QP moved it to the error state and did not destroy it.",
 		.cause = "The application has given up the connection, and is waiting for outstanding requests or has leaked the QP.",
 		.next = "eadm trace --opcode modify-qp -d {dev}",
-		.alike = "A QP that is being torn down is excluded: it is destroyed, or was disconnected. A QP that the adapter moved to the error state is excluded, too, because no such call was made.",
+		.alike = "A QP that is being torn down is excluded, because it was disconnected or is soon destroyed. A QP that the adapter moved to the error state is also excluded, because no call to move it was recorded.",
 		.look = look_forced,
 	}, {
 		.name = "gid-removed", .kind = DIAG_QP,
@@ -592,15 +595,15 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "An object could not be created within the last ten minutes because it would exceed a limit of the device.",
 		.cause = "The application requests more than the device supports.",
 		.next = "eadm info {dev}",
-		.alike = "A process that then succeeded with a smaller request, as when probing for the limit, does not count, nor does a call that failed within all limits.",
+		.alike = "A process that then succeeded with a smaller request, as it does to find the limit, does not count, nor does a call that failed although it exceeded no limit.",
 		.look = look_limit,
 	}, {
 		.name = "memlock-refused", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A memory registration failed within the last ten minutes because of the process's limit on locked memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low; registered memory counts as locked.",
-		.next = "ulimit -l; raise LimitMEMLOCK= in the service",
-		.alike = "A registration that failed for lack of memory although the limit was high enough, or absent, does not count.",
+		.next = "ulimit -l; raise LimitMEMLOCK= of the service",
+		.alike = "A registration that failed for lack of memory does not count if the limit was high enough or absent.",
 		.look = look_memlock,
 	}, {
 		.name = "slow-registration", .kind = DIAG_CALL,
@@ -608,14 +611,14 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A registration within the last ten minutes took longer than its size can explain.",
 		.cause = "The pages had to be read from files, swap or another node first, or allocated while free memory was low.",
 		.next = "eadm trace hist; vmstat 1",
-		.alike = "A large region does not count if the time is in proportion to its number of pages.",
+		.alike = "A large region does not count if the time is in proportion to its size.",
 		.look = look_slow,
 	}, {
 		.name = "destroy-hangs", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "A call that destroys an object does not return.",
 		.cause = "The adapter does not respond, or the object is still in use.",
-		.next = "cat /proc/PID/stack of the process; dmesg",
+		.next = "cat /proc/PID/stack; dmesg",
 		.alike = "A call that took a long time but returned does not count.",
 		.look = look_hang,
 	}, {

@@ -9,10 +9,11 @@
 #include "eadm_nl.h"
 
 /*
- * A QP that has work and sends or receives fewer packets per second than this is slow.
+ * A QP is slow if it has work but sends and receives fewer packets per second than
+ * this.
  */
 #define SLOW_PACKETS 50
-/* A sender waiting for a receive retries at most this often, in packets per second. */
+/* A sender that waits for a receive sends at most this many packets per second. */
 #define MOST_KNOCKS 25
 
 /* ---- activity of a QP --------------------------------------------------------- */
@@ -45,7 +46,7 @@ static uint32_t to_send(const struct diag_row *qp)
 	return diag_apart(qp, QP_HW_SQ_PI, QP_HW_SQ_CI);
 }
 
-/* A QP in both snapshots. */
+/* The rows of a QP in both snapshots. */
 struct end {
 	const struct diag_row *now, *then;
 };
@@ -80,8 +81,8 @@ static bool is_retrying(const struct diag_row *now,
 }
 
 /*
- * The adapter has requests to send and makes no progress. Incoming packets may be
- * responses to a long read, unless the peer's own requests explain them.
+ * Returns true if the adapter has requests to send and makes no progress. Incoming
+ * packets may be responses to a long read, unless the peer's own requests explain them.
  */
 static bool sends_nothing(const struct end *e, const struct end *peer)
 {
@@ -94,8 +95,8 @@ static bool sends_nothing(const struct end *e, const struct end *peer)
 }
 
 /*
- * The QP's request has arrived at the peer and is not accepted: both ends send packets,
- * but few, and none is lost.
+ * Returns true if the QP's request arrives at the peer but is not accepted: both ends
+ * send a few packets, and none is lost.
  */
 static bool knocks(const struct end *e, const struct end *peer)
 {
@@ -106,7 +107,10 @@ static bool knocks(const struct end *e, const struct end *peer)
 		diag_growth(peer->now, peer->then, QP_HW_RX_PACKETS));
 }
 
-/* The adapter sees no posted receive, and used none in the meantime. */
+/*
+ * Returns true if the adapter sees no posted receive, and has used none in the
+ * meantime.
+ */
 static bool has_no_receive(const struct end *e)
 {
 	return e->then && is_up(e->now) && diag_has(e->now, QP_HW_RQ_PI) &&
@@ -115,7 +119,7 @@ static bool has_no_receive(const struct end *e)
 	       diag_same(e->now, e->then, QP_HW_RQ_CI);
 }
 
-/* The adapter has not seen all posted receives. */
+/* Returns true if the adapter has not seen all posted receives. */
 static bool rq_is_unheard(const struct diag_row *qp)
 {
 	return diag_apart(qp, QP_RQ_PI, QP_HW_RQ_PI);
@@ -168,7 +172,10 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 			    counters_of(m, at), qp, "%s", text);
 }
 
-/* Returns true if one of its CQs was reported because the owner makes no progress. */
+/*
+ * If a CQ of the QP was reported because its consumer makes no progress, lists the QP
+ * there.
+ */
 static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			unsigned int field, const char *text)
 {
@@ -176,7 +183,7 @@ static bool cq_explains(struct judge *j, const struct diag_row *qp,
 			    text);
 }
 
-/* A CQ that fails stops its QPs, too. */
+/* A failure of a CQ also stops the QPs that use it. */
 static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 {
 	static const char text[] = "was stopped with its CQ";
@@ -187,7 +194,7 @@ static bool stopped_with_cq(struct judge *j, const struct diag_row *qp)
 			    qp, "%s", text);
 }
 
-/* Returns true if the other end or either device was reported. */
+/* If the other end or the device of either end was reported, lists the QP there. */
 static bool others_explain(struct judge *j, const struct diag_row *qp,
 			   const struct diag_row *peer, const char *text)
 {
@@ -198,7 +205,7 @@ static bool others_explain(struct judge *j, const struct diag_row *qp,
 
 /*
  * If the counters cannot be read, it is unknown whether packets are dropped at the port
- * or by a limit: the adapter at either end may have a cause that remains unseen.
+ * or by a limit: the cause may be at the adapter of either end.
  */
 static bool drops_are_unknown(struct judge *j, const struct diag_row *qp)
 {
@@ -229,20 +236,21 @@ static void look_sq_doorbell(struct judge *j, const struct diag_row *now,
 	char age[32];
 
 	/*
-	 * A busy adapter may check for more requests only after finishing earlier ones.
+	 * A busy adapter may not look for more requests until it has finished earlier
+	 * ones.
 	 */
 	if (!is_up(now) || !is_up(then) || !diag_same(now, then, QP_HW_SQ_PI) ||
 	    to_send(now) || to_send(then) ||
 	    !n || !diag_apart(then, QP_SQ_PI, QP_HW_SQ_PI) ||
 	    device_explains(j, now, now, "its requests are not executed"))
 		return;
-	eadm_accuse(j, now, "%u posted send %s not seen by the adapter for %s",
+	eadm_accuse(j, now, "the adapter has not seen %u posted send %s for %s",
 		    n, eadm_plural(n, "entry", "entries"),
 		    diag_interval(now, then, age, sizeof(age)));
 	eadm_cite_all(j, DIAG_QP, now, sq_facts);
 }
 
-/* The sender is not at fault; mention it together with the receiver. */
+/* The sender is not at fault: list it with the receiver. */
 static void add_sender(struct judge *j, const struct end *receiver,
 		       const struct end *sender)
 {
@@ -264,13 +272,13 @@ static void look_rq_doorbell(struct judge *j, const struct diag_row *now,
 	uint32_t n = diag_apart(now, QP_RQ_PI, QP_HW_RQ_PI);
 	char age[32];
 
-	/* The adapter may check the receive queue only when a message arrives. */
+	/* The adapter may not look for receives until a message arrives. */
 	if (!has_no_receive(&e) || !rq_is_unheard(now) ||
 	    !rq_is_unheard(then) || !knocks(&sender, &e))
 		return;
 	eadm_accuse(
 		j, now,
-		"%u posted %s not seen by the adapter for %s, while %s QP %" PRIu64
+		"the adapter has not seen %u posted %s for %s, while %s QP %" PRIu64
 		" has a message for it",
 		n, eadm_plural(n, "receive", "receives"),
 		diag_interval(now, then, age, sizeof(age)), sender.now->device,
@@ -374,7 +382,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	    !knocks(&sender, &e))
 		return;
 	n = to_send(sender.now);
-	/* The QP's owner is waiting, which is not its fault. */
+	/* The owner of the QP waits for something else, which is not the QP's fault. */
 	if (cq_explains(j, now, QP_RECV_CQN, "has no receive posted") ||
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
@@ -393,8 +401,8 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 }
 
 /*
- * An end that gave up has retransmitted; an end that has not retransmitted was notified
- * by its peer.
+ * Both ends report the same cause: the end that gave up has retransmitted, and the
+ * other end was notified by its peer.
  */
 static bool gave_up(const struct diag_row *qp)
 {
@@ -452,7 +460,8 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 
 /*
  * The QP's counter may be narrow, so it is only used if the whole device sent no more
- * packets than fit into it; otherwise all packets of the device may be the QP's.
+ * packets than fit into it. Otherwise, assume that the QP sent all packets of the
+ * device.
  */
 static void look_storm(struct judge *j, const struct diag_row *now,
 		       const struct diag_row *then)
@@ -496,8 +505,8 @@ static bool receives_late(const struct end *e)
 }
 
 /*
- * Returns true if the QP almost always has requests to send. A QP that posts one request
- * after the other is idle now and then, but not in two samples of four.
+ * Returns true if the QP almost always has requests to send. A QP that always has only
+ * one outstanding request is idle now and then, but not in two of four samples.
  */
 static bool always_sends(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
@@ -510,7 +519,7 @@ static bool always_sends(struct judge *j, const struct diag_row *now,
 	return idle <= (eadm_judge_between(j) > 1);
 }
 
-/* There are always requests to send, but hardly any packets are sent. */
+/* Reports a QP that always has requests to send, but sends hardly any packets. */
 static void look_slow(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
@@ -522,7 +531,9 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	uint32_t n = to_send(now);
 	char age[32];
 
-	/* Without a packet counter, there may be many packets. */
+	/*
+	 * Without a packet counter, the number of packets is unknown and may be large.
+	 */
 	if (!diag_has(now, QP_HW_TX_PACKETS))
 		return;
 	/* The interval is too short, or the QP is stalled or fast. */
@@ -569,7 +580,7 @@ static void look_drops(struct judge *j, const struct diag_row *now,
 
 /* ---- errors ------------------------------------------------------------------------ */
 
-/* The end at fault, and the reason. */
+/* Explanations that name the end at fault and the reason. */
 static const char *const causes[] = {
 	[EADM_CAUSE_GENERAL] = "The adapter could not execute a request, for example because it could not reach the memory by DMA.",
 	[EADM_CAUSE_RECV_FORMAT] = "The peer posted an invalid receive.",
@@ -587,13 +598,13 @@ static const char *const causes[] = {
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
 	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection, because this end did not respond.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were executed.",
-	[EADM_CAUSE_QP_ERROR] = "The adapter could not execute requests of the QP.",
+	[EADM_CAUSE_QP_ERROR] = "The adapter could not execute the requests of the QP.",
 	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not support the operation.",
 	[EADM_CAUSE_ADDRESS_HANDLE] = "The request names an AH that does not exist.",
 	[EADM_CAUSE_LOCAL_ACCESS] = "The request names a key that does not exist, or memory that the key does not allow.",
-	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter can send.",
+	[EADM_CAUSE_BAD_LENGTH] = "The message is longer than the adapter supports.",
 	[EADM_CAUSE_REMOTE_ACCESS] = "The peer's memory region no longer exists or does not allow the access.",
-	[EADM_CAUSE_REMOTE_ABORTED] = "The peer dropped its state for this end: its process was restarted, or its adapter was reset.",
+	[EADM_CAUSE_REMOTE_ABORTED] = "The peer lost its state for this end: its process was restarted, or its adapter was reset.",
 	[EADM_CAUSE_REMOTE_QP] = "The peer has no such QP, or the QP has a different Q_Key: its process has ended or was restarted.",
 	[EADM_CAUSE_RECEIVER_NOT_READY] = "The peer had no receive posted in time.",
 	[EADM_CAUSE_RECV_LENGTH] = "The receive buffer that the peer posted is too small.",
@@ -720,7 +731,7 @@ static void look_plain_error(struct judge *j, const struct diag_row *now,
 	    diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR ||
 	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR)
 		return;
-	/* If the QP had a peer, this may be the reason. */
+	/* If the QP had a peer, failed requests may be the reason. */
 	if (given_up && diag_u64(now, QP_DEST_QPN))
 		snprintf(text, sizeof(text), "; %" PRIu64 " %s failed after all retries on this port so far",
 			 given_up, eadm_plural(given_up, "request", "requests"));
@@ -755,7 +766,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	eadm_cite(j, DIAG_QP, now, QP_HW_ERROR);
 }
 
-/* Number of posted requests that were not completed to the consumer, or not flushed. */
+/* Returns nonzero if some posted requests were not polled (kernel) or not flushed. */
 static uint16_t undrained(const struct diag_row *qp, bool kernel)
 {
 	if (kernel)
@@ -786,7 +797,7 @@ static void look_flush(struct judge *j, const struct diag_row *now,
 	    stopped_with_cq(j, now) ||
 	    device_explains(j, now, now, "its requests are not flushed"))
 		return;
-	/* The queue is being processed. */
+	/* The adapter or the consumer is still making progress. */
 	if ((kernel && (!diag_same(now, then, QP_SQ_CI) ||
 			!diag_same(now, then, QP_RQ_CI))) ||
 	    (!kernel && (!diag_same(now, then, QP_HW_SQ_CI) ||
@@ -817,8 +828,8 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The adapter stopped a QP because of an error; the first one is shown.",
 		.cause = "A request from this end or from the peer failed.",
-		.next = "eadm dump qp {id} -d {dev} --hw; read the status of the first failed completion in the application's log",
-		.alike = "If the other end of the connection stopped for the same error, it is listed as a consequence. Disconnecting raises no event.",
+		.next = "eadm dump qp {id} -d {dev} --hw; check the application's log for the status of the first failed completion",
+		.alike = "If the other end of the connection stopped because of the same error, it is listed as a consequence. A regular disconnect is not reported, because it raises no event.",
 		.look = look_error,
 	}, {
 		.name = "qp-in-error", .kind = DIAG_QP, .two = true,
@@ -831,7 +842,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 	}, {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
-		.help = "Posted requests are not seen by the adapter.",
+		.help = "The adapter does not see posted requests.",
 		.cause = "The doorbell write was lost, or the process was stopped before the write.",
 		.next = "eadm dump qp {id} -d {dev} --hw",
 		.alike = "An adapter can delay fetching send requests until it has finished earlier ones, and fetching receive requests until a message arrives. Unfetched sends are therefore reported only if the adapter is idle, and unfetched receives only if a message is waiting.",
@@ -850,14 +861,14 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted, but the adapter does not send or complete any.",
 		.cause = "The adapter throttles the QP, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
-		.alike = "A peer that posts receives late or is stopped makes the sender retry. If that peer is on another machine, this is a notice if the sender retries, and a warning if it does not. If packets may be dropped at the port or by a limit, and their counters cannot be read, this is a notice.",
+		.alike = "A peer that posts receives late or is stopped makes the sender retry. If the peer is on another machine, this is a notice if the sender retries, and a warning if it does not. If packets may be dropped at the port or by a limit, and the counters of such drops cannot be read, this is a notice.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_NOTICE, .needs = HW,
 		.help = "No receive is posted while the peer has requests to send.",
 		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
-		.next = "eadm dump qp {id} -d {dev} --hw; check the state of its process: cat /proc/{pid}/stat /proc/{pid}/wchan",
+		.next = "eadm dump qp {id} -d {dev} --hw; check the state of the QP's process: cat /proc/{pid}/stat /proc/{pid}/wchan",
 		.alike = "An application that is stopped, sleeps, or posts late on purpose looks the same, so this is a notice.",
 		.look = look_starved,
 	}, {
@@ -866,7 +877,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "The peer does not respond: everything is retransmitted, or the connection has failed.",
 		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If the port may be dropping packets, and its counters cannot be read, this is a notice.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If packets may be dropped at the port, and its counters cannot be read, this is a notice.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
@@ -888,14 +899,14 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.name = "bad-packets", .kind = DIAG_QP, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = HW,
 		.help = "Received packets of a QP are dropped as bad or invalid.",
-		.cause = "The connection state of the peer differs, or packets are damaged in transit.",
+		.cause = "The two ends disagree about the state of the connection, or packets are damaged in transit.",
 		.next = "eadm stat qp --hw --live -d {dev}",
 		.alike = "Packets that were dropped before the first sample are ignored.",
 		.look = look_drops,
 	}, {
 		.name = "flush-not-drained", .kind = DIAG_QP, .two = true,
 		.stuck = true, .severity = EADM_SEVERITY_WARNING, .needs = HW,
-		.help = "A stopped QP has requests that were not completed as flushed.",
+		.help = "A stopped QP has posted requests that were not flushed.",
 		.cause = "The adapter has not finished flushing the queues.",
 		.next = "eadm dump qp {id} -d {dev} --hw; eadm dump cq -d {dev} --hw",
 		.alike = "A process that has not polled the flushed completions is excluded, because only the adapter's progress counts.",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about the setup of the machine. Each rule also reports passed checks: a device
- * may have a line from every rule. Data that a source lacks is not judged.
+ * Rules about the setup of the machine. They also report passed checks, so each rule
+ * may report a line for a device. Data that a source lacks is not checked.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,12 +13,15 @@
 #include "eadm_nl.h"
 #include "source/query.h"
 
-/* Less locked memory than this makes ordinary applications fail. */
+/* With a lower limit on locked memory, ordinary applications fail. */
 #define MEMLOCK_MIN	(64ULL << 20)
 /* IPv6 requires every path to support at least this MTU. */
 #define MTU_MIN		1280
 
-/* A library on top of verbs through which applications use one of the devices. */
+/*
+ * Returns the library on top of verbs through which applications use one of the
+ * devices.
+ */
 static const char *middleware(struct judge *j)
 {
 	const struct diag_rows *devs = &eadm_judge_now(j)->rows[DIAG_DEV];
@@ -47,7 +50,7 @@ static bool is_hidden(const struct diag_row *dev)
 }
 
 static const char show_it[] =
-	"modprobe eadm, with the {driver}.ko that comes with it (see modinfo {driver})";
+	"load eadm.ko and the {driver}.ko that comes with it (see modinfo {driver})";
 
 /* Report data that the driver should show but does not. */
 bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
@@ -70,7 +73,7 @@ static void look_modules(struct judge *j, const struct diag_row *now,
 	size_t i, at = 0, n = EADM_ARRAY_SIZE(needed);
 
 	(void)then;
-	/* The last two modules are only needed for connections. */
+	/* The last two modules are needed only for connections. */
 	if (!eadm_judge_uses_cm(j))
 		n -= 2;
 	for (i = 0; i < n; i++) {
@@ -107,7 +110,10 @@ static void put_origin(struct judge *j, const struct eadm_family *family,
 		snprintf(buf, size, " (%s)", origin);
 }
 
-/* The companion refuses a driver that was built with a different interface. */
+/*
+ * The companion rejects a driver that was built with a different version of the
+ * interface.
+ */
 static bool is_other_build(struct judge *j, const struct diag_row *dev)
 {
 	const struct diag_row *setup = eadm_judge_setup(j, dev);
@@ -131,7 +137,7 @@ static void accuse_builds(struct judge *j, const struct diag_row *dev)
 	eadm_judge_next(j, "reload eadm.ko, or {driver}.ko if that is the older one (modinfo {driver}), or continue with the data from RDMA netlink");
 }
 
-/* A driver other than eadm's, for an adapter that eadm has a driver for. */
+/* Reports a driver that is not eadm's although eadm has a driver for the adapter. */
 static bool is_foreign(struct judge *j, const struct diag_row *dev)
 {
 	const struct eadm_family *family =
@@ -174,8 +180,8 @@ static bool has_use_for_companion(struct judge *j)
 }
 
 /*
- * Everything else works without the companion; if no driver supports it, nothing is
- * missing.
+ * Everything else works without the companion. If no driver supports the companion,
+ * nothing is missing.
  */
 static void lacks_companion(struct judge *j, const struct diag_row *now)
 {
@@ -213,9 +219,9 @@ static void look_companion(struct judge *j, const struct diag_row *now,
 	if (devs->n && !shows)
 		return;
 	if (*version && strcmp(version, EADM_VERSION) != 0) {
-		eadm_accuse(j, now, "module eadm %s, tool %s", version,
+		eadm_accuse(j, now, "the module eadm has version %s, but the tool has version %s", version,
 			    EADM_VERSION);
-		eadm_judge_next(j, "install the same version of module and tool, or continue: unknown fields are preserved");
+		eadm_judge_next(j, "install the same version of the module and the tool, or continue: unknown fields are preserved");
 	} else {
 		eadm_pass(j, now, "module eadm%s%s is loaded", space, version);
 	}
@@ -339,7 +345,7 @@ static void look_mtu(struct judge *j, const struct diag_row *now,
 	}
 }
 
-/* Addresses of interfaces above this one can be used as well. */
+/* Addresses of interfaces above this interface can be used as well. */
 static bool has_address_above(struct judge *j, const struct diag_row *now,
 			      const struct diag_row *setup)
 {
@@ -357,8 +363,8 @@ static bool has_address_above(struct judge *j, const struct diag_row *now,
 	else if (*bond && diag_has(setup, SETUP_GID) &&
 		 !*diag_text(setup, SETUP_GID_NETDEV))
 		/*
-		 * Kernels that do not know the interface of this GID find the GID by the
-		 * bond's address.
+		 * If the kernel does not report the interface of this GID, the GID was
+		 * found by the bond's address.
 		 */
 		return true;
 	else if (*vlan)
@@ -412,14 +418,17 @@ static void look_vectors(struct judge *j, const struct diag_row *now,
 	uint64_t most = family ? eadm_family_vectors(family) : 0;
 	uint64_t cpus = diag_u64(machine(j), MACHINE_CPUS);
 	uint64_t wanted = most && most < cpus ? most : cpus, have;
-	/* Every known adapter has at least one vector for its events. */
+	/*
+	 * Every known adapter has at least one interrupt vector, for asynchronous
+	 * events.
+	 */
 	uint64_t common = family ? family->common_vectors : 1;
 	char beside[40] = "";
 	const char *vectors;
 
 	(void)then;
 	if (!diag_u64(now, DEV_VECTORS)) {
-		eadm_judge_hidden(j, now, "number of the device's interrupt vectors");
+		eadm_judge_hidden(j, now, "the number of the device's interrupt vectors");
 		return;
 	}
 	have = diag_u64(now, DEV_VECTORS);
@@ -494,7 +503,7 @@ static void look_affinity(struct judge *j, const struct diag_row *now,
 		first = first ? first : cpus;
 	}
 	if (!all)
-		eadm_judge_hidden(j, now, "CPUs of the device's interrupts");
+		eadm_judge_hidden(j, now, "the list of CPUs of the device's interrupts");
 	if (known < 2)
 		return;
 	if (spread)
@@ -527,7 +536,10 @@ static void look_iommu(struct judge *j, const struct diag_row *now,
 
 /* ---- what libraries above verbs need -------------------------------------------- */
 
-/* On fork, buffers in huge pages are copied, which requires more huge pages. */
+/*
+ * When a process forks, its buffers in huge pages are copied, which requires more huge
+ * pages.
+ */
 static void look_huge_pages(struct judge *j, const struct diag_row *now,
 			    const struct diag_row *then)
 {
@@ -564,7 +576,10 @@ static void look_fork(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "the kernel does not copy registered memory for a process that forks: its data may be damaged");
 }
 
-/* Applications that find no device through it silently use a different transport. */
+/*
+ * Applications that find no device through this library silently use a different
+ * transport.
+ */
 static void look_in_use(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
@@ -649,16 +664,16 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.name = "lockdown", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel is locked down, so the adapter's own state cannot be read.",
-		.cause = "Secure boot, or a kernel parameter, enabled lockdown.",
+		.cause = "Secure Boot or a kernel parameter enabled lockdown.",
 		.next = "boot without lockdown to read the adapter's own state",
-		.alike = "A machine may be locked down on purpose; only diagnosis is limited.",
+		.alike = "A machine may be locked down on purpose, which limits only diagnosis.",
 		.look = look_lockdown,
 	}, {
 		.name = "driver", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The driver of the device does not support the companion module.",
 		.cause = "A different driver of the same name is loaded.",
-		.next = "modprobe eadm, with the {driver}.ko that comes with it (see modinfo {driver})",
+		.next = "load eadm.ko and the {driver}.ko that comes with it (see modinfo {driver})",
 		.alike = "Drivers without companion support are skipped.",
 		.look = look_driver,
 	}, {
@@ -683,7 +698,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "This is a notice in a container that sees the GIDs of its host's interfaces, if the interfaces are down, for a standby member of a bond, and if the only usable GID has link scope. A port that is down is reported only by the rule link-down. Addresses and versions of GIDs are checked only with RoCE, because adapters of other protocols have one GID or equivalent ones.",
+		.alike = "This is a notice in a container that sees the GIDs of its host's interfaces, if the interfaces are down, if the interface is a standby member of a bond, and if the only usable GID is link-local. A port that is down is reported only by the rule link-down. Addresses and versions of GIDs are checked only with RoCE, because adapters of other protocols have one GID or equivalent ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
@@ -691,7 +706,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The network interface has no IP address in the caller's network namespace.",
 		.cause = "The interface was not configured, or is used in another network namespace.",
 		.next = "ip address add ADDRESS dev {netdev}",
-		.alike = "A machine that uses only IPv6 is excluded, because one address of either family is sufficient. Addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it are sufficient, too, because connections from these addresses use the device.",
+		.alike = "A machine that uses only IPv6 is excluded, because one address of either family is sufficient. Addresses of VLANs above the interface and, with RoCE, of a bond or any other interface above it are also sufficient, because connections from these addresses use the device.",
 		.look = look_address,
 	}, {
 		.name = "vectors", .kind = DIAG_DEV, .groups = SETUP,
@@ -699,7 +714,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "There are fewer completion vectors than CPUs.",
 		.cause = "The adapter was assigned few interrupt vectors.",
 		.next = "use an instance type with more interrupt vectors",
-		.alike = "If all adapters of a family have few vectors, the device is compared with their maximum.",
+		.alike = "If all adapters of a family have few vectors, the limit of the family is used instead of the number of CPUs.",
 		.look = look_vectors,
 	}, {
 		.name = "affinity", .kind = DIAG_DEV, .groups = SETUP,
@@ -714,7 +729,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "An IOMMU translates the device's DMA.",
 		.cause = "The kernel was booted with the IOMMU enabled.",
-		.next = "boot with iommu=pt",
+		.next = "boot the kernel with iommu=pt",
 		.alike = "The IOMMU may be enabled on purpose, for protection; only performance is affected.",
 		.look = look_iommu,
 	}, {
@@ -730,7 +745,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "The kernel does not copy registered memory for processes that fork.",
 		.cause = "The kernel is older than Linux 5.12.",
-		.next = "RDMAV_FORK_SAFE=1, and RDMAV_HUGEPAGES_SAFE=1 if huge pages are registered, in the environment of applications",
+		.next = "set RDMAV_FORK_SAFE=1 in the environment of applications, and RDMAV_HUGEPAGES_SAFE=1 if they register huge pages",
 		.alike = "Applications that do not fork are not affected, so this is a notice.",
 		.look = look_fork,
 	}, {
@@ -746,7 +761,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Reports the methods to register GPU memory; never a fault.",
 		.cause = "The available methods depend on the loaded modules.",
-		.next = "load the module for peer memory that comes with the GPU's driver (modprobe)",
+		.next = "use modprobe to load the module for peer memory that comes with the GPU's driver",
 		.alike = "Applications that register by dma-buf need no module, so this is never a fault.",
 		.look = look_gpu,
 	},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about adapters emulated by programs. On one side is a guest, whose driver and
- * applications may be at fault; on the other side is a backend, which may fail.
+ * Rules about adapters emulated by programs. Such an adapter connects a guest, whose
+ * driver and applications may be at fault, with a backend, which may fail.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -133,7 +133,7 @@ static void look_notifications(struct judge *j, const struct diag_row *now,
 
 	if (!n || !diag_u64(then, EQ_WAITING))
 		return;
-	eadm_accuse(j, now, "the notification ring is full, and the notifications of %" PRIu64 " %s wait for free space",
+	eadm_accuse(j, now, "the notification ring is full, and notifications of %" PRIu64 " %s wait for free space",
 		    n, eadm_plural(n, "CQ", "CQs"));
 	eadm_cite_all(j, DIAG_EQ, now, eq_facts);
 }
@@ -167,7 +167,7 @@ static uint64_t unread(const struct diag_row *cq)
 	return diag_apart(cq, CQ_HW_PI, CQ_CI);
 }
 
-/* A few waiting completions are not a fault, however small the CQ is. */
+/* A few pending completions are not a fault, however small the CQ is. */
 static bool is_left_alone(const struct diag_row *cq)
 {
 	uint64_t depth = diag_u64(cq, CQ_DEPTH), n = unread(cq);
@@ -192,7 +192,7 @@ static void look_unpolled(struct judge *j, const struct diag_row *now,
 	eadm_cite_all(j, DIAG_CQ, now, cq_facts);
 }
 
-/* After an error of the CQ, further completions are not written. */
+/* After a CQ error, no further completions are written. */
 static uint64_t missing(const struct diag_row *cq)
 {
 	if (!diag_has(cq, CQ_MADE) || !diag_has(cq, CQ_HW_PI) ||
@@ -307,14 +307,14 @@ const struct eadm_rule eadm_rules_side[] = {
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The backend of a virtual adapter is gone.",
 		.cause = "The RDMA device of the host was removed or has failed.",
-		.next = "eadm list; dmesg; restart the program that provides the adapter once its device works again",
+		.next = "eadm list; dmesg; once the host's device works again, restart the program that provides the adapter",
 		.alike = "A backend whose port is down is reported by another rule.",
 		.look = look_backend,
 	}, {
 		.name = "guest-lost", .kind = DIAG_DEV, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_WARNING,
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
-		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed without notice.",
+		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed without notifying the guest.",
 		.next = "eadm info {dev}; check the logs of the virtual machine monitor and of the program that provides the adapter",
 		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, this is a notice.",
 		.look = look_lost_guest,
@@ -337,10 +337,10 @@ const struct eadm_rule eadm_rules_side[] = {
 	}, {
 		.name = "response-not-read", .kind = DIAG_EQ, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
-		.help = "The interrupt for a command response was not delivered to the guest.",
+		.help = "An interrupt for a command response was not delivered to the guest.",
 		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it; the guest's driver waits until it times out.",
 		.next = "eadm trace -d {dev}; eadm dump eq -d {dev}",
-		.alike = "A driver that masks its interrupts is excluded, because they are delivered when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, because pending interrupts are delivered once it unmasks them.",
 		.look = look_response,
 	}, {
 		.name = "interrupt-undelivered", .kind = DIAG_EQ, .needs = STATE,
@@ -348,13 +348,13 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "Interrupts for events or notifications were not delivered to a guest.",
 		.cause = "The virtual machine monitor has not enabled the interrupt, or has lost it.",
 		.next = "eadm dump eq -d {dev}; eadm dump cq -d {dev} --hw",
-		.alike = "A driver that masks its interrupts is excluded, because they are delivered when it unmasks them.",
+		.alike = "A driver that masks its interrupts is excluded, because pending interrupts are delivered once it unmasks them.",
 		.look = look_undelivered,
 	}, {
 		.name = "notifications-full", .kind = DIAG_EQ, .two = true, .needs = STATE,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "A guest leaves no free space for CQ notifications.",
-		.cause = "The guest's driver does not consume the notifications: its CPU is busy or stopped, or its interrupt is lost.",
+		.cause = "The guest's driver does not consume the notifications: the CPU is busy or stopped, or the interrupt was lost.",
 		.next = "eadm dump eq -d {dev}; eadm dump eqe 2 -d {dev}",
 		.alike = "A ring that is full for a short time is excluded, because it must be full in both samples.",
 		.look = look_notifications,
@@ -373,13 +373,13 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "At least half of a guest's CQ holds completions that it does not poll.",
 		.cause = "The application in the guest is stopped, blocked or too slow; once the CQ is full, it fails together with its QPs.",
 		.next = "eadm dump cq {id} -d {dev} --hw; in the guest: eadm diagnose",
-		.alike = "An application that leaves a few completions until later is excluded: less than half of the CQ does not count, nor does a CQ that is polled between the samples.",
+		.alike = "An application that polls a few completions later is excluded: a CQ that is less than half full does not count, nor does one that is polled between the samples.",
 		.look = look_unpolled,
 	}, {
 		.name = "completion-missing", .kind = DIAG_CQ,
 		.program = true, .severity = EADM_SEVERITY_CRITICAL, .needs = STATE | HW,
 		.help = "Completions are missing from the guest's CQ.",
-		.cause = "The adapter did not write a completion; the application that waits for it waits forever.",
+		.cause = "The adapter did not write a completion, so the application waits forever.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev} --around pi --hw",
 		.alike = "Requests that did not request a completion do not count. A CQ that was full is reported by another rule.",
 		.look = look_missing,
@@ -387,7 +387,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.name = "backend-qp-error", .kind = DIAG_QP, .two = true,
 		.program = true, .severity = EADM_SEVERITY_WARNING, .needs = STATE,
 		.help = "A QP has failed in the backend, but the guest considers it connected.",
-		.cause = "The guest received no event or completion for the failure, or its application does not react.",
+		.cause = "The guest received no event or completion for the failure, or its application ignored it.",
 		.next = "eadm dump qp {id} -d {dev}; eadm dump cqe -d {dev} --hw",
 		.alike = "A QP that failed with an error that the guest received is reported by another rule. A QP that has only just failed is excluded, because both samples must show the failure.",
 		.look = look_apart,

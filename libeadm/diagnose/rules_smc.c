@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules about SMC sockets whose connections should use RDMA but use TCP. */
+/* Rules about SMC sockets whose connections use TCP instead of RDMA. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "model/fields.h"
 #include "rules.h"
 
-/* NULL for a reason known only to a newer kernel. */
+/* Returns NULL for a reason that only a newer kernel defines. */
 static const struct eadm_spec_entry *find_reason(uint64_t code)
 {
 	const struct eadm_spec_enum *names = eadm_object_find_field(
@@ -21,13 +21,13 @@ static const struct eadm_spec_entry *find_reason(uint64_t code)
 	return NULL;
 }
 
-/* Checks to recommend, for reasons that an administrator can change. */
+/* Recommends checks for reasons that an administrator can remove. */
 static void advise(struct judge *j, uint64_t code)
 {
 	switch (code) {
 	case EADM_SMC_REASON_NO_DEVICE:
 	case EADM_SMC_REASON_NO_RDMA_DEVICE:
-		eadm_judge_next(j, "ip route get PEER: the RDMA device must belong to the interface that it prints, or have the same PNET ID (smc_pnet -s); smcr device; eadm list");
+		eadm_judge_next(j, "run ip route get PEER: the RDMA device must belong to the interface that this command prints, or have the same PNET ID (smc_pnet -s); smcr device; eadm list");
 		return;
 	case EADM_SMC_REASON_SUBNET_MISMATCH:
 	case EADM_SMC_REASON_PEER_NO_USER_EID:
@@ -39,11 +39,11 @@ static void advise(struct judge *j, uint64_t code)
 		eadm_judge_next(j, "run eadm test between the two hosts, because a firewall may drop RDMA packets; on the peer: eadm diagnose");
 		return;
 	case EADM_SMC_REASON_PEER_DECLINED:
-		eadm_judge_next(j, "on the peer, which reports its own reason: eadm dump smc-fallback");
+		eadm_judge_next(j, "run eadm dump smc-fallback on the peer, which reports its own reason");
 		return;
 	case EADM_SMC_REASON_OUT_OF_MEMORY:
 	case EADM_SMC_REASON_REGISTRATION_FAILED:
-		eadm_judge_next(j, "eadm info: limits of the device; dmesg; sysctl net.smc");
+		eadm_judge_next(j, "check the limits of the device with eadm info; dmesg; sysctl net.smc");
 		return;
 	}
 }
@@ -70,7 +70,7 @@ static void look_fallback(struct judge *j, const struct diag_row *now,
 	if (recent)
 		snprintf(when, sizeof(when), ", %" PRIu64 " of them within %s",
 			 recent, diag_interval(now, then, age, sizeof(age)));
-	eadm_accuse(j, now, "%" PRIu64 " %s of SMC sockets fell back to TCP for the reason %s (0x%08" PRIx64 "): %" PRIu64 " made here, %" PRIu64 " accepted%s",
+	eadm_accuse(j, now, "%" PRIu64 " %s of SMC sockets fell back to TCP for the reason %s (0x%08" PRIx64 "): %" PRIu64 " initiated, %" PRIu64 " accepted%s",
 		    clients + servers,
 		    eadm_plural(clients + servers, "connection", "connections"),
 		    reason ? reason->name : "unknown", code, clients, servers,
@@ -89,8 +89,8 @@ const struct eadm_rule eadm_rules_smc[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "Connections of SMC sockets, which should use RDMA, fell back to TCP.",
 		.cause = "The reason is unknown to this version of eadm.",
-		.next = "eadm dump smc; smcss -a; look up the reason in net/smc/smc_clc.h in the source of this kernel",
-		.alike = "A peer that does not support SMC is not a fault; its connections, which also use TCP, are only counted in a note. Connections that use RDMA or shared memory do not count. The kernel has counted since SMC was loaded, so the connections may already be closed.",
+		.next = "eadm dump smc; smcss -a; look up the reason in net/smc/smc_clc.h in the kernel's source",
+		.alike = "A peer that does not support SMC is not a fault; its connections, which also use TCP, are only counted in a note. Connections that use RDMA or shared memory do not count. The kernel's counts start when SMC is loaded, so the connections may already be closed.",
 		.look = look_fallback,
 	},
 	{ 0 }

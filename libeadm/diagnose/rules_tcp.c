@@ -6,11 +6,12 @@
 #include "eadm_nl.h"
 #include "rules.h"
 
-/* Control connections transfer fewer bytes per second than this. */
+/* Connections for control transfer fewer bytes per second than this. */
 #define BUSY		(1ULL << 20)
 
 /*
- * Returns true if this machine has an adapter; rows of programs describe other machines.
+ * Returns true if this machine has an adapter; rows of userspace adapters describe
+ * other machines.
  */
 static bool has_adapter(struct judge *j)
 {
@@ -58,9 +59,9 @@ const struct eadm_rule eadm_rules_tcp[] = {
 	{
 		.name = "on-tcp", .kind = DIAG_USER, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "A process that has libibverbs loaded has no QP, and transfers its data over TCP.",
+		.help = "A process that has libibverbs loaded but no QP transfers its data over TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
-		.next = "eadm check; the same command as the user of the job; NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment shows the transport; eadm top",
+		.next = "eadm check; run it again as the user of the job; to make the job print its transport, set NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment; eadm top",
 		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so this is a notice. Processes in other network namespaces are skipped.",
 		.look = look_tcp,
 	},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules about user space: libibverbs, its providers, and the files through which
- * processes use devices. The files that the caller sees are checked.
+ * Rules about libibverbs, its providers, and the files through which processes use
+ * devices. They check the files that the caller sees.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "family/family.h"
 #include "rules_setup.h"
 
-/* The length of an element of a list. */
+/* Returns the length of the first element of a list. */
 static size_t item(const char *at, const char *separator)
 {
 	const char *end = strstr(at, separator);
@@ -61,9 +61,9 @@ static const char other_device[] =
 static const char other_cause[] =
 	"Devices were removed and added since the file was created, as when drivers are reloaded while containers run.";
 static const char other_next[] =
-	"restart the container; udevadm trigger on a host";
+	"restart the container, or run udevadm trigger on a host";
 
-/* The module creates the file, but not in containers. */
+/* Loading the module creates the file on a host, but not in containers. */
 static void lacks_cm_file(struct judge *j)
 {
 	if (!diag_u64(eadm_judge_module(j, "rdma_ucm"), MOD_LOADED)) {
@@ -71,7 +71,7 @@ static void lacks_cm_file(struct judge *j)
 		return;
 	}
 	eadm_judge_cause(j, "The module rdma_ucm is loaded, but the container was started without the file, or udev did not create it.");
-	eadm_judge_next(j, "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host");
+	eadm_judge_next(j, "start the container with --device=/dev/infiniband/rdma_cm, or run udevadm trigger on a host");
 }
 
 static void look_rdma_cm(struct judge *j, const struct diag_row *now,
@@ -99,7 +99,7 @@ static void look_rdma_cm(struct judge *j, const struct diag_row *now,
 			    strerror(error), error == EPERM ?
 			    " (refused by the device cgroup)" : "");
 		if (error == EPERM)
-			eadm_judge_next(j, "--device for containers, DeviceAllow= for services");
+			eadm_judge_next(j, "start containers with --device, or set DeviceAllow= in services");
 	}
 	eadm_cite(j, DIAG_VERBS, now, VERBS_CM_ERROR);
 }
@@ -128,8 +128,8 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 /* ---- providers ----------------------------------------------------------------- */
 
 /*
- * Only devices whose file exists are listed: a different rule covers devices without a
- * file. Adapters emulated by programs have no setup.
+ * libibverbs lists only devices whose file exists; a different rule covers the other
+ * devices. Adapters emulated by programs have no setup.
  */
 static bool has_file(struct judge *j, const struct diag_row *dev)
 {
@@ -166,7 +166,10 @@ static void lacks_provider(struct judge *j, const struct diag_row *dev,
 	eadm_cite(j, DIAG_VERBS, verbs, VERBS_DEVICES);
 }
 
-/* Without a list, as in a capture of a different version, use the files instead. */
+/*
+ * If the list of devices is missing, as in a capture of a different version, use the
+ * provider files instead.
+ */
 static void judge_files(struct judge *j, const struct diag_row *dev,
 			const struct diag_row *verbs, const char *provider)
 {
@@ -182,7 +185,7 @@ static void judge_files(struct judge *j, const struct diag_row *dev,
 			    provider);
 }
 
-/* Verbs finds a device's provider by the name of its driver. */
+/* libibverbs finds a device's provider by the name of its driver. */
 static void look_provider(struct judge *j, const struct diag_row *now,
 			  const struct diag_row *then)
 {
@@ -212,11 +215,11 @@ static void look_provider(struct judge *j, const struct diag_row *now,
 
 /* ---- files of devices ------------------------------------------------------------ */
 
-/* Other devices that the caller can open. */
+/* The other devices that the caller can open. */
 struct others {
 	unsigned int open;
 	unsigned int hidden;	/* devices that librdmacm does not list */
-	bool related;		/* one belongs to the same family */
+	bool related;		/* one of the open devices belongs to the same family */
 };
 
 static void find_others(struct judge *j, const struct diag_row *dev,
@@ -243,7 +246,7 @@ static void find_others(struct judge *j, const struct diag_row *dev,
 	}
 }
 
-/* Consequence for libraries that open all devices; "" if unknown. */
+/* Writes the consequence for libraries that open all devices; "" if unknown. */
 static void put_consequence(struct judge *j, const struct diag_row *dev,
 			    const struct others *others, char *buf, size_t size)
 {
@@ -260,7 +263,7 @@ static void put_consequence(struct judge *j, const struct diag_row *dev,
 			 library, eadm_family_name(family));
 }
 
-/* Libraries skip a device without a file, and use the other devices. */
+/* Libraries skip a device without a file and use the other devices. */
 static void lacks_file(struct judge *j, const struct diag_row *dev,
 		       const char *node, const struct others *others)
 {
@@ -299,7 +302,7 @@ static void cannot_open(struct judge *j, const struct diag_row *dev,
 	if (error == EPERM) {
 		eadm_judge_cause(j, "The container or service was started without this device.");
 		snprintf(next, sizeof(next),
-			 "--device for containers, DeviceAllow= for services%s",
+			 "start containers with --device, or set DeviceAllow= in services%s",
 			 others.open ? "; or leave the file out of the container" :
 				       "");
 		eadm_judge_next(j, next);
@@ -307,7 +310,7 @@ static void cannot_open(struct judge *j, const struct diag_row *dev,
 			eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 	} else if (error == ENXIO || error == ENODEV) {
 		eadm_judge_cause(j, "The file belongs to a device that no longer exists.");
-		eadm_judge_next(j, "udevadm trigger on a host; restart the container");
+		eadm_judge_next(j, "restart the container, or run udevadm trigger on a host");
 	}
 }
 
@@ -322,7 +325,7 @@ static void look_uverbs(struct judge *j, const struct diag_row *now,
 	if (!eadm_judge_knows(j, setup, SETUP_UVERBS))
 		return;
 	if (!*node) {
-		eadm_accuse(j, now, "no verbs device: processes cannot use it");
+		eadm_accuse(j, now, "it has no verbs device, so processes cannot use it");
 		eadm_judge_next(j, "modprobe ib_uverbs");
 	} else if (!eadm_judge_knows(j, setup, SETUP_UVERBS_ERROR)) {
 		return;
@@ -361,7 +364,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "libibverbs does not list the device.",
 		.cause = "rdma-core is too old, or its providers are not installed.",
 		.next = "install a version of ibverbs-providers (rdma-core) that contains this provider",
-		.alike = "Providers for adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded: only devices that libibverbs does not list for the caller are reported.",
+		.alike = "Only devices that libibverbs does not list for the caller are reported. Providers for adapters that this machine does not have, providers that the environment names, and devices without a file in /dev are excluded.",
 		.look = look_provider,
 	}, {
 		.name = "uverbs", .kind = DIAG_DEV, .groups = SETUP,

@@ -24,8 +24,8 @@
 #define LONG_NS 10000000ULL
 
 /*
- * Limits from libibverbs require opening the device, which blocks if the device hangs:
- * read them only for a check of the setup, and only once.
+ * Reading limits from libibverbs requires opening the device, which blocks if the
+ * device hangs: read them only when the setup is checked, and only once.
  */
 static int read_devices(struct reader *r, unsigned int groups)
 {
@@ -43,7 +43,7 @@ static int read_kind(struct reader *r, enum diag_kind kind, bool hw)
 		.size = sizeof(opts), .device = r->device, .hw = hw,
 	};
 
-	/* Fields that no rule examines would require reading more files. */
+	/* Skip fields that no rule examines: they would require reading more files. */
 	if (kind == DIAG_MODULE)
 		opts.fields = eadm_diag_fields(kind)->field;
 	return eadm_diag_read_dump(r, kind, &opts);
@@ -157,7 +157,10 @@ static void lacks_hw(struct reader *r, int error)
 	eadm_diag_lacks(r, DIAG_RINGS, lack, why);
 }
 
-/* Each device has event queues: check the adapter's responses for them. */
+/*
+ * Each device has event queues: query their contexts to check that the adapter
+ * responds.
+ */
 static void look_at_answers(struct reader *r, size_t first)
 {
 	const struct diag_rows *eqs = &r->snapshot->rows[DIAG_EQ];
@@ -205,8 +208,8 @@ static bool answers(const struct diag_row *cmdq)
 }
 
 /*
- * Read the command queue again after a slow operation, which may have hung it. If there
- * is one, it is requested by number, which is faster than a dump.
+ * Read the command queue again after a slow operation, which may have made it hang. If
+ * the device has one, request it by number, which is faster than a dump.
  */
 static int read_cmdq(struct reader *r, size_t before, bool *answering)
 {
@@ -227,7 +230,8 @@ static int read_cmdq(struct reader *r, size_t before, bool *answering)
 }
 
 /*
- * Read only selected commands: the flight recorder has thousands that rules do not need.
+ * Read only selected commands: the flight recorder contains thousands that rules do not
+ * need.
  */
 static int read_commands(struct reader *r)
 {
@@ -255,8 +259,8 @@ static int read_commands(struct reader *r)
 static int read_device(struct reader *r, const struct diag_row *dev, bool hw)
 {
 	/*
-	 * always: requires no privilege, as with counters, so the adapter is queried
-	 * even without @hw.
+	 * Always query the adapter, even without @hw: like counters, this requires no
+	 * privilege.
 	 */
 	static const struct {
 		enum diag_kind kind;
@@ -347,8 +351,8 @@ static int read_cgroups(struct reader *r)
 }
 
 /*
- * Without devices, processes may still hold removed devices: rules about the setup show
- * the reason. A capture of an earlier version has no such rows.
+ * Even if there are no devices, processes may still hold removed devices, which rules
+ * about the setup report. A capture of an earlier version has no such rows.
  */
 static int read_users(struct reader *r, unsigned int groups)
 {
@@ -401,14 +405,14 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	r->device = opts->device;
 	r->brief = opts->more && !eadm_source_records(ctx);
 	/*
-	 * The probe is read before the devices: its records determine whether the
-	 * devices' limits matter.
+	 * Read the probe's records before the devices, because they determine whether
+	 * the limits of the devices are needed.
 	 */
 	ret = opts->groups & EADM_GROUP_STATE ? eadm_diag_read_probe(r, opts->device) :
 					       0;
 	if (!ret)
 		ret = read_devices(r, opts->groups);
-	/* A rule reports that there is no device. */
+	/* It is not an error that there is no device: a rule reports this. */
 	if (opts->groups & EADM_GROUP_SETUP && !opts->device &&
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
@@ -476,7 +480,7 @@ const struct diag_row *eadm_diag_find_next(const struct diag_snapshot *snapshot,
 	return order ? NULL : &rows->row[*at];
 }
 
-/* Index of the first row of this device, or of a later device. */
+/* Returns the index of the first row of this device or of a later device. */
 static size_t first_of(const struct diag_rows *rows, uint64_t dev)
 {
 	size_t low = 0, high = rows->n, mid;

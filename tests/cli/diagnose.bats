@@ -367,7 +367,7 @@ ok adapter 0:6 (erdma) is bound to pci-stub" ]
 	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "w", "route-netdev": "eth0"')" = \
 		"warn w=10.0.0.2/24 is in the subnet of eth0, whose address is also announced by w (arp_ignore 0)" ]
 	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "", "route-netdev": "w", "rp-filter": 2')" = \
-		"ok w=10.0.0.2/24 is in the subnet of eth0, and does not answer ARP requests for it" ]
+		"ok w=10.0.0.2/24 is in the subnet of eth0, but does not answer ARP requests for that interface" ]
 	[ "$(one '"subnet": "w=10.0.0.2/24", "arp-answers": "w", "route-netdev": "w", "rp-filter": 1' | cut -d' ' -f1-3)" = \
 		"warn eth0 drops
 warn w=10.0.0.2/24 is" ]
@@ -379,7 +379,7 @@ warn w=10.0.0.2/24 is" ]
 
 @test "check, of the active MTU" {
 	[ "$(of_check "$SYNTH/stock.pcapng" active-mtu)" = \
-		"note port 1: active MTU 1024 of 4096, because ens1 has an MTU of 1500, not 4200" ]
+		"note port 1: the active MTU is 1024 instead of 4096, because ens1 has an MTU of 1500, not 4200" ]
 	eadm --from "$SYNTH/stock.pcapng" info rocep1 --json | jq -e '.rows[0] | .active_mtu == 1024 and .max_mtu == 4096'
 	[ -z "$(of_check "$TWO" active-mtu)" ]
 }
@@ -455,7 +455,7 @@ of_uverbs() {
 	cap.write(sys.argv[3])
 	EOF
 	[ "$(of_check "$here.active" netdev)" = "note none of its network interfaces is in this network namespace" ]
-	[ "$(of_check "$here.down" netdev)" = "fail no network interface belongs to it" ]
+	[ "$(of_check "$here.down" netdev)" = "fail it has no network interface" ]
 	[[ $(of_check "$here" gid) == "ok GID 0 is fe80:"*" (interface in another network namespace)" ]]
 	run --separate-stderr eadm --from "$here" check
 	[ "$status" = 0 ]

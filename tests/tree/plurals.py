@@ -20,7 +20,7 @@ NEVER_ONE = {
     'days"': "two of them are the least that is shown in days",
     "are required": "a server has several",
     "asynchronous": "an adjective",
-    "interrupts of vector": "ten",
+    "interrupts within %s, but the queue": "ten",
     "events within %s, but no": "ten",
     "retransmissions to": "ten",
     "completions in a queue of": "more than the queue has",

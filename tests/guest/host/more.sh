@@ -57,7 +57,7 @@ rm "$work/pod/rdma_cm"
 no_cm_file() {
 	ends 0 pod eadm check --json &&
 		has_row rdma-cm "note /dev/infiniband/rdma_cm does not exist, so rdma_cm cannot be used" &&
-		same "--device=/dev/infiniband/rdma_cm for containers; udevadm trigger on a host" \
+		same "start the container with --device=/dev/infiniband/rdma_cm, or run udevadm trigger on a host" \
 			"$(jq -r '.rows[] | select(.check == "rdma-cm").remedy' "$work/said")" &&
 		ends 5 pod eadm test server && said 'rdma_cm: No such file or directory \(make this file available to the container'
 }

@@ -19,7 +19,7 @@ result() {
 
 chmod 666 /dev/infiniband/uverbs*
 check "mtu: the usual one of Ethernet" checked 0 note active-mtu \
-	"port 1: active MTU 1024 of 4096, because v0 has an MTU of 1500, not 4200"
+	"port 1: the active MTU is 1024 instead of 4096, because v0 has an MTU of 1500, not 4200"
 shows_mtu() {
 	same "1024 4096" "$(eadm info "$dev" --json | jq -r '.rows[0] | "\(.active_mtu) \(.max_mtu)"')" &&
 		ibv_devinfo -d "$dev" | tee "$work/devinfo" && grep -q "active_mtu:.*1024" "$work/devinfo"
@@ -28,7 +28,7 @@ check "mtu: info shows both, as ibv_devinfo does" shows_mtu
 enough() {
 	[[ $(jq -r '.rows[] | select(.check == "active-mtu").remedy' "$work/said") == "ip link set v0 mtu 4200"* ]] &&
 		ip link set v1 mtu 4200 && ip link set v0 mtu 4200 &&
-		checked 0 ok active-mtu "port 1: active MTU 4096, the largest supported"
+		checked 0 ok active-mtu "port 1: the active MTU is 4096, the largest supported"
 }
 check "mtu: what the remedy names is enough" enough
 check "mtu: and nothing is to be noted" ends 0 eadm check --strict
@@ -87,20 +87,20 @@ answers() { # NUMBER: so many MAC addresses answer for the second interface
 check "subnet: what is said there is true" answers 2
 remedied() {
 	conf all arp_ignore=1 arp_announce=2
-	checked 0 ok subnet "w0=10.9.0.2/24 is in the subnet of v0, and does not answer ARP requests for it" &&
+	checked 0 ok subnet "w0=10.9.0.2/24 is in the subnet of v0, but does not answer ARP requests for that interface" &&
 		answers 1
 }
 check "subnet: each answers for itself" remedied
 more_strictly() {
 	conf all arp_ignore=0 && conf v0 arp_ignore=2 && conf w0 arp_ignore=2 &&
-		checked 0 ok subnet "w0=10.9.0.2/24 is in the subnet of v0, and does not answer ARP requests for it"
+		checked 0 ok subnet "w0=10.9.0.2/24 is in the subnet of v0, but does not answer ARP requests for that interface"
 }
 check "subnet: by settings of the interfaces" more_strictly
 
 conf all rp_filter=1
 filtered() {
 	ends 7 "${as_user[@]}" eadm check -d rxe1 --json &&
-		has_row subnet "warn w0 drops packets of its subnet (rp_filter 1) because replies would leave through v0; in the same subnet: v0=10.9.0.1/24" &&
+		has_row subnet "warn w0 drops packets of its subnet (rp_filter 1) because replies would leave through v0; other interfaces in its subnet: v0=10.9.0.1/24" &&
 		ends 0 eadm check -d "$dev" --json
 }
 check "subnet: a strict filter, where the route leads elsewhere" filtered
@@ -117,7 +117,7 @@ routed() {
 	conf w0 rp_filter=1
 	ip route add 10.9.0.0/24 dev w0 src 10.9.0.2 table 9 && ip rule add from 10.9.0.2 table 9 || return
 	ends 0 eadm check -d rxe1 --json &&
-		has_row subnet "ok v0=10.9.0.1/24 is in the subnet of w0, and does not answer ARP requests for it" && reaches
+		has_row subnet "ok v0=10.9.0.1/24 is in the subnet of w0, but does not answer ARP requests for that interface" && reaches
 }
 check "subnet: so does a route by source address" routed
 ip rule del from 10.9.0.2 table 9

@@ -44,8 +44,8 @@ fell_back() {
 0x3030000 no-device 1 0
 0x5000000 peer-declined 0 1" && ends 0 eadm diagnose --json || return
 	jq -r '.rows[] | "\(.severity) \(.rule) \(.object) \(.finding)"' "$work/said" | sort >"$work/found"
-	same "notice smc-fallback smc-fallback 1 connection of SMC sockets fell back to TCP for the reason no-device (0x03030000): 1 made here, 0 accepted
-notice smc-fallback smc-fallback 1 connection of SMC sockets fell back to TCP for the reason peer-declined (0x05000000): 0 made here, 1 accepted" \
+	same "notice smc-fallback smc-fallback 1 connection of SMC sockets fell back to TCP for the reason no-device (0x03030000): 1 initiated, 0 accepted
+notice smc-fallback smc-fallback 1 connection of SMC sockets fell back to TCP for the reason peer-declined (0x05000000): 0 initiated, 1 accepted" \
 		"$(<"$work/found")" &&
 		jq -e '.rows[] | select(.finding | test("no-device")) | .next | test("ip route get PEER")' "$work/said"
 }
