@@ -187,8 +187,9 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 /* ---- names --------------------------------------------------------------------- */
 
 /*
- * Programs whose names are words that occur in every bundle. As the owner of an object,
- * such a name is replaced; in text, it does not identify a process.
+ * Programs whose names are words that occur in every bundle. Such a name is replaced
+ * where it is the owner of an object, but not in text, where it does not identify a
+ * process.
  */
 static bool is_everywhere(const char *name)
 {
@@ -593,9 +594,10 @@ static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 }
 
 /*
- * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
- * "0x525400fffeeda000", "cb00714d", with or without "0x": only addresses seen before;
- * 32 digits: only a GID or another machine identifier is that long.
+ * Redact hex digits without separators: an address in an interface name
+ * ("enx525400eda001", "rocex525400fffeeda000"); with or without "0x", an address that
+ * was seen before ("0x525400fffeeda000", "cb00714d"); any 32 digits, because only a GID
+ * or another machine identifier is that long.
  */
 static size_t bare_address(struct eadm_redactor *r, const char *text,
 			   size_t len, size_t at, struct eadm_bytes *out)
@@ -694,7 +696,7 @@ EADM_API int eadm_redactor_open(struct eadm_ctx *ctx, const void *key,
 		return -EOPNOTSUPP;
 	if (len < 16 || len > sizeof(r->key))
 		return eadm_fail(ctx, -EINVAL,
-				 "a key must have 16 to %zu bytes",
+				 "a key must be 16 to %zu bytes long",
 				 sizeof(r->key));
 	r = calloc(1, sizeof(*r));
 	if (!r)

@@ -121,7 +121,7 @@ struct eadm_family {
 	bool companion;			/* eadm's driver supports the companion */
 	bool no_netdev;			/* adapters have no network interface */
 	bool no_cm;			/* rdma_cm cannot connect adapters */
-	bool no_qp_list;		/* RDMA netlink does not list all of its QPs */
+	bool no_qp_list;		/* RDMA netlink does not list all QPs */
 	uint8_t vectors;		/* maximum for completions; 0: unknown */
 	uint8_t common_vectors;		/* vectors not used for completions */
 	/* Number of bits in the indices of each kind of queue; 0: unknown. */

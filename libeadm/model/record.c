@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows: which fields have a value, and the values. */
+/* Rows: the fields that have a value, and their values. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>

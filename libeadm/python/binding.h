@@ -14,9 +14,9 @@
 #include <eadm.h>
 
 /*
- * An object opened on a context that must be closed before it: a dump or a trace. A
- * Python object may be dropped in any thread, even while the context is busy; the handle
- * is then closed once the context is no longer busy.
+ * An object that is opened on a context and must be closed before the context, such as
+ * a dump. A Python object may be dropped in any thread, even while the context is busy;
+ * the handle is then closed once the context is no longer busy.
  */
 struct handle {
 	struct handle *next;

@@ -39,7 +39,9 @@ static PyObject *notes_of(struct eadm_dump *dump)
 	return list;
 }
 
-/* Keep the data known at the end, so that nothing needs to stay open. */
+/*
+ * Keep the notes and the consistency, which are known at the end, and close the dump.
+ */
 static void finish(struct dump *self)
 {
 	struct eadm_dump *dump = opened(self);
@@ -190,7 +192,10 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	w->opts.limits = w->limits;
 	w->opts.setup = w->setup;
 	w->commands.min_latency = w->min_latency;
-	/* The library rejects a selection of commands for other objects. */
+	/*
+	 * Pass the selection for any object: the library rejects it if the object is
+	 * not "cmd".
+	 */
 	if (w->commands.has_from || w->commands.states || w->commands.min_latency)
 		w->opts.commands = &w->commands;
 	w->entries.payload = w->payload;

@@ -28,7 +28,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 		inet_ntop(AF_INET, p + part->at.offset, text, size);
 		break;
 	case EADM_PART_LOG2:
-		/* Number of entries; the adapter stores the logarithm. */
+		/* The value is the binary logarithm of the number of entries. */
 		if (v < 64)
 			snprintf(text, size, "%" PRIu64, (uint64_t)1 << v);
 		else

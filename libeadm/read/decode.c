@@ -80,8 +80,8 @@ static inline int take_field(const struct decoder *d,
 }
 
 /*
- * Unknown attributes are kept as extras: a newer kernel reports fields that this
- * library does not know.
+ * Unknown attributes are kept as extras: a newer kernel may report fields that are
+ * unknown to this library.
  */
 static int take_other(const struct decoder *d, const struct nlattr *attr,
 		      unsigned int max)

@@ -155,7 +155,7 @@ static uint32_t index_after(const struct eadm_format *format,
 
 /*
  * An entry contains the producer index after it and its QP number, a combination that
- * hardly occurs by chance. Entries of a command ring have no QP number.
+ * is unlikely to occur by chance. Entries of a command ring have no QP number.
  */
 static unsigned int header_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
@@ -215,7 +215,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 		if (!places[i] || places[i] == EADM_PLACE_REST)
 			continue;
 		for (k = 1; places[i] && k < places[i]; k++) {
-			/* Entries only wrap around if the whole ring was read. */
+			/* Entries wrap around only if the whole ring was read. */
 			at = i + k;
 			if (at >= count && count < ring->depth)
 				break;

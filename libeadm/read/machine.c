@@ -35,7 +35,9 @@ int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object
 	return 0;
 }
 
-/* Read the first row, as eadm_machine_next(); the reply must be closed in any case. */
+/*
+ * Read the first row, like eadm_machine_next(); the reply must be closed in any case.
+ */
 int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    const struct eadm_object *object, struct eadm_reply *reply,
 		    struct eadm_record *rec)

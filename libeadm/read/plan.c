@@ -21,7 +21,7 @@ int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 	unsigned int n = dump->n_notes;
 	struct note *note;
 
-	/* This number is enough for any reader. */
+	/* More notes would not help any reader. */
 	if (n == MAX_NOTES)
 		return 0;
 	if (!grow(dump->notes, n, dump->max_notes))

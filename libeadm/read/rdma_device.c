@@ -81,7 +81,7 @@ static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
 	}
 }
 
-/* Add data that is still missing about a device from the machine's files. */
+/* Add missing data about a device from the machine's files. */
 static void put_more(struct eadm_ctx *ctx, const struct eadm_query *query,
 		     struct eadm_record *rec)
 {

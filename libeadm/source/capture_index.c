@@ -200,7 +200,7 @@ int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 		eadm_capture_index_put(index);
 		return ret;
 	}
-	/* Requests of a foreign capture belong to no snapshot. */
+	/* Requests in a capture made by a different program belong to no snapshot. */
 	if (index->n_snapshots && index->asks_early)
 		eadm_log(ctx, EADM_LOG_WARNING, "requests before the first snapshot are ignored");
 	*out = index;

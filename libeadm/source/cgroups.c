@@ -44,7 +44,7 @@ static uint64_t amount(const char *line, const char *name)
 	return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : UINT64_MAX;
 }
 
-/* False if there is no such file. */
+/* Returns false if there is no such file. */
 static bool read_amounts(const struct walk *w, const char *file,
 			 struct amounts *a)
 {

@@ -69,8 +69,8 @@ static int ask_program(struct live *live, const struct eadm_query *query,
 }
 
 /*
- * Rows of all devices: those of the kernel, if the companion is loaded, and those of
- * programs.
+ * Request rows of all devices: those of the kernel, if the companion is loaded, and
+ * those of programs.
  */
 static int ask_all(struct live *live, const struct eadm_query *query,
 		   struct eadm_stream **stream)

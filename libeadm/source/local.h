@@ -33,7 +33,7 @@ struct ifaddrs;
 void eadm_local_interface(const struct ifaddrs *one, char name[16]);
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
 /*
- * A flag of the address, not of the interface: another host has the address, so the
+ * A flag of the address, not of the interface: a different host has the address, so the
  * kernel does not use it.
  */
 #define EADM_IFA_DUPLICATE	(1U << 31)

@@ -50,7 +50,7 @@ struct eadm_query {
 struct eadm_kept;
 struct nlmsghdr;
 
-/* A request in flight, in memory of its user. */
+/* A request in flight, in the caller's memory. */
 struct eadm_reply {
 	struct eadm_ctx *ctx;
 	struct eadm_query query;
@@ -85,7 +85,7 @@ void eadm_source_mark(struct eadm_ctx *ctx);
  */
 bool eadm_source_records(const struct eadm_ctx *ctx);
 
-/* Messages for users if the companion module is not loaded or does not respond. */
+/* Error messages if the companion module is not loaded or does not respond. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
 #define EADM_COMPANION_SILENT	"the companion module eadm.ko does not respond"
 

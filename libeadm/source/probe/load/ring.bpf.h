@@ -24,7 +24,7 @@
 
 /*
  * Reads through an untyped pointer or one of a different type. Some lockdown modes forbid
- * such reads. A kernel's member may be smaller than ours.
+ * such reads. A kernel's member may be smaller than the one declared here.
  */
 #define PEEK(p, member) ({						\
 	__typeof__(p) p_ = (p);						\
@@ -281,7 +281,10 @@ static __always_inline void of_caller(struct eadm_probe_rec *rec)
 	of_this_task(rec);
 }
 
-/* For an event: the process that created the object, which need not be running. */
+/*
+ * The owner in an event is the process that created the object, which need not be
+ * running.
+ */
 static __always_inline void of_owner(struct eadm_probe_rec *rec,
 				     struct task_struct *task)
 {
@@ -389,10 +392,10 @@ static __always_inline void set_number(struct eadm_probe_rec *slot, __u64 number
 #endif
 
 /*
- * Copies all but the number. For a call's record, the compiler would copy each byte, as
- * it cannot see that the maps' values are aligned. An event's record, on the stack, need
- * not even be stored; there, the verifier would refuse a part of a pointer, which
- * ib_dispatch_event() takes for a number.
+ * Copies all members except the number. For a call's record, the compiler would copy
+ * each byte, because it cannot see that the maps' values are aligned. An event's
+ * record, which is on the stack, need not even be stored; there, the verifier would
+ * refuse a part of a pointer, which ib_dispatch_event() uses as a number.
  */
 static __always_inline void copy_record(struct eadm_probe_rec *to,
 					const struct eadm_probe_rec *from,
