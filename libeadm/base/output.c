@@ -224,7 +224,9 @@ static int open_file(struct eadm_output *out, struct place *p)
 	return open_named_temp(out);
 }
 
-/* The caller's descriptor that /dev/stdout and similar names refer to, or -1. */
+/*
+ * Returns the caller's descriptor that /dev/stdout and similar names refer to, or -1.
+ */
 static int inherited(const struct stat *st)
 {
 	static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
@@ -240,7 +242,10 @@ static int inherited(const struct stat *st)
 	return -1;
 }
 
-/* /dev/null, zero, full and tty: in a user namespace, their owner may be unknown. */
+/*
+ * Returns true for /dev/null, zero, full and tty, whose owner may be unknown in a user
+ * namespace.
+ */
 static bool is_common(const struct stat *st)
 {
 	static const struct {

@@ -151,7 +151,7 @@ static struct member *find(struct eadm_bundle *b, const char *name)
 	return NULL;
 }
 
-/* A line as sha256sum writes it: digest, two spaces, name. */
+/* Checks a line in the format of sha256sum: digest, two spaces, name. */
 static int check_line(struct eadm_bundle *b, char *line)
 {
 	struct member *m;
@@ -276,7 +276,7 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	return 0;
 }
 
-/* The list of digests is the last member: nothing may follow. */
+/* Checks that nothing follows the list of digests, which is the last member. */
 static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
 {
 	struct archive_entry *entry;

@@ -299,7 +299,7 @@ EADM_API int eadm_redactor_process(struct eadm_redactor *r, const char *name)
 	return learn(r, CLASS_PROCESS, name);
 }
 
-/* The pseudonym of a name that is known to be a process name. */
+/* Returns the pseudonym of a name that is known to be a process name. */
 int eadm_redact_process(struct eadm_redactor *r, const char *name, char *out,
 			size_t size)
 {
@@ -317,7 +317,7 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
-/* Length of the known name at @text + @at; 0 if there is none. */
+/* Returns the length of the known name at @text + @at; 0 if there is none. */
 static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 			 size_t at, struct eadm_bytes *out)
 {
@@ -343,8 +343,8 @@ static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 }
 
 /*
- * "comm NAME", "Comm: NAME": the formats in which the kernel names processes, including
- * ended ones.
+ * The kernel names processes, including those that have ended, in the formats "comm
+ * NAME" and "Comm: NAME".
  */
 static size_t kernel_comm(struct eadm_redactor *r, const char *text,
 			  size_t len, size_t at, struct eadm_bytes *out)
@@ -427,7 +427,10 @@ static void put_groups(struct eadm_bytes *out, const unsigned char *p, size_t n,
 	}
 }
 
-/* A MAC address, GUID, GID or IPoIB address in groups, of exactly @len characters. */
+/*
+ * Redact a MAC address, GUID, GID or IPoIB address in groups, of exactly @len
+ * characters.
+ */
 static bool grouped(struct eadm_redactor *r, const char *text, size_t len,
 		    struct eadm_bytes *out)
 {
@@ -575,7 +578,7 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* An IPv4 address in 8 hex digits, in either byte order. */
+/* Redact an IPv4 address in 8 hex digits, in either byte order. */
 static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 {
 	unsigned char turned[4] = { ip[3], ip[2], ip[1], ip[0] };
@@ -625,7 +628,10 @@ static size_t bare_address(struct eadm_redactor *r, const char *text,
 	return n;
 }
 
-/* True for "node.10.1.2.3", but not for the "2.3.4.5" in "1.2.3.4.5". */
+/*
+ * Returns true for the address in "node.10.1.2.3", but not for the "2.3.4.5" in
+ * "1.2.3.4.5".
+ */
 static bool starts_number(const char *text, size_t at)
 {
 	if (at && text[at - 1] == '.')

@@ -36,7 +36,7 @@ static PyObject *leave(struct bundle *self, int ret)
 	Py_RETURN_NONE;
 }
 
-/* Common to both types: a context, and a path to open. */
+/* Prepares an object of either type: a context, and a path to open. */
 static struct bundle *begin(PyTypeObject *type, PyObject *args, PyObject *kwargs,
 			    PyObject **name)
 {

@@ -119,7 +119,7 @@ static bool set_states(const struct eadm_object *object, PyObject *names,
 	return !PyErr_Occurred();
 }
 
-/* Position of @name in @names, from 1; 0 for NULL; -1 with an exception. */
+/* Returns the position of @name in @names, from 1; 0 for NULL; -1 with an exception. */
 static int choice(const char *what, const char *name, const char *const *names)
 {
 	int i;

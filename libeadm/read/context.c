@@ -40,7 +40,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 	}
 }
 
-/* Member number @index of a context; 0 if there are no more. */
+/* Makes a row of member number @index of a context; returns 0 if there are no more. */
 int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 		     const unsigned char *data, size_t len, unsigned int index,
 		     struct eadm_record *rec)
@@ -71,7 +71,7 @@ int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 
 #define REG 16		/* struct eadm_ioc_reg */
 
-/* Register number @index; 0 if there are no more. */
+/* Makes a row of register number @index; returns 0 if there are no more. */
 int eadm_regs_row(const struct eadm_family *family, const unsigned char *data,
 		  size_t len, unsigned int index, struct eadm_record *rec)
 {

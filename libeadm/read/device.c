@@ -83,7 +83,7 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Devices that RDMA netlink shows in addition to the known ones. */
+/* Add the devices that RDMA netlink shows in addition to the known ones. */
 static void load_rdma(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;

@@ -27,7 +27,9 @@ static bool is(const struct eadm_object *object, int number)
 	return object == &eadm_spec_objects[number];
 }
 
-/* The kind of bytes that an object's rows are made from, or a negative errno. */
+/*
+ * Returns the kind of bytes that an object's rows are made from, or a negative errno.
+ */
 static int kind_of(const struct eadm_object *object,
 		   const struct eadm_family *family,
 		   const struct eadm_dump_opts *opts, enum eadm_hwctx hwctx)

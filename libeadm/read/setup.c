@@ -152,7 +152,8 @@ static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 /* ---- PCI functions --------------------------------------------------------------- */
 
 /*
- * The family of an adapter; @device NULL: the first family with a device of the vendor.
+ * Returns the family of an adapter or, if @device is NULL, the first with a device of
+ * the vendor.
  */
 static const struct eadm_family *family_of(uint16_t vendor,
 					   const uint16_t *device)
@@ -199,7 +200,7 @@ static const struct eadm_family *family_of_row(const struct eadm_record *rec)
 			 &device);
 }
 
-/* One request per vendor; functions of the vendor that are not adapters are skipped. */
+/* Make one request per vendor, and skip functions that are not adapters. */
 static int next_function(struct eadm_ctx *ctx, struct eadm_setup *setup,
 			 const struct eadm_object *object,
 			 struct eadm_record *rec)
@@ -282,7 +283,7 @@ static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 	return 1;
 }
 
-/* Contexts of kernel consumers have no process. */
+/* Skip contexts of kernel consumers, which have no process. */
 static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		     const struct eadm_record *context, struct eadm_record *rec)
 {

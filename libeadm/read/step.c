@@ -296,10 +296,7 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 			      ctx->errmsg);
 }
 
-/*
- * Older kernels and captures have no SRQs: the rows of QPs are then returned without
- * them.
- */
+/* Older kernels and captures do not list SRQs: the rows of QPs then lack them. */
 static int load_srqs(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_errmsg before;

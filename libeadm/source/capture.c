@@ -187,7 +187,7 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* A new snapshot begins here. */
+/* Begin a new snapshot. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
 
@@ -406,8 +406,8 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 /* ---- missing data --------------------------------------------------------------- */
 
 /*
- * The reason is the context's error. Each reason is stored once, even if it occurs
- * repeatedly.
+ * Note missing data, with the context's error as the reason. Each reason is stored
+ * once, even if it occurs repeatedly.
  */
 void eadm_capture_missing(struct eadm_capture *c, int error,
 			  const char *device, const char *what)

@@ -92,7 +92,7 @@ static bool is_own(const struct walk *w)
 	       (!w->own[len] || w->own[len] == '/' || !len);
 }
 
-/* Returns false if the controller ends above this group. */
+/* Returns false if the controller is not enabled in this group. */
 static bool put_group(struct walk *w)
 {
 	struct amounts max, used;
@@ -144,7 +144,7 @@ static void walk(struct walk *w, unsigned int depth)
 		closedir(dir);
 }
 
-/* The line of /proc/self/cgroup for the controller. */
+/* Finds the line of /proc/self/cgroup for the controller. */
 static void find_own(struct walk *w, const char *head)
 {
 	int fd = eadm_root_open(w->answer->ctx, O_RDONLY, "/proc/self/cgroup");

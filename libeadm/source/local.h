@@ -10,7 +10,7 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 	EADM_MUST_CHECK;
 
 /*
- * Helpers of the readers below. A request that names fields (as attributes without
+ * Helpers for the readers below. A request that names fields (as attributes without
  * content) requests only these fields.
  */
 const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
@@ -37,7 +37,10 @@ bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
  * kernel does not use it.
  */
 #define EADM_IFA_DUPLICATE	(1U << 31)
-/* Addresses of all interfaces in this network namespace, or NULL if unknown. */
+/*
+ * Returns the addresses of all interfaces in this network namespace, or NULL if
+ * unknown.
+ */
 struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx);
 
 /*

@@ -142,7 +142,10 @@ static int by_letters(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The order of files in a folder differs between hosts with the same files. */
+/*
+ * Sort words that are file names: hosts with the same files list them in different
+ * orders.
+ */
 void eadm_local_sort_words(char *buf)
 {
 	char *words[256], *copy = strdup(buf), *word, *rest = copy;

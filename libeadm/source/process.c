@@ -165,7 +165,7 @@ static bool take_container(const char *part, size_t len, char *id, size_t size)
 	return true;
 }
 
-/* Containers nest: the innermost one is reported. */
+/* Report the innermost container, because containers can be nested. */
 static void put_container(struct eadm_answer *answer, const char *path,
 			  uint16_t pod_attr, uint16_t container_attr)
 {
@@ -195,7 +195,7 @@ void eadm_local_put_container(struct eadm_answer *answer, const char *number,
 	put_container(answer, path, pod, container);
 }
 
-/* Kubernetes paths alone are 190 characters long. */
+/* Put the control group. Its path may be long: 190 characters just for Kubernetes. */
 static void put_group(struct eadm_answer *answer,
 		      const struct eadm_query *query, const char *number)
 {

@@ -19,7 +19,7 @@ void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 	*arg = (struct eadm_arg){ attr, type, narrow, u, str };
 }
 
-/* For rows about the machine; @object is one of EADM_SPEC_OBJ_*. */
+/* Returns a query for rows about the machine; @object is one of EADM_SPEC_OBJ_*. */
 struct eadm_query eadm_query_local(unsigned int object)
 {
 	return (struct eadm_query){

@@ -25,8 +25,9 @@ enum eadm_arg_type {
 };
 
 /*
- * One attribute of a request. A narrow attribute only leaves rows out, so the response to
- * the same request without it is also suitable: readers filter anyway.
+ * One attribute of a request. A narrow attribute does nothing but leave rows out, so
+ * the response to the same request without it is also suitable: readers filter rows
+ * anyway.
  */
 struct eadm_arg {
 	uint16_t attr;

@@ -39,7 +39,7 @@ struct eadm_stream {
 /*
  * The operations of a source. query() returns a stream, or an error: -ENODATA if a
  * capture does not have the response. Usually there is one stream at a time, but
- * several must work. node() is NULL in a capture, and mark() may be.
+ * several must be possible. For a capture, node() is NULL and mark() may be NULL.
  */
 struct eadm_source_ops {
 	int (*query)(struct eadm_source *src, const struct eadm_query *query,

@@ -123,7 +123,10 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* "ADDRESSES rights offset device inode    path", once for each part that is loaded. */
+/*
+ * Lines have the format "ADDRESSES rights offset device inode path", one line for each
+ * part that is loaded.
+ */
 static void add_copy(const char *line, struct user *user)
 {
 	const char *path = strchr(line, '/');

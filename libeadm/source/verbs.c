@@ -40,7 +40,7 @@ EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 #define LIST_NS		1000000000ULL
 #define LIST_MAX	65536
 
-/* The line of a child that has listed the devices. */
+/* The line that a child prints after it has listed the devices. */
 #define ALL_LISTED	"+all"
 
 #define VERBS_FUNCTIONS(f)						\
@@ -130,7 +130,9 @@ static void put_mtu(const struct verbs *verbs, struct ibv_context *context, char
 			 EADM_A_DEV_MAX_MTU, most);
 }
 
-/* "+limits NAME ATTRIBUTE=VALUE..."; nothing if the device cannot be opened. */
+/*
+ * Prints "+limits NAME ATTRIBUTE=VALUE...", or nothing if the device cannot be opened.
+ */
 static void print_limits(const struct verbs *verbs, struct ibv_device *device)
 {
 	struct ibv_context *context = verbs->ibv_open_device(device);

@@ -36,7 +36,8 @@ static uint64_t number_of(const struct follow *f,
 }
 
 /*
- * Number of records of the same kind that were overwritten since the previous record.
+ * Returns the number of records of this kind that were overwritten since the previous
+ * one.
  */
 static uint64_t missed(struct follow *f, const struct eadm_probe_rec *rec)
 {
@@ -72,7 +73,7 @@ static void put(struct follow *f, const struct eadm_probe_rec *rec)
 	eadm_message_end(&answer->out, at);
 }
 
-/* Late records stay in the list until next time. */
+/* Late records stay in the list until the next refill. */
 static int refill(struct follow *f)
 {
 	struct eadm_probe_list *list = &f->view.list;

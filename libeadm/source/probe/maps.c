@@ -94,7 +94,7 @@ static int read_info(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	if (!is_of_root(ctx))
 		return -EPROTO;
 	fd = open_map("info");
-	/* The folder exists before the map. */
+	/* A folder without the map belongs to an incomplete probe. */
 	if (fd < 0)
 		return fd == -ENOENT ? -EPROTO : fd;
 	ret = read_array(fd, 0, 1, &maps->info);

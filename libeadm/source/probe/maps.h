@@ -41,7 +41,10 @@ int eadm_probe_copy_in_flight(const struct eadm_probe_maps *maps,
 			      struct eadm_probe_list *list) EADM_MUST_CHECK;
 void eadm_probe_list_free(struct eadm_probe_list *list);
 
-/* Number of runs that the kernel skipped because a program interrupted itself. */
+/*
+ * Returns the number of runs that the kernel skipped because a program interrupted
+ * itself.
+ */
 uint64_t eadm_probe_skipped(const struct eadm_ctx *ctx);
 
 #endif /* EADM_PROBE_MAPS_H */

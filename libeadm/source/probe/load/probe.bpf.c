@@ -60,7 +60,8 @@ static __always_inline struct eadm_probe_rec *call_of(__u32 op)
 } while (0)
 
 /*
- * Stores the number that a new object gets in RDMA netlink in the call that creates it.
+ * Stores the number that RDMA netlink uses for a new object in the record of the call
+ * that creates the object.
  */
 static __always_inline int numbered(struct rdma_restrack_entry *res)
 {
@@ -380,7 +381,7 @@ FILE_CALL(ib_uverbs_get_context)
 FILE_CALL(ib_uverbs_handler_UVERBS_METHOD_GET_CONTEXT)
 FILE_CALL(ib_uverbs_alloc_mw)
 
-/* Limits of the process: registered memory is pinned. */
+/* Stores the process's limits and use of pinned memory, which registration requires. */
 static __always_inline void of_limits(struct eadm_probe_rec *rec)
 {
 	struct task_struct *task = this_task();

@@ -2,8 +2,8 @@
 /*
  * The probe's maps, and the handling of records common to all programs. A call is in
  * the map in_flight until it returns; then it becomes a record of the CPU on which it
- * returns. Programs may be preempted: a record's slot is reserved first and its number
- * written last.
+ * returns. Programs may be preempted: therefore, a record's slot is reserved first, and
+ * its number is written last.
  */
 #ifndef EADM_PROBE_RING_H
 #define EADM_PROBE_RING_H
@@ -60,7 +60,7 @@
 #define PARM_1(ctx) PT_REGS_PARM2(ctx)
 #define PARM_2(ctx) PT_REGS_PARM3(ctx)
 #define PARM_3(ctx) PT_REGS_PARM4(ctx)
-/* A function whose arguments are known only by their number. */
+/* For a function of whose arguments only the number is known. */
 #define ENTER_ANY(symbol)						\
 	SEC("kprobe/" #symbol) int enter_##symbol(struct pt_regs *ctx)
 #define ENTER(symbol, args...)						\
@@ -222,7 +222,7 @@ static __always_inline struct task_struct *this_task(void)
 #endif
 }
 
-/* Defines a function that copies from a task the known data about a caller. */
+/* Defines a function that copies the data about a caller from its task. */
 #define OF_TASK(name, GET, GET_U64)					\
 static __always_inline void name(struct eadm_probe_rec *rec,		\
 				 struct task_struct *task)		\
@@ -303,9 +303,9 @@ static __always_inline void of_owner(struct eadm_probe_rec *rec,
 
 #ifdef EADM_PROBE_NO_FETCH
 /*
- * Before Linux 5.12, additions do not return a value. On these kernels, programs run with
- * preemption disabled, and only an interrupt can intervene: records that it would have
- * made in the meantime are lost and counted. x86 keeps the order of stores.
+ * Before Linux 5.12, atomic additions do not return a value. On these kernels, programs
+ * run with preemption disabled, and only an interrupt can intervene: records that it
+ * would have made in the meantime are lost and counted. x86 keeps the order of stores.
  */
 #define barrier() asm volatile("" ::: "memory")
 
