@@ -75,7 +75,7 @@ class Item:
         self.group = next(group for group in GROUPS if self.name.startswith(group))
 
     def read(self, lines):
-        """Members or arguments, then paragraphs, then what it returns."""
+        """Reads members or arguments, then paragraphs, then the result."""
         into = None
         for line in lines:
             member = re.match(r"@(\w+): ?(.*)", line)
@@ -113,7 +113,7 @@ def items(headers):
 
 
 def roff(text):
-    """Escaped; arguments in italics, functions and constants in bold."""
+    """Escapes text; puts arguments in italics, functions and constants in bold."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = re.sub(r"[@&](?:struct )?([\w.>\\-]*\w)", r"\\fI\1\\fR", text)
     text = re.sub(r"\b(eadm_\w+)\(\)", r"\\fB\1\\fR()", text)
@@ -150,8 +150,8 @@ def page(title, about, members, others):
         yield from ("\\fB" + line.replace("\\", "\\e") + "\\fR" for line in item.code.splitlines())
     yield ".fi"
     yield ".SH DESCRIPTION"
-    yield "What holds for all functions - errors, ownership, structs that grow - is in"
-    yield ".BR libeadm (3)."
+    yield ".BR libeadm (3)"
+    yield "describes the rules for all functions: errors, ownership, and structs that grow."
     for item in members:
         yield from describe(item)
     yield ".SH SEE ALSO"
