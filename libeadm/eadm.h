@@ -35,10 +35,9 @@
  * Units: values are in base units, as returned by eadm_field_unit(): bytes,
  * nanoseconds, entries or packets. They are never scaled.
  *
- * Threads: a context, its dumps and their records may be used by one thread at
- * a time; different contexts are independent of each other. Descriptions
- * (struct eadm_object, struct eadm_field) are constant and may be used by any
- * thread at any time.
+ * Threads: only one thread at a time may use a context, its dumps and their records;
+ * different contexts are independent of each other. Descriptions (struct eadm_object,
+ * struct eadm_field) are constant and may be used by any thread at any time.
  *
  * Ownership: the library owns the pointers that it returns, with two
  * exceptions. Objects from functions whose names end in _new or _open are

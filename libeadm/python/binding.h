@@ -23,7 +23,7 @@ struct handle {
 	void *opened;			/* NULL: closed */
 	void (*close)(void *opened);
 	bool dropped;			/* its Python object was dropped */
-	bool dump;			/* no snapshot may be read while it is open */
+	bool dump;			/* snapshots cannot be read while it is open */
 };
 
 struct source {

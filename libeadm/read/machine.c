@@ -126,7 +126,7 @@ bool eadm_machine_is_locked_down(struct eadm_ctx *ctx)
 }
 
 /*
- * Returns 0 if the probe is recording and may be read, -EACCES if it may not be read,
+ * Returns 0 if the probe is recording and can be read, -EACCES if permission is denied,
  * -ENOENT if it is not recording.
  */
 int eadm_machine_probe(struct eadm_ctx *ctx)

@@ -566,7 +566,7 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 
 /*
  * Returns 0 if the driver has counters for the port, -EINVAL if not, another negative
- * errno if unknown. The RDMA core knows this without querying the adapter. Leaves the
+ * errno if unknown. The RDMA core responds without querying the adapter. Leaves the
  * context's error message unchanged.
  */
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,

@@ -313,7 +313,7 @@ static void put_interfaces(struct eadm_answer *answer,
 			      "drivers/eadm");
 }
 
-/* The caller knows the network interface from the device's row. */
+/* The caller takes the network interface from the device's row. */
 void eadm_local_setup(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {

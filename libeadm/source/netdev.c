@@ -182,7 +182,7 @@ static void put_roce(struct eadm_answer *answer, const char *device)
 		eadm_local_put(answer, EADM_A_LINK_TRAFFIC_CLASS, text);
 }
 
-/* The caller knows the network interface from the device's row. */
+/* The caller takes the network interface from the device's row. */
 void eadm_local_link(struct eadm_answer *answer, const struct eadm_query *query)
 {
 	const struct eadm_device *dev = eadm_local_device_of(answer, query);

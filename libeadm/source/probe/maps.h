@@ -20,8 +20,8 @@ struct eadm_probe_list {
 };
 
 /*
- * Returns -ENOENT if the probe is not running, -EACCES or -EPERM if it may not be read,
- * -EPROTO if it is incomplete or of a different version.
+ * Returns -ENOENT if the probe is not running, -EACCES or -EPERM if permission is
+ * denied, -EPROTO if it is incomplete or of a different version.
  */
 int eadm_probe_open(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	EADM_MUST_CHECK;

@@ -347,8 +347,8 @@ static __always_inline void of_file(struct eadm_probe_rec *rec,
 }
 
 /*
- * The request is still in the process's memory. If kernel memory may not be read, libbpf
- * uses a different helper, which reads user memory and is then forbidden, too.
+ * The request is still in the process's memory. If reading kernel memory is forbidden,
+ * libbpf uses a different helper, which reads user memory and is then forbidden, too.
  */
 static __always_inline bool read_request(struct uverbs_attr_bundle *attrs,
 					 void *request, __u32 size)
