@@ -158,8 +158,7 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 	else if (ret < 0)
 		eadm_fail(ctx, ret, "%s", in.err);
 	else if (!index->n_requests)
-		ret = eadm_fail(ctx, -EBADMSG,
-				"no request in the capture");
+		ret = eadm_fail(ctx, -EBADMSG, "the capture contains no requests");
 	eadm_capture_index_return(index, &in);
 	return ret < 0 ? ret : 0;
 }

@@ -194,7 +194,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 	if (ring.memory == EADM_RING_MEMORY_DEVICE)
 		left = 0;
 	else if (!ring.entry_size || ring.entry_size > PIECE)
-		return eadm_fail(ctx, -EBADMSG, "entries of %u bytes",
+		return eadm_fail(ctx, -EBADMSG, "invalid entry size: %u bytes",
 				 ring.entry_size);
 	if (first > ring.depth || left > ring.depth - first)
 		return eadm_fail(ctx, -ERANGE, "the queue has %u %s",
@@ -256,7 +256,7 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a,
 	if (a->call(a->data, EADM_IOC_HWCTX, &arg))
 		return ioctl_failed(ctx, a->dev);
 	if (arg.data_len > sizeof(data))
-		return eadm_fail(ctx, -EFBIG, "the context has %u bytes",
+		return eadm_fail(ctx, -EFBIG, "context too large: %u bytes",
 				 arg.data_len);
 	at = begin_raw(a, q->kind, q->id);
 	eadm_message_put(&a->made.out, EADM_A_RAW_DATA, data, arg.data_len);

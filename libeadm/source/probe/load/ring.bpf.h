@@ -407,7 +407,7 @@ static __always_inline void copy_record(struct eadm_probe_rec *to,
 	unsigned int i;
 
 	_Static_assert(sizeof(*to) % sizeof(*out) == 0 && sizeof(to->number) == sizeof(*out),
-		       "a record consists of words, the first is its number");
+		       "a record consists of words, of which the first is its number");
 	if (!is_call) {
 		__builtin_memcpy((char *)to + sizeof(to->number),
 				 (const char *)from + sizeof(from->number),
