@@ -35,10 +35,9 @@
  * Units: values are in base units, as returned by eadm_field_unit(): bytes,
  * nanoseconds, entries or packets. They are never scaled.
  *
- * Threads: a context, its dumps and their records may be used by one thread at
- * a time; different contexts are independent of each other. Descriptions
- * (struct eadm_object, struct eadm_field) are constant and may be used by any
- * thread at any time.
+ * Threads: only one thread at a time may use a context, its dumps and their records;
+ * different contexts are independent of each other. Descriptions (struct eadm_object,
+ * struct eadm_field) are constant and may be used by any thread at any time.
  *
  * Ownership: the library owns the pointers that it returns, with two
  * exceptions. Objects from functions whose names end in _new or _open are
@@ -287,12 +286,12 @@ int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
  * @ctx: an open context
  *
  * Each dump begins by reading the list of devices, which takes three requests.
- * After this call, dumps use the list that it has read, until the next call of
- * this function, of eadm_scan_drop() or of eadm_snapshot_*(). A device that is
- * added in the meantime is not seen; a removed device leads to a note. Dumps
- * that are written to a capture are not affected.
+ * After this call, dumps use that list until the next call to this function, to
+ * eadm_scan_drop() or to an eadm_snapshot_*() function. A device that is added in the
+ * meantime is not seen; a removed device leads to a note. Dumps that are written to a
+ * capture are not affected.
  *
- * Return: 0, or the negative errno of a dump of "dev"; no list is kept then.
+ * Return: 0, or the negative errno of a dump of "dev", in which case no list is kept.
  * Since: 0.1
  */
 int eadm_scan(struct eadm_ctx *ctx);
@@ -361,10 +360,10 @@ enum eadm_around {
  * struct eadm_entry_opts - contents of a dump of entries or contexts
  * @size: sizeof(struct eadm_entry_opts), set by the caller
  * @hwctx: kind of queue, required for the object "hwctx"
- * @around: only the entry at this index and the eight entries before and after
- *	it; cannot be combined with @has_range
+ * @around: only the entry at this index, the eight entries before it and the eight
+ *	entries after it; cannot be combined with @has_range
  * @payload: include inline payload
- * @has_range: only entries at the positions @first to @last
+ * @has_range: only entries at positions @first to @last
  * @first: first position in the ring, from 0
  * @last: last position, not below @first
  * @sub: number of the part, from 0, for a queue with several parts
@@ -385,8 +384,8 @@ struct eadm_entry_opts {
  * @size: sizeof(struct eadm_command_opts), set by the caller
  * @has_from: only commands whose number is at least @from
  * @from: number of the first command
- * @states: only commands in one of these states, a mask of bits 1 << value of
- *	the field "state"; 0: in any state
+ * @states: only commands in one of these states: a mask of the bits 1 << N, where N is
+ *	a value of the field "state"; 0: commands in any state
  * @min_latency: only commands that took at least this long, in ns
  */
 struct eadm_command_opts {
@@ -409,13 +408,12 @@ struct eadm_command_opts {
  *	sources are available
  * @limits: for devices known only to the RDMA core: open each device to read
  *	its limits through libibverbs
- * @setup: for devices: add their addresses from the machine's files, and with
- *	@limits also their GIDs and links
- * @id: value of the object's key field; for entries and contexts, the number of
- *	the queue, at most 2^32 - 1; completion queue 0 may be that of the
- *	command queue
- * @entries: options for objects of the class EADM_CLASS_ENTRIES, NULL for all
- *	entries without payload; must be NULL for other objects
+ * @setup: for devices: add their addresses from the machine's files and, with @limits,
+ *	also their GIDs and links
+ * @id: value of the object's key field; for entries and contexts, the number of the
+ *	queue, at most 2^32 - 1; completion queue 0 may belong to the command queue
+ * @entries: options for objects of the class EADM_CLASS_ENTRIES; NULL for all entries,
+ *	without payload; must be NULL for other objects
  * @commands: options for the object "cmd", NULL for all commands; must be NULL
  *	for other objects
  * @fields: the fields to read, terminated by NULL; other fields may be missing,
@@ -722,10 +720,9 @@ struct eadm_trace_opts {
  * @opts: selection of records, or NULL for all records from now on
  * @trace: set to the trace; close it with eadm_trace_close()
  *
- * Return: 0; -EOPNOTSUPP for a capture, without the companion module, or if the
- * driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
- * -E2BIG for bad options; another negative errno if the device's node cannot be
- * opened.
+ * Return: 0; -EOPNOTSUPP if @ctx reads a capture, if the companion module is missing,
+ * or if the driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
+ * -E2BIG for bad options; another negative errno if the device's node cannot be opened.
  * Since: 0.1
  */
 int eadm_trace_open(struct eadm_ctx *ctx, const char *device,

@@ -45,7 +45,7 @@ struct eadm_member {
  * @bundle: set to the bundle; close it with eadm_bundle_close()
  *
  * A bundle is a tar archive compressed with zstd. Nothing is unpacked to disk.
- * Members that eadm would not write - links, unusual names, absurd sizes - are
+ * Members that eadm would not write - links, unusual names, implausible sizes - are
  * refused.
  *
  * To read the capture in a bundle, use eadm_open_file() instead.
@@ -106,9 +106,9 @@ void eadm_bundle_close(struct eadm_bundle *bundle);
 /**
  * eadm_bundle_writer_open() - start writing a bundle
  * @ctx: a context; it need not be open
- * @path: file to create, with mode 0600; it replaces an existing file when
- *	eadm_bundle_writer_close() succeeds, and does not appear before; "-"
- *	writes to standard output immediately
+ * @path: file to create, with mode 0600; it appears, replacing any existing file, only
+ *	when eadm_bundle_writer_close() succeeds; "-" writes to standard output
+ *	immediately
  * @writer: set to the writer; close it with eadm_bundle_writer_close()
  *
  * Return: 0; -EOPNOTSUPP if libarchive is missing; another negative errno if
@@ -125,7 +125,7 @@ int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
  *	directories
  * @data: contents of the member
  * @len: length of @data
- * @digest: 65 bytes for its SHA-256 digest as text, or NULL
+ * @digest: buffer of 65 bytes for the member's SHA-256 digest as text, or NULL
  *
  * Return: 0; -EINVAL for an invalid name; another negative errno if writing
  * fails, after which the bundle is unusable.

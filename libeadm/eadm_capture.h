@@ -26,9 +26,8 @@ struct eadm_capture;
 /**
  * eadm_capture_open() - start recording all data that is read
  * @ctx: an open context without a dump; it can have one capture at a time
- * @path: file to create, with mode 0600; it replaces an existing file when
- *	eadm_capture_close() succeeds, and does not appear before; "-" writes to
- *	standard output immediately
+ * @path: file to create, with mode 0600; it appears, replacing any existing file, only
+ *	when eadm_capture_close() succeeds; "-" writes to standard output immediately
  * @redactor: redacts the written data, but not the rows that are read; NULL:
  *	nothing is redacted. It must outlive the capture.
  * @capture: set to the capture; close it with eadm_capture_close(). eadm_free()
@@ -55,8 +54,8 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
  * from the capture returns the same error.
  *
  * The first snapshot is preceded by rows about the machine, which apply to all
- * snapshots without such rows of their own. Later snapshots only have rows of
- * the objects that change: "module", "link", "health", "qp-counter", "cgroup",
+ * snapshots without such rows of their own. Of these rows, later snapshots contain only
+ * those of objects that change: "module", "link", "health", "qp-counter", "cgroup",
  * "verbs-user", "smc" and "smc-fallback".
  *
  * Each snapshot includes a row of "process" for each process that owns a QP, a
@@ -102,9 +101,9 @@ int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
  * @note: filled in; the strings are valid until the next call on
  *	@capture
  *
- * Lists adapters' contexts that eadm_capture_all() could not read, and bytes
- * that eadm_capture_rings() could not read, usually because of a missing
- * privilege. All data that can be read without the privilege is in the capture.
+ * The notes list adapters' contexts that eadm_capture_all() could not read, and bytes
+ * that eadm_capture_rings() could not read, usually because of a missing privilege. The
+ * capture contains all data that can be read without the privilege.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1
@@ -117,7 +116,7 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
  * @capture: the capture, which must be a file
  * @bytes: keep only the newest snapshots that fit into this number of bytes
  *
- * While a snapshot is being written, the file may exceed the limit by that
+ * While a snapshot is being written, the file may exceed the limit by the size of that
  * snapshot. eadm_capture_all() returns -EFBIG if not even one snapshot fits.
  *
  * Return: 0; -EINVAL if the capture is not a file.

@@ -24,9 +24,9 @@ struct eadm_ctx;
  *
  * Requires CAP_NET_ADMIN.
  *
- * Return: 0; -EOPNOTSUPP if the adapter does not support the setting, for a
- * capture, or without the companion module; -ERANGE if the value is out of
- * range; -EPERM; -ENODEV.
+ * Return: 0; -EOPNOTSUPP if the adapter does not support the setting, if @ctx reads a
+ * capture, or if the companion module is missing; -ERANGE if the value is out of range;
+ * -EPERM; -ENODEV.
  * Since: 0.1
  */
 int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,

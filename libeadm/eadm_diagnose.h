@@ -176,16 +176,16 @@ void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
  * @hw: include the adapters' own contexts, which require a command for each
  *	object. If permission to read them is denied, or the adapter does not
  *	respond, the rules use the remaining data.
- * @more: another snapshot will be read before rules are applied: read only the
- *	data of this snapshot that will be compared with that one, unless a
- *	capture is being written
- * @extend: keep the older of the two snapshots for comparison, so that the time
- *	between the two grows
+ * @more: another snapshot will be read before rules are applied. Unless a capture is
+ *	being written, read only the data of this snapshot that will be compared with
+ *	the next one.
+ * @extend: keep the older of the two snapshots for comparison, so that the interval
+ *	grows
  * @groups: the rules that will be applied, as bits of enum eadm_rule_group;
  *	they determine the data to read. 0: EADM_GROUP_STATE. With
  *	EADM_GROUP_SETUP alone, a single snapshot is enough, and a missing
  *	device is a verdict, not an error.
- * @device: only this RDMA device, NULL for all
+ * @device: read only this RDMA device; NULL for all devices
  */
 struct eadm_sample_opts {
 	size_t size;
@@ -202,8 +202,9 @@ struct eadm_sample_opts {
  * @ctx: an open context without a dump; the same one in every call
  * @opts: options, or NULL for all devices with @hw
  *
- * The diagnosis keeps two snapshots: this one and the one it is compared with.
- * After an error of the source, only the previous one is left, and there are no verdicts.
+ * The diagnosis keeps two snapshots: this one and the one that it is compared with.
+ * After an error of the source, only the previous snapshot is left, and there are no
+ * verdicts.
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.
@@ -247,11 +248,12 @@ uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
  * eadm_diagnosis_trim() - free memory between two samples
  * @diagnosis: the diagnosis; verdicts are discarded
  *
- * Keeps the latest snapshot, with which eadm_diagnosis_sample() compares the next one, and
- * what eadm_diagnosis_gap() and eadm_diagnosis_note() report. For programs that
- * diagnose many devices for a long time: the earlier snapshot and the lookup tables of an
- * evaluation are most of the memory. eadm_diagnosis_evaluate() is not called again before
- * the next sample: it would find one snapshot only.
+ * Keeps the latest snapshot, with which eadm_diagnosis_sample() compares the next one,
+ * and the results of eadm_diagnosis_gap() and eadm_diagnosis_note(). This is for
+ * programs that diagnose many devices for a long time: most of the memory is used by
+ * the earlier snapshot and the lookup tables of an evaluation. Do not call
+ * eadm_diagnosis_evaluate() again before the next sample, because only one snapshot is
+ * left.
  *
  * Since: 0.1
  */

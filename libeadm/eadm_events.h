@@ -30,7 +30,7 @@ struct eadm_events;
  * that belongs to a context, the stream may be used by only one thread at a
  * time.
  *
- * Return: 0; -EOPNOTSUPP without the companion module or if the capture has no
+ * Return: 0; -EOPNOTSUPP if the companion module is missing or the capture has no
  * events; other errors of the source.
  * Since: 0.1
  */

@@ -5,9 +5,8 @@
  *
  * A family is the set of adapters that one driver supports. If eadm has a
  * description of a family (eadm-FAMILY(7)), it can decode the family's queues,
- * contexts and registers; otherwise, it only knows names. Families need no
- * context: they are constant, owned by the library, and may be used by any
- * thread at any time.
+ * contexts and registers; otherwise, only names are known. Families need no context:
+ * they are constant, owned by the library, and may be used by any thread at any time.
  */
 #ifndef EADM_FAMILY_H
 #define EADM_FAMILY_H

@@ -64,7 +64,7 @@ enum eadm_object_class eadm_object_class(const struct eadm_object *object);
  * @EADM_ROWS_MANY: any number, such as QPs
  * @EADM_ROWS_FEW: one or a few, cheap enough to be read every few seconds
  * @EADM_ROWS_FIXED: few, and their number never changes
- * @EADM_ROWS_PAST: records of the past, the oldest of which are overwritten
+ * @EADM_ROWS_PAST: records of the past; new records overwrite the oldest ones
  */
 enum eadm_rows {
 	EADM_ROWS_MANY = 0,
@@ -138,7 +138,7 @@ const char *eadm_object_name(const struct eadm_object *object);
 const char *eadm_object_title(const struct eadm_object *object);
 
 /**
- * eadm_object_help() - description of a kind of object in a sentence
+ * eadm_object_help() - one-sentence description of a kind of object
  * @object: the description
  *
  * Since: 0.1
@@ -290,7 +290,7 @@ const char *eadm_field_key(const struct eadm_field *field);
 const char *eadm_field_heading(const struct eadm_field *field);
 
 /**
- * eadm_field_help() - description of a field in a sentence
+ * eadm_field_help() - one-sentence description of a field
  * @field: the description
  *
  * Since: 0.1

@@ -23,9 +23,8 @@ struct eadm_output;
 /**
  * eadm_output_open() - start writing a file
  * @ctx: a context; it need not be open
- * @path: file to create, with mode 0600; it replaces an existing file when
- *	eadm_output_close() succeeds, and does not appear before; "-": standard
- *	output
+ * @path: file to create, with mode 0600; it appears, replacing any existing file, only
+ *	when eadm_output_close() succeeds; "-": standard output
  * @output: set to the file; close it with eadm_output_close()
  *
  * Standard output, devices and pipes are written to immediately. A symbolic

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """functions.py --list HEADER... | functions.py FOLDER HEADER...: manual pages of libeadm.
 
-Makes a page for each group of functions, of the comments of the public headers, and for each
-function one that leads there. --list names all pages.
+Makes a page for each group of functions from the comments in the public headers, and for each
+function a page that refers to it. --list prints the names of all pages.
 """
 
 import re
 import sys
 
-# What begins a name, and what the page of that group is about; the first that fits.
+# Prefix of a name, and the subject of the page for that group; the first match applies.
 GROUPS = {
     "eadm_dump": "read objects",
     "eadm_entry": "read objects",
@@ -28,32 +28,32 @@ GROUPS = {
     "eadm_events": "listen to events",
     "eadm_conf": "change settings of an adapter",
     "eadm_capture": "write a capture",
-    "eadm_output": "write a file whole or not at all",
+    "eadm_output": "write files atomically",
     "eadm_bundle": "read and write bundles",
     "eadm_member": "read and write bundles",
     "eadm_redact": "redact text and captures",
     "eadm_severity": "rules of a diagnosis",
     "eadm_rule": "rules of a diagnosis",
-    "eadm_diagnosis": "find out what is wrong",
-    "eadm_sample": "find out what is wrong",
-    "eadm_evidence": "find out what is wrong",
-    "eadm_verdict": "find out what is wrong",
-    "eadm_consequence": "find out what is wrong",
-    "eadm_gap": "find out what is wrong",
+    "eadm_diagnosis": "find faults and their causes",
+    "eadm_sample": "find faults and their causes",
+    "eadm_evidence": "find faults and their causes",
+    "eadm_verdict": "find faults and their causes",
+    "eadm_consequence": "find faults and their causes",
+    "eadm_gap": "find faults and their causes",
     "eadm_family": "families of adapters",
-    "eadm_note": "what a result does not contain",
+    "eadm_note": "data missing from a result",
     "eadm_": "contexts, sources, snapshots and devices",
 }
-# Pages, by what they are about.
+# Pages by subject.
 PAGES = {
     "read objects": "eadm_dump", "rows of a dump": "eadm_record",
     "follow a flight recorder": "eadm_trace", "kinds of objects": "eadm_object",
     "fields of objects": "eadm_field", "listen to events": "eadm_events",
     "change settings of an adapter": "eadm_conf", "write a capture": "eadm_capture",
-    "write a file whole or not at all": "eadm_output", "read and write bundles": "eadm_bundle",
+    "write files atomically": "eadm_output", "read and write bundles": "eadm_bundle",
     "redact text and captures": "eadm_redactor", "rules of a diagnosis": "eadm_rule",
-    "find out what is wrong": "eadm_diagnosis", "families of adapters": "eadm_family",
-    "what a result does not contain": "eadm_note",
+    "find faults and their causes": "eadm_diagnosis", "families of adapters": "eadm_family",
+    "data missing from a result": "eadm_note",
     "contexts, sources, snapshots and devices": "eadm_context",
 }
 
@@ -75,7 +75,7 @@ class Item:
         self.group = next(group for group in GROUPS if self.name.startswith(group))
 
     def read(self, lines):
-        """Members or arguments, then paragraphs, then what it returns."""
+        """Reads members or arguments, then paragraphs, then the result."""
         into = None
         for line in lines:
             member = re.match(r"@(\w+): ?(.*)", line)
@@ -113,7 +113,7 @@ def items(headers):
 
 
 def roff(text):
-    """Escaped; arguments in italics, functions and constants in bold."""
+    """Escapes text; puts arguments in italics, functions and constants in bold."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     text = re.sub(r"[@&](?:struct )?([\w.>\\-]*\w)", r"\\fI\1\\fR", text)
     text = re.sub(r"\b(eadm_\w+)\(\)", r"\\fB\1\\fR()", text)
@@ -150,8 +150,8 @@ def page(title, about, members, others):
         yield from ("\\fB" + line.replace("\\", "\\e") + "\\fR" for line in item.code.splitlines())
     yield ".fi"
     yield ".SH DESCRIPTION"
-    yield "What holds for all functions - errors, ownership, structs that grow - is in"
-    yield ".BR libeadm (3)."
+    yield ".BR libeadm (3)"
+    yield "describes the rules for all functions: errors, ownership, and structs that grow."
     for item in members:
         yield from describe(item)
     yield ".SH SEE ALSO"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Structs of the public interface. Each struct begins with the size that the caller was
- * compiled with. Our struct and the caller's may differ only at the end, in members that
- * one of them lacks.
+ * Structs of the public interface. Each struct begins with its size when the caller was
+ * compiled. The library's struct and the caller's may differ only in members at the end
+ * that one of them lacks.
  */
 #ifndef EADM_ABI_H
 #define EADM_ABI_H

@@ -17,7 +17,7 @@
 
 #define EADM_DEV_NAME_MAX 64
 
-/* The words after a number in a sentence: "1 command was", "2 commands were". */
+/* The words that follow a number in a sentence: "1 command was", "2 commands were". */
 static inline const char *eadm_plural(uint64_t n, const char *one,
 				      const char *many)
 {

@@ -33,7 +33,7 @@ struct eadm_classes {
 
 bool eadm_bits_read(const struct eadm_bits *at, const unsigned char *p,
 		    size_t len, uint64_t *value);
-/* Replace an adapter's number by that of its class; false if it has no class. */
+/* Replace an adapter's number with that of its class; false if it has no class. */
 bool eadm_classes_find(const struct eadm_classes *classes, uint64_t *value);
 
 #endif /* EADM_BITS_H */

@@ -5,11 +5,11 @@
 
 #include "base.h"
 
-/* Once memory or capacity is exhausted, fail stays set. */
+/* fail is set once memory or capacity is exhausted, and stays set. */
 struct eadm_bytes {
 	unsigned char *p;
 	size_t len, max;
-	bool fixed;		/* memory of the caller, which does not grow */
+	bool fixed;		/* the caller's memory, which does not grow */
 	bool fail;
 };
 

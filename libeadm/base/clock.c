@@ -18,13 +18,15 @@ void eadm_clock_start(struct eadm_ctx *ctx)
 			    clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Wall-clock time that does not jump when the clock is set. */
+/* Returns wall-clock time that does not jump when the clock is set. */
 uint64_t eadm_now(const struct eadm_ctx *ctx)
 {
 	return clock_ns(CLOCK_MONOTONIC) + ctx->clock_offset;
 }
 
-/* Difference between eadm_now() and the current wall clock; 0 in a capture. */
+/*
+ * Returns the difference between eadm_now() and the current wall clock; 0 in a capture.
+ */
 int64_t eadm_clock_step(const struct eadm_ctx *ctx)
 {
 	return ctx->live ? clock_ns(CLOCK_REALTIME) - (int64_t)eadm_now(ctx) :

@@ -24,12 +24,12 @@ struct eadm_devices {
 	uint32_t events;	/* number of the multicast group; 0: none */
 	bool held;		/* see eadm_scan() */
 	bool kept;		/* the snapshot being captured contains the list */
-	bool partial;		/* RDMA netlink was not queried, because it has no other devices */
+	bool partial;		/* RDMA netlink lists no other devices; not queried */
 };
 
 /*
  * Cache of process names, which rows look up repeatedly. A round ends when recording or
- * reading moves on to another snapshot.
+ * reading moves to a different snapshot.
  */
 struct eadm_comms {
 	unsigned int round;

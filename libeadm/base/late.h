@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Announces to packagers a library that is opened on demand, in the format of the "dlopen
- * metadata for ELF files" specification. The tool announces its own.
+ * metadata for ELF files" specification. The tool separately announces the libraries
+ * that it opens itself.
  */
 #ifndef EADM_LATE_H
 #define EADM_LATE_H

@@ -3,10 +3,11 @@
  * Writing files: a file under its final name is always complete. Only regular files are
  * replaced, and only by a completed file.
  *
- * The name may be in a folder where other users can create files. The path is therefore
- * looked up component by component, each through a descriptor, so that a checked
- * component cannot be replaced. The kernel's own protection (fs.protected_symlinks,
- * fs.protected_fifos) may be off, and does not cover folders without the sticky bit.
+ * The file may be in a folder where other users can create files. The path is therefore
+ * looked up component by component, each relative to the descriptor of the previous
+ * one, so that a checked component cannot be replaced. The kernel's own protection
+ * (fs.protected_symlinks, fs.protected_fifos) may be off, and does not cover folders
+ * without the sticky bit.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,7 +46,7 @@ struct place {
 	int fd;		/* O_PATH; -1: there is no such file yet */
 	struct stat st;
 	bool nameless;	/* a deleted file that is still open */
-	const char *why;	/* reason of an error if errno does not explain it */
+	const char *why;	/* reason for an error if errno does not explain it */
 };
 
 /* ---- looking up a path -------------------------------------------------------- */
@@ -94,8 +95,8 @@ static int look(struct place *p, int flags)
 }
 
 /*
- * In a world-writable folder, another user's link could point to any file that only the
- * caller may replace.
+ * In a world-writable folder, another user's link could point to a file that the caller
+ * can replace, but that user cannot.
  */
 static bool may_follow(const struct place *p)
 {
@@ -223,7 +224,9 @@ static int open_file(struct eadm_output *out, struct place *p)
 	return open_named_temp(out);
 }
 
-/* The caller's descriptor that /dev/stdout and similar names refer to, or -1. */
+/*
+ * Returns the caller's descriptor that /dev/stdout and similar names refer to, or -1.
+ */
 static int inherited(const struct stat *st)
 {
 	static const int fds[] = { STDOUT_FILENO, STDERR_FILENO };
@@ -239,7 +242,10 @@ static int inherited(const struct stat *st)
 	return -1;
 }
 
-/* /dev/null, zero, full and tty: in a user namespace, their owner may be unknown. */
+/*
+ * Returns true for /dev/null, zero, full and tty, whose owner may be unknown in a user
+ * namespace.
+ */
 static bool is_common(const struct stat *st)
 {
 	static const struct {
@@ -255,7 +261,9 @@ static bool is_common(const struct stat *st)
 	return false;
 }
 
-/* The reader of a pipe, or the user of a terminal, is usually its owner. */
+/*
+ * Trust a pipe or device only if its reader, who is usually its owner, can be trusted.
+ */
 static bool is_private(const struct stat *st)
 {
 	return !st->st_uid || st->st_uid == geteuid() || is_common(st);
@@ -286,7 +294,7 @@ static int open_stream(struct eadm_output *out, struct place *p)
 			p->why = "no reader on the pipe";
 		return -errno;
 	}
-	/* Only the open must not block: readers may be slow. */
+	/* Only open() must not block; write() may wait for a slow reader. */
 	if (fcntl(out->fd, F_SETFL, fcntl(out->fd, F_GETFL) & ~O_NONBLOCK))
 		return -errno;
 	return 0;
@@ -404,7 +412,7 @@ EADM_API int eadm_output_close(struct eadm_output *out, bool keep)
 	struct eadm_ctx *ctx = out->ctx;
 	int ret = keep && out->name ? publish(out) : 0;
 
-	/* Some file systems report errors only here. */
+	/* Some file systems report errors only when the file is closed. */
 	if (keep && close(out->fd) && !ret && errno != EINTR)
 		ret = -errno;
 	if (keep)

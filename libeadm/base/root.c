@@ -11,7 +11,7 @@
 
 #define MAX_PATH 512
 
-/* False, with errno, if the path is too long. */
+/* Returns false with errno set if the path is too long. */
 static bool make_path(const struct eadm_ctx *ctx, char *path, const char *fmt,
 		      va_list ap)
 {
@@ -62,7 +62,7 @@ int eadm_root_access(const struct eadm_ctx *ctx, int mode, const char *fmt,
 	return good ? access(path, mode) : -1;
 }
 
-/* The first line of a file; false and "" if it cannot be read. */
+/* Reads the first line of a file. If that fails, returns false and sets @buf to "". */
 bool eadm_root_line(const struct eadm_ctx *ctx, char *buf, size_t size,
 		    const char *fmt, ...)
 {
@@ -87,7 +87,7 @@ bool eadm_root_line(const struct eadm_ctx *ctx, char *buf, size_t size,
 	return true;
 }
 
-/* The last component of a symlink's target. */
+/* Reads the last component of a symlink's target. */
 bool eadm_root_link(const struct eadm_ctx *ctx, char *buf, size_t size,
 		    const char *fmt, ...)
 {

@@ -57,7 +57,7 @@ void eadm_archive_free(struct eadm_archive *lib)
 	free(lib);
 }
 
-/* The libraries, or NULL with the context's error set (-EOPNOTSUPP). */
+/* Returns the libraries, or NULL with the context's error set (-EOPNOTSUPP). */
 const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx)
 {
 	struct eadm_archive *lib;

@@ -78,7 +78,7 @@ const struct eadm_archive *eadm_archive_get(struct eadm_ctx *ctx);
 #define EADM_BUNDLE_TOP "eadm-bundle/"
 #define EADM_BUNDLE_SUMS "SHA256SUMS"
 #define EADM_BUNDLE_CAPTURE "capture.pcapng"
-#define EADM_MEMBER_MAX 160	/* maximum bytes of a name, with NUL */
+#define EADM_MEMBER_MAX 160	/* maximum size of a name, with NUL */
 #define EADM_MEMBERS_MAX 4096
 #define EADM_DIGEST_TEXT (2 * SHA256_DIGEST_SIZE + 1)
 

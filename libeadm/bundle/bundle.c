@@ -21,8 +21,8 @@
 #define BLOCK (64 * 1024)
 #define MAX_UNPACKED (1ULL << 30)
 /*
- * Text about thousands of idle objects compresses to about 1/100, a zip bomb to
- * 1/30000.
+ * Text about thousands of idle objects compresses to about 1/100 of its size, a zip
+ * bomb to 1/30000.
  */
 #define MAX_RATIO 400
 #define FREE_UNPACKED (32ULL << 20)
@@ -151,7 +151,7 @@ static struct member *find(struct eadm_bundle *b, const char *name)
 	return NULL;
 }
 
-/* A line as sha256sum writes it: digest, two spaces, name. */
+/* Checks a line in the format of sha256sum: digest, two spaces, name. */
 static int check_line(struct eadm_bundle *b, char *line)
 {
 	struct member *m;
@@ -187,7 +187,7 @@ static int check_sums(struct eadm_bundle *b, uint64_t size)
 		n = b->lib->read_data(b->a, text, size);
 	if (n < 0 || (uint64_t)n != size) {
 		free(text);
-		return refuse(b, "cut off");
+		return refuse(b, "truncated");
 	}
 	text[size] = '\0';
 	for (line = strtok_r(text, "\n", &save); line && !ret;
@@ -231,7 +231,7 @@ EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
 	if (n < 0)
 		return archive_error(b);
 	if (!n && b->left)
-		return refuse(b, "cut off");
+		return refuse(b, "truncated");
 	if (!n) {
 		uint8_t digest[SHA256_DIGEST_SIZE];
 
@@ -264,7 +264,7 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	if (!eadm_member_name_ok(name))
 		return refuse(b, "invalid member name");
 	if (find(b, name))
-		return refuse(b, "%s occurs twice", name);
+		return refuse(b, "%s appears twice", name);
 	if (b->n == EADM_MEMBERS_MAX)
 		return refuse(b, "too many members");
 	if (!grow(b->members, b->n, b->max)) {
@@ -276,7 +276,7 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	return 0;
 }
 
-/* The list of digests is the last member: nothing may follow. */
+/* Checks that nothing follows the list of digests, which is the last member. */
 static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
 {
 	struct archive_entry *entry;
@@ -310,13 +310,13 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 		return ret;
 	ret = b->lib->read_next_header(b->a, &entry);
 	if (ret == ARCHIVE_EOF)
-		return refuse(b, "cut off");
+		return refuse(b, "truncated");
 	if (ret != ARCHIVE_OK)
 		return archive_error(b);
 	name = b->lib->entry_pathname(entry);
 	size = b->lib->entry_size(entry);
 	if (!name || strncmp(name, EADM_BUNDLE_TOP, strlen(EADM_BUNDLE_TOP)))
-		return refuse(b, "a member is outside of %s", EADM_BUNDLE_TOP);
+		return refuse(b, "a member is outside %s", EADM_BUNDLE_TOP);
 	if (b->lib->entry_filetype(entry) != AE_IFREG ||
 	    b->lib->entry_hardlink(entry))
 		return refuse(b, "a member is not a regular file");
@@ -371,7 +371,10 @@ static int copy_member(struct eadm_bundle *b, int to)
 	return n;
 }
 
-/* A memory file descriptor with a bundle's capture, or a negative errno. */
+/*
+ * Returns the descriptor of a memory file with the bundle's capture, or a negative
+ * errno.
+ */
 int eadm_bundle_capture(struct eadm_ctx *ctx, int fd)
 {
 	struct eadm_bundle *b;

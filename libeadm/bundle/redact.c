@@ -187,8 +187,9 @@ static void name_pseudonym(struct eadm_redactor *r, enum class class,
 /* ---- names --------------------------------------------------------------------- */
 
 /*
- * Programs whose names are words that occur in every bundle. As the owner of an object,
- * such a name is replaced; in text, it does not identify a process.
+ * Programs whose names are words that occur in every bundle. Such a name is replaced
+ * where it is the owner of an object, but not in text, where it does not identify a
+ * process.
  */
 static bool is_everywhere(const char *name)
 {
@@ -298,7 +299,7 @@ EADM_API int eadm_redactor_process(struct eadm_redactor *r, const char *name)
 	return learn(r, CLASS_PROCESS, name);
 }
 
-/* The pseudonym of a name that is known to be a process name. */
+/* Returns the pseudonym of a name that is known to be a process name. */
 int eadm_redact_process(struct eadm_redactor *r, const char *name, char *out,
 			size_t size)
 {
@@ -316,7 +317,7 @@ static bool is_word(unsigned char c)
 	return isalnum(c) || c == '_';
 }
 
-/* Length of the known name at @text + @at; 0 if there is none. */
+/* Returns the length of the known name at @text + @at; 0 if there is none. */
 static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 			 size_t at, struct eadm_bytes *out)
 {
@@ -342,8 +343,8 @@ static size_t known_name(struct eadm_redactor *r, const char *text, size_t len,
 }
 
 /*
- * "comm NAME", "Comm: NAME": the formats in which the kernel names processes, including
- * ended ones.
+ * The kernel names processes, including those that have ended, in the formats "comm
+ * NAME" and "Comm: NAME".
  */
 static size_t kernel_comm(struct eadm_redactor *r, const char *text,
 			  size_t len, size_t at, struct eadm_bytes *out)
@@ -426,7 +427,10 @@ static void put_groups(struct eadm_bytes *out, const unsigned char *p, size_t n,
 	}
 }
 
-/* A MAC address, GUID, GID or IPoIB address in groups, of exactly @len characters. */
+/*
+ * Redact a MAC address, GUID, GID or IPoIB address in groups, of exactly @len
+ * characters.
+ */
 static bool grouped(struct eadm_redactor *r, const char *text, size_t len,
 		    struct eadm_bytes *out)
 {
@@ -574,7 +578,7 @@ static size_t run(struct eadm_redactor *r, const char *text, size_t len,
 	return 0;
 }
 
-/* An IPv4 address in 8 hex digits, in either byte order. */
+/* Redact an IPv4 address in 8 hex digits, in either byte order. */
 static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 {
 	unsigned char turned[4] = { ip[3], ip[2], ip[1], ip[0] };
@@ -593,9 +597,10 @@ static bool bare_ip4(struct eadm_redactor *r, unsigned char *ip)
 }
 
 /*
- * "enx525400eda001", "rocex525400fffeeda000": interfaces named by address;
- * "0x525400fffeeda000", "cb00714d", with or without "0x": only addresses seen before;
- * 32 digits: only a GID or another machine identifier is that long.
+ * Redact hex digits without separators: an address in an interface name
+ * ("enx525400eda001", "rocex525400fffeeda000"); with or without "0x", an address that
+ * was seen before ("0x525400fffeeda000", "cb00714d"); any 32 digits, because only a GID
+ * or another machine identifier is that long.
  */
 static size_t bare_address(struct eadm_redactor *r, const char *text,
 			   size_t len, size_t at, struct eadm_bytes *out)
@@ -623,7 +628,10 @@ static size_t bare_address(struct eadm_redactor *r, const char *text,
 	return n;
 }
 
-/* True for "node.10.1.2.3", but not for the "2.3.4.5" in "1.2.3.4.5". */
+/*
+ * Returns true for the address in "node.10.1.2.3", but not for the "2.3.4.5" in
+ * "1.2.3.4.5".
+ */
 static bool starts_number(const char *text, size_t at)
 {
 	if (at && text[at - 1] == '.')
@@ -694,7 +702,7 @@ EADM_API int eadm_redactor_open(struct eadm_ctx *ctx, const void *key,
 		return -EOPNOTSUPP;
 	if (len < 16 || len > sizeof(r->key))
 		return eadm_fail(ctx, -EINVAL,
-				 "a key must have 16 to %zu bytes",
+				 "a key must be 16 to %zu bytes long",
 				 sizeof(r->key));
 	r = calloc(1, sizeof(*r));
 	if (!r)

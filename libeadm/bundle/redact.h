@@ -27,8 +27,8 @@ struct eadm_redactor {
 	struct eadm_name *names;
 	size_t n_names, max_names;
 	/*
-	 * Index in names of the first name with each first byte, -1: none; rebuilt when
-	 * dirty.
+	 * For each first byte, the index in names of the first such name, -1: none;
+	 * rebuilt when dirty.
 	 */
 	int first[256];
 	bool dirty;

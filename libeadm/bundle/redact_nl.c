@@ -300,11 +300,11 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 			put_text_attr(r, attr, out);
 			break;
 		case RDMA_NLDEV_ATTR_DRIVER:
-			/* Only the driver knows the contents. */
+			/* The contents are driver-specific. */
 			r->count.dropped++;
 			break;
 		default:
-			/* Pass long numbers and short text, but no raw contexts. */
+			/* Pass numbers and short text, but no raw contexts. */
 			if (eadm_attr_type(attr) >= RDMA_NLDEV_ATTR_MAX ||
 			    eadm_attr_len(attr) > 64)
 				r->count.dropped++;
@@ -408,8 +408,8 @@ static void filter_packet(struct eadm_filter *filter, uint16_t proto,
 }
 
 /*
- * This function is defined here, because captures belong to a layer that does not know
- * redactors.
+ * This function is defined here, because captures belong to a layer that must not
+ * depend on redactors.
  */
 EADM_API int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
 			       struct eadm_redactor *redactor,

@@ -79,7 +79,7 @@ static int write_error(struct eadm_bundle_writer *p)
 	/* libarchive's own errors are negative. */
 	p->error = err > 0 ? -err : -EIO;
 	return eadm_fail(p->ctx, p->error, "%s",
-			 err > 0 ? strerror(err) : why ? why : "not written");
+			 err > 0 ? strerror(err) : why ? why : "writing failed");
 }
 
 /*

@@ -121,7 +121,7 @@ struct eadm_family {
 	bool companion;			/* eadm's driver supports the companion */
 	bool no_netdev;			/* adapters have no network interface */
 	bool no_cm;			/* rdma_cm cannot connect adapters */
-	bool no_qp_list;		/* RDMA netlink does not list all of its QPs */
+	bool no_qp_list;		/* RDMA netlink does not list all QPs */
 	uint8_t vectors;		/* maximum for completions; 0: unknown */
 	uint8_t common_vectors;		/* vectors not used for completions */
 	/* Number of bits in the indices of each kind of queue; 0: unknown. */
@@ -147,12 +147,13 @@ eadm_family_register(const struct eadm_family *family, uint32_t offset);
 /* Returns true if adapters have a network interface, or if this is unknown. */
 bool eadm_family_has_netdev(const struct eadm_family *family);
 /*
- * Library through which applications use an adapter, or NULL if it is verbs or unknown.
+ * Returns the library through which applications use an adapter; NULL: verbs, or
+ * unknown.
  */
 const char *eadm_family_middleware(const struct eadm_family *family);
-/* Maximum number of completion vectors; 0: unknown. */
+/* Returns the maximum number of completion vectors; 0: unknown. */
 unsigned int eadm_family_vectors(const struct eadm_family *family);
-/* Folders with sockets of all families, NULL-terminated. */
+/* Returns the folders with sockets of all families, NULL-terminated. */
 const char *const *eadm_family_sockets(void);
 
 #endif /* EADM_FAMILY_TABLES_H */

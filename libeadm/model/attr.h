@@ -58,7 +58,7 @@ static inline struct eadm_attrs eadm_attr_nested(const struct nlattr *attr)
 	return (struct eadm_attrs){ eadm_attr_data(attr), eadm_attr_len(attr) };
 }
 
-/* Attributes of a message after a fixed header of @hdrlen bytes. */
+/* Returns the attributes of a message after a fixed header of @hdrlen bytes. */
 static inline struct eadm_attrs eadm_attr_msg(const struct nlmsghdr *nlh,
 					      size_t hdrlen)
 {
@@ -70,7 +70,10 @@ static inline struct eadm_attrs eadm_attr_msg(const struct nlmsghdr *nlh,
 	return attrs;
 }
 
-/* The string of an attribute, NULL if it is not terminated within the attribute. */
+/*
+ * Returns the string in an attribute; NULL if it is not terminated within the
+ * attribute.
+ */
 static inline const char *eadm_attr_string(const struct nlattr *attr)
 {
 	const char *str = eadm_attr_data(attr);

@@ -11,11 +11,11 @@ _Static_assert((int)EADM_KIND_DATA == (int)EADM_SPEC_KIND_DATA &&
 _Static_assert((int)EADM_SHOW_NEVER == (int)EADM_SPEC_SHOW_NEVER &&
 	       (int)EADM_PERM_RAWIO == (int)EADM_SPEC_PERM_RAWIO &&
 	       (int)EADM_SETUP_VERSION == (int)EADM_SPEC_SETUP_VERSION,
-	       "field marks match the specification");
+	       "field attributes match the specification");
 
 _Static_assert((int)EADM_CLASS_MACHINE == (int)EADM_SPEC_CLASS_MACHINE &&
 	       (int)EADM_CLASS_EVENTS == (int)EADM_SPEC_CLASS_EVENTS,
-	       "field sorts match the specification");
+	       "object classes match the specification");
 
 _Static_assert((int)EADM_ROWS_PAST == (int)EADM_SPEC_ROWS_PAST &&
 	       (int)EADM_METRIC_INFO == (int)EADM_SPEC_METRIC_INFO,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows: which fields have a value, and the values. */
+/* Rows: the fields that have a value, and their values. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ void eadm_record_release(struct eadm_record *rec)
 }
 
 /*
- * Values that no message contains in this form are stored in the record itself. A value
+ * Store in the record itself a value that no message contains in this form. A value
  * that does not fit stays absent; the sizes are chosen so that all values fit.
  */
 void eadm_record_put_bytes(struct eadm_record *rec, unsigned int attr,
@@ -251,7 +251,7 @@ static inline bool get_number(const struct eadm_field *field,
 	return true;
 }
 
-/* @wanted: bits of slots, like those of a record's values; or NULL for all. */
+/* @wanted: a bit for each slot, as in the record's own bitmap; NULL for all. */
 unsigned int eadm_record_some(const struct eadm_record *record,
 			      const uint64_t *wanted, struct eadm_value *values,
 			      unsigned int max)

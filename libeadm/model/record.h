@@ -45,8 +45,8 @@ static inline bool eadm_record_attr_has(const struct eadm_record *rec,
 }
 
 /*
- * Only for numeric fields; 0 if the field is absent. The slot of an absent field may
- * still point into a response that has been freed.
+ * Returns the value of a numeric field; 0 if the field is absent. The slot of an absent
+ * field may still point into a response that has been freed.
  */
 static inline uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
 					    unsigned int attr)

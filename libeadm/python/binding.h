@@ -14,16 +14,16 @@
 #include <eadm.h>
 
 /*
- * An object opened on a context that must be closed before it: a dump or a trace. A
- * Python object may be dropped in any thread, even while the context is busy; the handle
- * is then closed once the context is no longer busy.
+ * An object that is opened on a context and must be closed before the context, such as
+ * a dump. A Python object may be dropped in any thread, even while the context is busy;
+ * the handle is then closed once the context is no longer busy.
  */
 struct handle {
 	struct handle *next;
 	void *opened;			/* NULL: closed */
 	void (*close)(void *opened);
 	bool dropped;			/* its Python object was dropped */
-	bool dump;			/* no snapshot may be read while it is open */
+	bool dump;			/* snapshots cannot be read while it is open */
 };
 
 struct source {
@@ -66,12 +66,12 @@ PyObject *py_self(PyObject *self, PyObject *unused);
 
 /* ---- context.c --------------------------------------------------------------- */
 
-/* The context, which is busy until py_leave(); NULL with an exception. */
+/* Returns the context, which is busy until py_leave(); NULL with an exception. */
 struct eadm_ctx *py_enter(struct source *source);
 void py_leave(struct source *source);
 /* Like py_enter(), but fails if a dump is open. */
 struct eadm_ctx *py_enter_alone(struct source *source);
-/* NULL with an exception if out of memory; @opened is then closed. */
+/* Returns NULL with an exception if out of memory; @opened is then closed. */
 struct handle *py_handle(struct source *source, void *opened,
 			 void (*close)(void *opened));
 void py_handle_drop(struct source *source, struct handle *handle);
@@ -93,7 +93,9 @@ PyObject *py_events(PyObject *source, PyObject *unused);
 int py_stream_init(PyObject *module);
 PyObject *py_capture(PyObject *source, PyObject *args, PyObject *kwargs);
 PyObject *py_redactor(PyObject *source, PyObject *args);
-/* The underlying redactor, valid as long as the object lives; NULL with an exception. */
+/*
+ * Returns the underlying redactor, valid as long as the object; NULL with an exception.
+ */
 struct eadm_redactor *py_redactor_of(PyObject *self, struct source *source);
 int py_redactor_init(PyObject *module);
 int py_capture_init(PyObject *module);
@@ -103,9 +105,9 @@ PyObject *py_objects(PyObject *module, PyObject *unused);
 PyObject *py_families(PyObject *module, PyObject *unused);
 PyObject *py_rules(PyObject *module, PyObject *unused);
 int py_describe_init(PyObject *module);
-/* The object with that name; NULL with an exception. */
+/* Returns the object with that name; NULL with an exception. */
 const struct eadm_object *py_find_object(const char *name);
-/* The value of a state by its name or number; false with an exception. */
+/* Looks up the value of a state by name or number; returns false with an exception. */
 bool py_field_value(const struct eadm_field *field, PyObject *name,
 		    uint64_t *value);
 

@@ -36,7 +36,7 @@ static PyObject *leave(struct bundle *self, int ret)
 	Py_RETURN_NONE;
 }
 
-/* Common to both types: a context, and a path to open. */
+/* Prepares an object of either type: a context, and a path to open. */
 static struct bundle *begin(PyTypeObject *type, PyObject *args, PyObject *kwargs,
 			    PyObject **name)
 {
@@ -243,7 +243,7 @@ static PyObject *close_writer(PyObject *self, PyObject *args, PyObject *kwargs)
 	return finish((struct bundle *)self, keep);
 }
 
-/* The file is dropped if an exception ended the block. */
+/* The file is discarded if an exception ended the block. */
 static PyObject *leave_block(PyObject *self, PyObject *args)
 {
 	PyObject *type, *value, *trace;
@@ -258,7 +258,7 @@ static PyObject *leave_block(PyObject *self, PyObject *args)
 static PyMethodDef bundle_methods[] = {
 	{ "read", read_rest, METH_VARARGS, "read(size=-1) -> bytes: read the current member." },
 	{ "digest", digest, METH_VARARGS,
-	  "digest(name) -> str: SHA-256 of a member that was read." },
+	  "digest(name) -> str: SHA-256 digest of a member that was read." },
 	{ "close", close_bundle, METH_NOARGS, "close(): close the bundle." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
 	{ "__exit__", close_bundle, METH_VARARGS, NULL },
@@ -266,7 +266,8 @@ static PyMethodDef bundle_methods[] = {
 };
 
 static PyMethodDef writer_methods[] = {
-	{ "add", add, METH_VARARGS, "add(name, data) -> str: add a member; return its SHA-256." },
+	{ "add", add, METH_VARARGS,
+	  "add(name, data) -> str: add a member; return its SHA-256 digest." },
 	{ "close", (PyCFunction)(void (*)(void))close_writer, METH_VARARGS | METH_KEYWORDS,
 	  "close(keep=True): finish or discard the bundle." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },

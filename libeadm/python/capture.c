@@ -158,7 +158,7 @@ static PyObject *close_capture(PyObject *self, PyObject *args, PyObject *kwargs)
 	return finish((struct capture *)self, keep);
 }
 
-/* The file is dropped if an exception ended the block. */
+/* The file is discarded if an exception ended the block. */
 static PyObject *leave_block(PyObject *self, PyObject *args)
 {
 	PyObject *type, *value, *trace;

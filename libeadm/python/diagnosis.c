@@ -73,7 +73,7 @@ static PyObject *sample(PyObject *object, PyObject *args, PyObject *kwargs)
 	opts.extend = extend;
 	opts.groups = (setup ? EADM_GROUP_SETUP : 0) | (state ? EADM_GROUP_STATE : 0);
 	if (!opts.groups) {
-		PyErr_SetString(PyExc_ValueError, "state or setup is required");
+		PyErr_SetString(PyExc_ValueError, "at least one of state and setup is required");
 		return NULL;
 	}
 	if (!enter(self))

@@ -39,7 +39,9 @@ static PyObject *notes_of(struct eadm_dump *dump)
 	return list;
 }
 
-/* Keep the data known at the end, so that nothing needs to stay open. */
+/*
+ * Keep the notes and the consistency, which are known at the end, and close the dump.
+ */
 static void finish(struct dump *self)
 {
 	struct eadm_dump *dump = opened(self);
@@ -117,7 +119,7 @@ static bool set_states(const struct eadm_object *object, PyObject *names,
 	return !PyErr_Occurred();
 }
 
-/* Position of @name in @names, from 1; 0 for NULL; -1 with an exception. */
+/* Returns the position of @name in @names, from 1; 0 for NULL; -1 with an exception. */
 static int choice(const char *what, const char *name, const char *const *names)
 {
 	int i;
@@ -190,7 +192,10 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	w->opts.limits = w->limits;
 	w->opts.setup = w->setup;
 	w->commands.min_latency = w->min_latency;
-	/* The library rejects a selection of commands for other objects. */
+	/*
+	 * Pass the selection for any object: the library rejects it if the object is
+	 * not "cmd".
+	 */
 	if (w->commands.has_from || w->commands.states || w->commands.min_latency)
 		w->opts.commands = &w->commands;
 	w->entries.payload = w->payload;

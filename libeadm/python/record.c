@@ -58,7 +58,7 @@ static PyObject *text_of(const struct record *r, const struct eadm_field *field)
 	return text;
 }
 
-/* Numbers and bytes, unformatted. */
+/* Returns numbers and bytes unformatted. */
 static PyObject *raw_of(const struct record *r, const struct eadm_field *field)
 {
 	const void *bytes;
@@ -125,7 +125,10 @@ static PyObject *value_of(const struct record *r, const struct eadm_field *field
 	return text_of(r, field);
 }
 
-/* The field with a key; NULL with KeyError if it does not exist or has no value. */
+/*
+ * Returns the field with a key; NULL with KeyError if it does not exist or has no
+ * value.
+ */
 static const struct eadm_field *field_of(const struct record *r, PyObject *key)
 {
 	const struct eadm_field *field = NULL;
@@ -199,7 +202,7 @@ static Py_ssize_t length(PyObject *self)
 	return n;
 }
 
-/* A list with the result of @make for each field that has a value. */
+/* Returns a list with the result of @make for each field that has a value. */
 static PyObject *each(const struct record *r,
 		      PyObject *(*make)(const struct record *r,
 					const struct eadm_field *field))
@@ -252,7 +255,7 @@ static PyObject *iter(PyObject *self)
 	return iterator;
 }
 
-/* A dictionary without secrets, because the text may end up in logs. */
+/* Formats the row without secrets, because the text may end up in logs. */
 static PyObject *repr(PyObject *self)
 {
 	const struct record *r = (struct record *)self;

@@ -315,8 +315,8 @@ static PyMethodDef methods[] = {
 	{ "set_timeout", set_timeout, METH_O,
 	  "set_timeout(seconds): limit the wait for each response of the kernel." },
 	{ "set_log", set_log, METH_O,
-	  "set_log(function | None): set a function to call with "
-	  "\"warning\", \"info\" or \"debug\", and a line." },
+	  "set_log(function | None): set the function called with a level "
+	  "(\"warning\", \"info\" or \"debug\") and a line." },
 	{ "close", close_source, METH_NOARGS,
 	  "close(): close the source and everything opened on it." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },

@@ -173,7 +173,9 @@ static int wait_for(int fd, double deadline)
 	}
 }
 
-/* The next row; NULL without an exception if none arrives before the deadline. */
+/*
+ * Returns the next row; NULL without an exception if none arrives before the deadline.
+ */
 static PyObject *take(struct stream *self, double deadline)
 {
 	const struct eadm_record *row;

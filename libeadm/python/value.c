@@ -39,7 +39,7 @@ PyObject *py_ref(PyObject *object)
 	return object;
 }
 
-/* The module gets its own reference; the caller keeps one. */
+/* The module gets its own reference; the caller keeps its reference. */
 int py_add(PyObject *module, const char *name, PyObject *object)
 {
 	int ret = PyModule_AddObject(module, name, py_ref(object));

@@ -9,7 +9,7 @@
 #include "model/attr.h"
 #include "source/query.h"
 
-/* Number of the event group; 0 if there is none. */
+/* Returns the number of the event group; 0 if there is none. */
 static uint32_t group_of(struct eadm_attrs groups)
 {
 	const struct nlattr *group, *attr;

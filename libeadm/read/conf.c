@@ -53,7 +53,7 @@ EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "settings of a capture cannot be changed");
+				 "settings cannot be changed in a capture");
 	ret = eadm_device_shown(ctx, device, false, &dev);
 	return ret ? ret : send_set(ctx, dev, param, value, now);
 }

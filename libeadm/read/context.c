@@ -28,7 +28,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 		inet_ntop(AF_INET, p + part->at.offset, text, size);
 		break;
 	case EADM_PART_LOG2:
-		/* Number of entries; the adapter stores the logarithm. */
+		/* The value is the binary logarithm of the number of entries. */
 		if (v < 64)
 			snprintf(text, size, "%" PRIu64, (uint64_t)1 << v);
 		else
@@ -40,7 +40,7 @@ static void text_of(const struct eadm_part *part, const unsigned char *p,
 	}
 }
 
-/* Member number @index of a context; 0 if there are no more. */
+/* Makes a row of member number @index of a context; returns 0 if there are no more. */
 int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 		     const unsigned char *data, size_t len, unsigned int index,
 		     struct eadm_record *rec)
@@ -71,7 +71,7 @@ int eadm_context_row(const struct eadm_family *family, uint32_t kind,
 
 #define REG 16		/* struct eadm_ioc_reg */
 
-/* Register number @index; 0 if there are no more. */
+/* Makes a row of register number @index; returns 0 if there are no more. */
 int eadm_regs_row(const struct eadm_family *family, const unsigned char *data,
 		  size_t len, unsigned int index, struct eadm_record *rec)
 {

@@ -24,7 +24,7 @@ static const struct eadm_counter_name *find(const char *name)
 	return NULL;
 }
 
-/* The field of "counters" for a driver's name; 0 if there is none. */
+/* Returns the field of "counters" for a driver's counter name; 0 if there is none. */
 uint16_t eadm_counter_attr(const char *name)
 {
 	const struct eadm_counter_name *canonical = find(name);

@@ -34,8 +34,8 @@ struct decoder {
 };
 
 /*
- * Index of the field of an attribute in a message, or in a family's nest, whose first
- * attribute has slot @base + 1; -1 if the attribute has no field.
+ * Returns the index of an attribute's field; -1 if it has none. In a family's nest, the
+ * first attribute has slot @base + 1.
  */
 static inline int place_of(const struct eadm_object *object,
 			   const struct nlattr *attr, unsigned int base,
@@ -80,8 +80,8 @@ static inline int take_field(const struct decoder *d,
 }
 
 /*
- * Unknown attributes are kept as extras: a newer kernel reports fields that this
- * library does not know.
+ * Unknown attributes are kept as extras: a newer kernel may report fields that are
+ * unknown to this library.
  */
 static int take_other(const struct decoder *d, const struct nlattr *attr,
 		      unsigned int max)

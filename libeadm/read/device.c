@@ -83,7 +83,7 @@ static int by_index(const void *a, const void *b)
 	return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Devices that RDMA netlink shows in addition to the known ones. */
+/* Add the devices that RDMA netlink shows in addition to the known ones. */
 static void load_rdma(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
@@ -98,7 +98,7 @@ static void load_rdma(struct eadm_ctx *ctx)
 
 /*
  * Succeeds if at least one of the two sources works; the error of the other one is
- * stored. RDMA netlink is not queried if it would only show the companion's devices.
+ * stored. RDMA netlink is not queried if it would show only the companion's devices.
  */
 int eadm_devices_load(struct eadm_ctx *ctx)
 {
@@ -125,7 +125,7 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	load_rdma(ctx);
 	if (!devices->family_err || !devices->rdma_err || devices->n)
 		return 0;
-	/* A source without RDMA netlink failed because of the first error. */
+	/* For a source without RDMA netlink, the first error is the cause. */
 	if (devices->rdma_err == -EOPNOTSUPP) {
 		eadm_errmsg_pop(ctx, &before);
 		return devices->family_err;
@@ -136,7 +136,10 @@ int eadm_devices_load(struct eadm_ctx *ctx)
 	return devices->rdma_err;
 }
 
-/* For data about a device that only RDMA netlink provides, such as its ports. */
+/*
+ * Load the complete list, for data that only RDMA netlink provides, such as a device's
+ * ports.
+ */
 int eadm_devices_complete(struct eadm_ctx *ctx)
 {
 	struct eadm_devices *devices = &ctx->devices;
@@ -163,9 +166,9 @@ int eadm_device_shown(struct eadm_ctx *ctx, const char *name, bool probed,
 }
 
 /*
- * For a dump with a row for each device: reading it reveals the companion's devices,
- * and eadm_devices_rest() adds the others. False if there is no companion, or all data
- * is to be captured.
+ * Begin the list for a dump with a row for each device: its rows reveal the companion's
+ * devices, and eadm_devices_rest() adds the others. Returns false if there is no
+ * companion, or if all data is to be captured.
  */
 bool eadm_devices_begin(struct eadm_ctx *ctx)
 {

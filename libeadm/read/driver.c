@@ -18,7 +18,7 @@ struct answer {
 	struct eadm_record rec;
 };
 
-/* The device's row about the machine, with one field and the fields that belong to it. */
+/* Read the device's row of @object with one field and the fields that belong to it. */
 static bool ask_for(struct eadm_ctx *ctx, struct answer *answer,
 		    unsigned int object, const struct eadm_device *dev,
 		    unsigned int attr)
@@ -35,7 +35,7 @@ static bool ask_for(struct eadm_ctx *ctx, struct answer *answer,
 				 &answer->reply, &answer->rec) > 0;
 }
 
-/* One field of that row, NULL if there is none. */
+/* Returns one field of that row, or NULL if it is absent. */
 static const char *ask(struct eadm_ctx *ctx, struct answer *answer,
 		       unsigned int object, const struct eadm_device *dev,
 		       unsigned int attr)
@@ -136,9 +136,9 @@ static void put_unplaced(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		return;
 	eadm_record_put_string(rec, EADM_A_DEV_DRIVER, driver);
 	/*
-	 * If the module serves only one function and has only this device, they
-	 * belong together. Other devices are read last: the modules of software devices, of
-	 * which there may be many, have no functions.
+	 * If the module serves only one function and has only this device, the device
+	 * belongs to the function. Other devices are read last: the modules of software
+	 * devices, of which there may be many, have no functions.
 	 */
 	if (eadm_machine_module_text(ctx, driver, EADM_A_MODULE_FUNCTIONS,
 				     functions, sizeof(functions)) &&
@@ -172,8 +172,8 @@ static uint64_t number_of(const struct answer *answer, unsigned int attr)
 }
 
 /*
- * Returns true if driver and companion are loaded, but were built with different
- * interfaces.
+ * Returns true if the driver and the companion are loaded, but were built for different
+ * versions of the interface between them.
  */
 static bool is_other_build(struct eadm_ctx *ctx, const struct eadm_device *dev)
 {
@@ -222,7 +222,7 @@ int eadm_driver_refuse(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	return eadm_fail(ctx, -EOPNOTSUPP, "%s%s",
 			 dev ? "the driver does not support diagnostics" :
 			       "not supported by the drivers of these devices",
-			 probed ? "; eadm probe start records calls of any driver" :
+			 probed ? "; 'eadm probe start' records calls to any driver" :
 				  "");
 }
 

@@ -16,7 +16,7 @@
 #include "setup.h"
 #include "step.h"
 
-/* The caller's memory may be freed after this. */
+/* Drop pointers to the caller's memory, which may be freed after this. */
 static void forget_caller(struct eadm_dump *dump)
 {
 	dump->opts.device = NULL;
@@ -101,7 +101,7 @@ static int check_options(const struct eadm_dump *dump)
 	return 0;
 }
 
-/* The attributes that the caller needs; 0: all. */
+/* Returns a mask of the attributes that the caller needs; 0: all. */
 static uint64_t fields_mask(const struct eadm_dump *dump)
 {
 	const struct eadm_dump_opts *opts = &dump->opts;

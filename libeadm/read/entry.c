@@ -54,7 +54,7 @@ bool eadm_entry_known(const struct eadm_ring *ring)
 	       !(ring->depth & (ring->depth - 1));
 }
 
-/* Maximum number of places per entry of the ring. */
+/* Returns the maximum number of places per entry of the ring. */
 unsigned int eadm_entry_places(const struct eadm_ring *ring)
 {
 	const struct eadm_format *format = format_of(ring);
@@ -80,7 +80,7 @@ uint32_t eadm_entry_place(const struct eadm_ring *ring, uint32_t index)
 	return index % ring->depth;
 }
 
-/* Distance of a place from an earlier place. */
+/* Returns the distance of a place from an earlier place. */
 static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 		       uint32_t base)
 {
@@ -89,8 +89,8 @@ static uint32_t behind(const struct eadm_ring *ring, uint32_t place,
 }
 
 /*
- * Distance of an index from an earlier index; *range is set to the number of index
- * values.
+ * Returns the distance of an index from an earlier index, and sets *range to the number
+ * of index values.
  */
 static uint32_t ahead(const struct eadm_ring *ring,
 		      const struct eadm_format *format, uint32_t index,
@@ -137,7 +137,10 @@ static size_t end_of(const struct eadm_bits *at, size_t end)
 	return last > end ? last : end;
 }
 
-/* Length of the bytes that identify an entry's position; 0 if there are none. */
+/*
+ * Returns the length of the bytes that identify an entry's position; 0 if there are
+ * none.
+ */
 static size_t header_size(const struct eadm_format *format)
 {
 	return end_of(&format->places_at,
@@ -155,7 +158,7 @@ static uint32_t index_after(const struct eadm_format *format,
 
 /*
  * An entry contains the producer index after it and its QP number, a combination that
- * hardly occurs by chance. Entries of a command ring have no QP number.
+ * is unlikely to occur by chance. Entries of a command ring have no QP number.
  */
 static unsigned int header_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
@@ -196,9 +199,9 @@ static bool is_newer(const struct eadm_ring *ring,
 }
 
 /*
- * For each place, the number of places of the entry that begins there, or EADM_PLACE_*.
- * If an entry overlaps the rest of another entry, the entry with the later index wins.
- * The part read may begin in the middle of an entry.
+ * Sets for each place the number of places of the entry that begins there, or
+ * EADM_PLACE_*. If an entry overlaps the rest of another entry, the entry with the
+ * later index wins. The part that was read may begin in the middle of an entry.
  */
 void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 {
@@ -215,7 +218,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 		if (!places[i] || places[i] == EADM_PLACE_REST)
 			continue;
 		for (k = 1; places[i] && k < places[i]; k++) {
-			/* Entries only wrap around if the whole ring was read. */
+			/* Entries wrap around only if the whole ring was read. */
 			at = i + k;
 			if (at >= count && count < ring->depth)
 				break;
@@ -233,7 +236,7 @@ void eadm_entry_index(const struct eadm_ring *ring, uint8_t *places)
 	}
 }
 
-/* The bytes of an entry that were read. */
+/* Collects the bytes of an entry that were read. */
 static size_t gather(const struct eadm_ring *ring, uint32_t place,
 		     unsigned int places, unsigned char *entry)
 {
@@ -436,7 +439,10 @@ static void put_place(const struct eadm_ring *ring, uint32_t place,
 		eadm_record_put_u64(rec, attrs->mark, mark);
 }
 
-/* State of an entry in a queue that software fills and the adapter consumes. */
+/*
+ * Returns the state of an entry in a queue that software fills and the adapter
+ * consumes.
+ */
 static uint32_t work_state(const struct eadm_ring *ring,
 			   const struct eadm_format *format, uint32_t place)
 {
@@ -450,7 +456,9 @@ static uint32_t work_state(const struct eadm_ring *ring,
 		       EADM_ENTRY_STATE_POSTED : EADM_ENTRY_STATE_DONE;
 }
 
-/* State of an entry in a queue that the adapter fills, from its owner bit. */
+/*
+ * Returns the state of an entry in a queue that the adapter fills, from the owner bit.
+ */
 static uint32_t owned_state(const struct eadm_ring *ring, uint32_t place,
 			    bool owner)
 {
@@ -538,7 +546,10 @@ static void put_list(const struct eadm_ring *ring, const struct eadm_list *list,
 	}
 }
 
-/* Number of places of the entry at @place; EADM_PLACE_NONE if no entry begins there. */
+/*
+ * Returns the number of places of the entry at @place; EADM_PLACE_NONE if none begins
+ * there.
+ */
 static unsigned int places_at(const struct eadm_ring *ring,
 			      const struct eadm_format *format, uint32_t place)
 {

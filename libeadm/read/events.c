@@ -29,8 +29,8 @@ static int no_events(struct eadm_ctx *ctx, const char *why)
 }
 
 /*
- * This is used without the companion. A capture, with or without the companion, has only
- * one kind of events.
+ * This is used without the companion. A capture, with or without the companion, has
+ * only one kind of event.
  */
 static int listen_to_probe(struct eadm_events *events)
 {
@@ -40,8 +40,8 @@ static int listen_to_probe(struct eadm_events *events)
 }
 
 /*
- * Returns true if the devices include programs that emulate adapters, with or without the
- * companion.
+ * Returns true if the devices include those of programs that emulate adapters, whether
+ * or not the companion is available.
  */
 static bool has_programs(const struct eadm_ctx *ctx)
 {
@@ -55,8 +55,8 @@ static bool has_programs(const struct eadm_ctx *ctx)
 }
 
 /*
- * @error: error of the list of devices. A capture may have rows of programs, and events
- * of the probe.
+ * @error: the error from loading the list of devices. A capture may have both rows of
+ * programs and events of the probe.
  */
 static int listen_without_companion(struct eadm_events *events, const struct eadm_query *query,
 				    int error)

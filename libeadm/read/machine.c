@@ -35,7 +35,9 @@ int eadm_machine_next(struct eadm_reply *reply, const struct eadm_object *object
 	return 0;
 }
 
-/* Read the first row, as eadm_machine_next(); the reply must be closed in any case. */
+/*
+ * Read the first row, like eadm_machine_next(); the reply must be closed in any case.
+ */
 int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    const struct eadm_object *object, struct eadm_reply *reply,
 		    struct eadm_record *rec)
@@ -53,7 +55,7 @@ int eadm_machine_open(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return 0;
 }
 
-/* A query for all data about a process. */
+/* Returns a query for all data about a process. */
 struct eadm_query eadm_machine_process(uint32_t pid)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_PROCESS);
@@ -98,7 +100,7 @@ bool eadm_machine_u64(struct eadm_ctx *ctx, unsigned int attr,
 			value);
 }
 
-/* Time since boot in ns; 0: unknown. */
+/* Returns the time since boot in ns; 0: unknown. */
 uint64_t eadm_machine_uptime(struct eadm_ctx *ctx)
 {
 	struct eadm_query query = eadm_query_local(EADM_SPEC_OBJ_MACHINE);
@@ -124,7 +126,7 @@ bool eadm_machine_is_locked_down(struct eadm_ctx *ctx)
 }
 
 /*
- * Returns 0 if the probe is recording and may be read, -EACCES if it may not be read,
+ * Returns 0 if the probe is recording and can be read, -EACCES if permission is denied,
  * -ENOENT if it is not recording.
  */
 int eadm_machine_probe(struct eadm_ctx *ctx)
@@ -139,7 +141,7 @@ int eadm_machine_probe(struct eadm_ctx *ctx)
 	       state == EADM_PROBE_STATE_UNREADABLE ? -EACCES : -ENOENT;
 }
 
-/* A string about a loaded module. */
+/* Reads a string about a loaded module. */
 bool eadm_machine_module_text(struct eadm_ctx *ctx, const char *name,
 			    unsigned int attr, char *text, size_t size)
 {
@@ -152,7 +154,7 @@ bool eadm_machine_module_text(struct eadm_ctx *ctx, const char *name,
 			NULL);
 }
 
-/* Name of a process, NULL if there is no such process. Valid until the next call. */
+/* Returns the name of a process, valid until the next call; NULL if there is none. */
 const char *eadm_machine_comm(struct eadm_ctx *ctx, uint32_t pid)
 {
 	struct eadm_comms *comms = &ctx->comms;

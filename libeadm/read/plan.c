@@ -21,7 +21,7 @@ int eadm_plan_note(struct eadm_dump *dump, int error, const char *device,
 	unsigned int n = dump->n_notes;
 	struct note *note;
 
-	/* This number is enough for any reader. */
+	/* More notes would not help any reader. */
 	if (n == MAX_NOTES)
 		return 0;
 	if (!grow(dump->notes, n, dump->max_notes))
@@ -97,7 +97,7 @@ static int plan_companion(struct eadm_dump *dump, bool covered)
 	return 0;
 }
 
-/* One step for each device that has the queue. */
+/* Plan one step for each device that has the queue. */
 static int plan_raw(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
@@ -121,7 +121,7 @@ static bool has_probe(const struct eadm_object *object)
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_FAILURE];
 }
 
-/* Past records of devices that the companion does not show. */
+/* Plan a step for past records of devices that the companion does not show. */
 static int plan_probe(struct eadm_dump *dump)
 {
 	int ret;
@@ -136,7 +136,9 @@ static int plan_probe(struct eadm_dump *dump)
 	return ret ? 0 : eadm_plan_step(dump, STEP_PROBE, NULL, 0);
 }
 
-/* Data from RDMA netlink about devices that the companion does not show. */
+/*
+ * Plan steps for data from RDMA netlink about devices that the companion does not show.
+ */
 int eadm_plan_others(struct eadm_dump *dump)
 {
 	const struct eadm_devices *devices = &dump->ctx->devices;
@@ -186,7 +188,8 @@ int eadm_plan_others(struct eadm_dump *dump)
 }
 
 /*
- * Rows that the source generates for one device, whether or not the companion shows it.
+ * Returns true if the source generates these rows for one device, whether or not the
+ * companion shows the device.
  */
 bool eadm_plan_is_local(const struct eadm_object *object)
 {
@@ -243,7 +246,7 @@ static bool is_named(const struct eadm_record *rec, const char *name)
 	return text && !strcmp(text, name);
 }
 
-/* The number of the newest device with this name for which the probe has rows. */
+/* Find the index of the newest device with this name for which the probe has rows. */
 static int find_in_probe(struct eadm_dump *dump, const char *name)
 {
 	struct eadm_query query =

@@ -80,7 +80,10 @@ int eadm_plan_step(struct eadm_dump *dump, int how,
 		   const struct eadm_device *dev, uint32_t port)
 	EADM_MUST_CHECK;
 
-/* Steps for all devices; for devices that the companion did not show; for no device. */
+/*
+ * These plan the steps for all devices, for devices that the companion did not show,
+ * and for rows that are not about a device.
+ */
 int eadm_plan(struct eadm_dump *dump) EADM_MUST_CHECK;
 int eadm_plan_others(struct eadm_dump *dump) EADM_MUST_CHECK;
 int eadm_plan_without_devices(struct eadm_dump *dump) EADM_MUST_CHECK;

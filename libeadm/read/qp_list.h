@@ -11,8 +11,8 @@ struct eadm_qp_range {
 };
 
 /*
- * The next entry of a list, the content of RDMA_NLDEV_ATTR_RES_QP: 1 with @range,
- * 0 at its end, or -EBADMSG.
+ * Reads the next entry of a list, the content of RDMA_NLDEV_ATTR_RES_QP. Returns 1 with
+ * @range, 0 at the end, or -EBADMSG.
  */
 int eadm_qp_list_next(struct eadm_attrs *list, struct eadm_qp_range *range)
 	EADM_MUST_CHECK;

@@ -12,7 +12,7 @@
 #include "family/family.h"
 #include "rawdump.h"
 
-#define MAX_BYTES (64U << 20)	/* more would be a broken or hostile capture */
+#define MAX_BYTES (64U << 20)	/* more indicates a broken or hostile capture */
 #define NEARBY 8		/* entries on each side of a pointer */
 
 static const char unknown[] = "unknown entry format";
@@ -27,7 +27,9 @@ static bool is(const struct eadm_object *object, int number)
 	return object == &eadm_spec_objects[number];
 }
 
-/* The kind of bytes that an object's rows are made from, or a negative errno. */
+/*
+ * Returns the kind of bytes that an object's rows are made from, or a negative errno.
+ */
 static int kind_of(const struct eadm_object *object,
 		   const struct eadm_family *family,
 		   const struct eadm_dump_opts *opts, enum eadm_hwctx hwctx)
@@ -168,7 +170,7 @@ static int take_data(struct eadm_reply *reply, const struct eadm_record *rec,
 	return 0;
 }
 
-/* A response in a capture that contains more than requested is suitable, too. */
+/* A captured response that contains more than was requested is suitable, too. */
 static int ask(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	       const struct eadm_node_query *want, struct eadm_reply *reply)
 {
@@ -401,7 +403,7 @@ static int next_member(struct eadm_rawdump *raw,
 }
 
 /*
- * When dumping a whole queue, entries that were never written get no row, unless a
+ * In a dump of a whole queue, entries that were never written have no row, unless a
  * pointer refers to them.
  */
 static bool is_empty(const struct eadm_record *rec,

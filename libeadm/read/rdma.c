@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Converts RDMA netlink messages to the same records, for devices that the companion does
- * not show. The messages contain the RDMA core's data about devices of any vendor.
+ * Converts RDMA netlink messages to records like those of the companion, for devices
+ * that the companion does not show. The messages contain the RDMA core's data about
+ * devices of any vendor.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -393,9 +394,9 @@ static int map_counters(struct eadm_reply *reply, struct eadm_attrs attrs,
 }
 
 /*
- * Counters of a port that are available if the adapter did not deliver its own: the
- * device's counters, which require no command. Returns 1 with a row, 0 if there are
- * none, or -ENOMEM.
+ * Adds the counters of a port that are available even if the adapter did not deliver
+ * its own: the device's counters, which require no command. Returns 1 with a row, 0 if
+ * there are none, or -ENOMEM.
  */
 int eadm_rdma_counters_rest(struct eadm_ctx *ctx, const struct eadm_device *dev,
 			    uint32_t port, bool original, int error,
@@ -565,7 +566,7 @@ static void put_nothing(struct eadm_attrs attrs, struct eadm_record *rec)
 
 /*
  * Returns 0 if the driver has counters for the port, -EINVAL if not, another negative
- * errno if unknown. The RDMA core knows this without querying the adapter. Leaves the
+ * errno if unknown. The RDMA core responds without querying the adapter. Leaves the
  * context's error message unchanged.
  */
 int eadm_rdma_counters(struct eadm_ctx *ctx, const struct eadm_device *dev,

@@ -81,7 +81,7 @@ static void put_summary(struct eadm_attrs attrs, struct eadm_record *rec)
 	}
 }
 
-/* Add data that is still missing about a device from the machine's files. */
+/* Add missing data about a device from the machine's files. */
 static void put_more(struct eadm_ctx *ctx, const struct eadm_query *query,
 		     struct eadm_record *rec)
 {
@@ -105,7 +105,7 @@ static void put_more(struct eadm_ctx *ctx, const struct eadm_query *query,
 	eadm_record_release(&more);
 }
 
-/* Device limits as libibverbs reports them. */
+/* Add the device's limits that libibverbs reports. */
 static void put_limits(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		       struct eadm_record *rec)
 {

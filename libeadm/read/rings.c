@@ -24,7 +24,7 @@ struct queue {
 	uint32_t subs;		/* number of its parts; 0: none */
 };
 
-/* Read data only to have it captured, including errors. */
+/* Read data only so that it is captured, including errors. */
 static int take(struct walk *walk, const struct eadm_device *dev,
 		const struct eadm_node_query *q)
 {
@@ -166,7 +166,7 @@ EADM_API int eadm_capture_rings(struct eadm_capture *c, uint64_t max_bytes)
 
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
-				 "raw bytes can be read only on this machine");
+				 "raw bytes can be recorded only from this machine, not from a capture");
 	ret = eadm_devices_load(ctx);
 	for (i = 0; !ret && i < ctx->devices.n; i++) {
 		/* The entry is copied, because dumps load the list again. */

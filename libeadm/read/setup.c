@@ -19,11 +19,11 @@
 /* Modules that RDMA needs, which are shown even if they are not loaded. */
 static const char *const needed[] = { "ib_core", "ib_uverbs", "rdma_cm",
 				      "rdma_ucm" };
-/* Modules whose memory may be registered, and modules needed for that. */
+/* Modules of GPUs, whose memory may be registered, and modules that this requires. */
 static const char *const others[] = { "nvidia", "nvidia_peermem", "amdgpu",
 				      "neuron" };
 
-/* Followed by the adapters' modules, then by eadm's. */
+/* Lists the modules above, then the adapters' modules, then eadm's modules. */
 static const char *module_name(unsigned int index)
 {
 	const struct eadm_family *family = NULL;
@@ -105,7 +105,7 @@ static void select_fields(const struct eadm_ctx *ctx, uint64_t fields,
 	for (i = 0; !eadm_source_records(ctx) && i < n_parts; i++) {
 		if (!(fields & 1ULL << parts[i]))
 			continue;
-		/* This many fields are equivalent to all fields. */
+		/* Too many fields for one request: request all fields. */
 		if (query->n_args == EADM_MAX_ARGS) {
 			query->n_args = n_args;
 			return;
@@ -152,7 +152,8 @@ static int next_module(struct eadm_ctx *ctx, struct eadm_setup *setup,
 /* ---- PCI functions --------------------------------------------------------------- */
 
 /*
- * The family of an adapter; @device NULL: the first family with a device of the vendor.
+ * Returns the family of an adapter or, if @device is NULL, the first with a device of
+ * the vendor.
  */
 static const struct eadm_family *family_of(uint16_t vendor,
 					   const uint16_t *device)
@@ -199,7 +200,7 @@ static const struct eadm_family *family_of_row(const struct eadm_record *rec)
 			 &device);
 }
 
-/* One request per vendor; functions of the vendor that are not adapters are skipped. */
+/* Make one request per vendor, and skip functions that are not adapters. */
 static int next_function(struct eadm_ctx *ctx, struct eadm_setup *setup,
 			 const struct eadm_object *object,
 			 struct eadm_record *rec)
@@ -282,7 +283,7 @@ static int is_new(struct eadm_ctx *ctx, struct eadm_setup *setup, uint32_t pid)
 	return 1;
 }
 
-/* Contexts of kernel consumers have no process. */
+/* Skip contexts of kernel consumers, which have no process. */
 static int put_owner(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		     const struct eadm_record *context, struct eadm_record *rec)
 {
@@ -371,8 +372,8 @@ static const char *text_of(const struct eadm_record *rec, const char *name)
 }
 
 /*
- * Fields from @base, whose row may be from a different time and contain more data about
- * the device.
+ * Put fields from @base, whose row may have been read at a different time and may
+ * contain more data about the device.
  */
 static void put_driver(struct eadm_ctx *ctx, const struct eadm_record *base,
 		       struct eadm_record *rec)

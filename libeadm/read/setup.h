@@ -32,8 +32,8 @@ int eadm_setup_next(struct eadm_ctx *ctx, struct eadm_setup *setup,
 		    const struct eadm_object *object, struct eadm_record *rec)
 	EADM_MUST_CHECK;
 /*
- * The object from whose rows those of @object are made, or NULL if @object has its own
- * rows.
+ * Returns the object from whose rows those of @object are derived, or NULL if @object
+ * has its own rows.
  */
 const struct eadm_object *eadm_setup_base(const struct eadm_object *object);
 int eadm_setup_of(struct eadm_ctx *ctx, struct eadm_setup *setup,

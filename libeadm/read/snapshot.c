@@ -50,14 +50,14 @@ static bool has_owner(const struct eadm_object *object)
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CTX];
 }
 
-/* Read all rows only to have them recorded; errors go into the capture. */
+/* Read all rows only so that they are recorded; errors go into the capture. */
 static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 		     bool hw)
 {
 	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	/*
-	 * Rows about the machine are derived from rows of devices, but not from all
-	 * parts.
+	 * Rows about the machine are derived from rows of devices, but do not need all
+	 * parts of these rows.
 	 */
 	bool whole = object->class != EADM_SPEC_CLASS_MACHINE;
 	struct eadm_dump_opts opts = { .size = sizeof(opts), .hw = hw,
@@ -165,7 +165,7 @@ static int capture(struct eadm_capture *c, bool hw, bool past)
 	if (first)
 		read_machine(c);
 	eadm_source_mark(ctx);
-	/* Data that diagnosis rules request besides rows. */
+	/* Diagnosis rules request this data separately. */
 	eadm_machine_uptime(ctx);
 	eadm_nldev_copy_on_fork(ctx);
 	eadm_devices_freeze(ctx, &held);

@@ -48,7 +48,10 @@ static unsigned int other_number(const struct eadm_object *object)
 	return 0;
 }
 
-/* For commands. A command that has not ended has no latency yet. */
+/*
+ * Returns true if a row matches the selection of commands. A command that has not ended
+ * has no latency yet.
+ */
 static bool selected(const struct eadm_command_opts *opts,
 		     const struct eadm_record *rec)
 {
@@ -195,7 +198,7 @@ static int open_companion(struct eadm_dump *dump, const struct step *step)
 }
 
 /*
- * Devices are kept in the dump, because a different dump may reset the context's list in
+ * Devices are kept in the dump, because another dump may reset the context's list in
  * the meantime.
  */
 static int note_device(struct eadm_dump *dump)
@@ -222,7 +225,7 @@ static int take_companion(struct eadm_dump *dump, const struct step *step)
 static int companion_failed(struct eadm_dump *dump, const struct step *step,
 			    int error)
 {
-	/* STEP_OTHERS then handles all devices for this reason. */
+	/* STEP_OTHERS then uses this error as the reason for missing data. */
 	if (dump->finds)
 		dump->ctx->devices.family_err = error;
 	return step_failed(dump, step, error);
@@ -270,7 +273,7 @@ static bool went_away(struct eadm_dump *dump, const struct step *step,
 
 /*
  * If necessary, rows of QPs are returned without their peers. A capture may be older
- * than the request for connections.
+ * than the request that lists connections.
  */
 static int load_peers(struct eadm_dump *dump, const struct step *step)
 {
@@ -293,10 +296,7 @@ static int load_peers(struct eadm_dump *dump, const struct step *step)
 			      ctx->errmsg);
 }
 
-/*
- * Older kernels and captures have no SRQs: the rows of QPs are then returned without
- * them.
- */
+/* Older kernels and captures do not list SRQs: the rows of QPs then lack them. */
 static int load_srqs(struct eadm_dump *dump, const struct step *step)
 {
 	struct eadm_errmsg before;
@@ -310,7 +310,7 @@ static int load_srqs(struct eadm_dump *dump, const struct step *step)
 	return 0;
 }
 
-/* Load data about QPs that RDMA netlink only has in rows of other objects. */
+/* Load data about QPs that RDMA netlink has only in rows of other objects. */
 static int load_of_qps(struct eadm_dump *dump, const struct step *step)
 {
 	int ret;

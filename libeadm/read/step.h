@@ -15,8 +15,8 @@ struct step_ops {
 	/* Called after open() succeeded, or NULL. */
 	void (*close)(struct eadm_dump *dump);
 	/*
-	 * Returns 1: the row in rec is wanted, 0: skip it; an error ends the dump.
-	 * NULL: the row is in machine_rec.
+	 * Returns 1 to use the row in rec, 0 to skip it; an error ends the dump. If
+	 * this is NULL, the row is in machine_rec.
 	 */
 	int (*take)(struct eadm_dump *dump, const struct step *step);
 	/*

@@ -95,7 +95,7 @@ static void close_rows(struct rows *rows)
 	eadm_record_release(&rows->row);
 }
 
-/* The counter in a row; NULL if it has none. */
+/* Returns the name of the counter in a row; NULL if the row has none. */
 static const char *counter_of(const struct eadm_record *row, uint64_t *value)
 {
 	if (!eadm_record_attr_has(row, EADM_A_PORT_COUNTER_NAME) ||

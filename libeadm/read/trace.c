@@ -33,7 +33,7 @@ struct eadm_trace {
 	_Alignas(NLMSG_ALIGNTO) unsigned char data[16 * EADM_TRACE_REC_MAX];
 };
 
-/* Listen to records from now on, or to all existing records, too. */
+/* Listen to new records, or to all existing records, too. */
 static int listen_to(struct eadm_trace *trace, struct eadm_query *query)
 {
 	if (trace->opts.oldest)

@@ -100,8 +100,7 @@ void eadm_local_counters(struct eadm_answer *answer,
 	dir = eadm_root_dir(answer->ctx, folder);
 	while (dir && (entry = readdir(dir))) {
 		/*
-		 * "lifespan" is not a counter, but the time for which the driver caches
-		 * values.
+		 * "lifespan" is not a counter, but how long the driver caches values.
 		 */
 		if (entry->d_name[0] != '.' &&
 		    strcmp(entry->d_name, "lifespan") != 0)
@@ -188,7 +187,8 @@ static bool is_global(const struct sockaddr *addr)
 }
 
 /*
- * With every protocol, rdma_cm treats an address of a VLAN as one of the interface below.
+ * For every protocol, rdma_cm treats a VLAN's address as an address of the interface
+ * below it.
  */
 static bool is_vlan_of(const struct eadm_ctx *ctx, const char *name,
 		       const char *netdev)
@@ -220,8 +220,8 @@ static void put_vlan(struct eadm_answer *answer, const struct ifaddrs *all,
 }
 
 /*
- * Put whether the interface has an IPv4 or IPv6 address, and the other interfaces in its
- * subnet.
+ * Put fields about the interface's IPv4 and IPv6 addresses, and the other interfaces in
+ * its subnet.
  */
 static void put_addresses(struct eadm_answer *answer, const char *netdev,
 			  bool subnet)
@@ -251,7 +251,7 @@ static void put_bond(struct eadm_answer *answer, const char *netdev)
 {
 	char state[16], bond[IFNAMSIZ] = "";
 
-	/* Members of other kinds of interfaces, such as a bridge, have no such state. */
+	/* Members of other kinds of interfaces, such as bridges, have no such state. */
 	if (!eadm_root_line(answer->ctx, state, sizeof(state),
 			    "/sys/class/net/%.64s/bonding_slave/state", netdev))
 		*state = '\0';
@@ -277,7 +277,10 @@ static void put_netdev(struct eadm_answer *answer, const char *netdev,
 	put_bond(answer, netdev);
 }
 
-/* A hexadecimal number; on kernels without an auxiliary bus, that of eadm's own bus. */
+/*
+ * Puts the hexadecimal number in a file below the auxiliary bus or, on kernels without
+ * such a bus, below eadm's own bus.
+ */
 static bool put_interface(struct eadm_answer *answer, uint16_t attr,
 			  const char *below)
 {
@@ -310,7 +313,7 @@ static void put_interfaces(struct eadm_answer *answer,
 			      "drivers/eadm");
 }
 
-/* The caller knows the network interface from the device's row. */
+/* The caller takes the network interface from the device's row. */
 void eadm_local_setup(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {

@@ -38,7 +38,7 @@ size_t eadm_answer_row(struct eadm_answer *answer,
 	return at;
 }
 
-/* One message at a time: all messages together might not fit into one packet. */
+/* Return one message at a time: together, they might not fit into one packet. */
 static int made_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 {
 	struct made *s = (struct made *)stream;

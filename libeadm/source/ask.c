@@ -25,8 +25,8 @@ static bool receive(struct mnl_socket *sock, mnl_cb_t take, void *data)
 }
 
 /*
- * True if the kernel responded without an error. @nlh must be a dump or have NLM_F_ACK,
- * which ends the response.
+ * Returns true if the kernel responded without an error. @nlh must be a dump or have
+ * NLM_F_ACK, so that the response has an end.
  */
 bool eadm_ask(int bus, struct nlmsghdr *nlh, mnl_cb_t take, void *data)
 {

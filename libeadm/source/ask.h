@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Single requests to parts of the kernel other than RDMA, each on a separate socket.
- * Their results are put into rows, so captures do not store these messages.
+ * The results become parts of rows, so captures do not store the messages themselves.
  */
 #ifndef EADM_ASK_H
 #define EADM_ASK_H

@@ -187,7 +187,7 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* A new snapshot begins here. */
+/* Begin a new snapshot. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
 
@@ -211,8 +211,8 @@ void eadm_capture_request(struct eadm_capture *c,
 	};
 
 	/*
-	 * Rows about the setup of the machine belong to all snapshots, except those
-	 * that have their own.
+	 * Rows about the setup of the machine belong to all snapshots without such
+	 * rows.
 	 */
 	if (!c->snapshots && query->proto != EADM_LOCAL_PROTO)
 		eadm_capture_snapshot(c);
@@ -229,8 +229,8 @@ void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 }
 
 /*
- * An error that was not reported by a message is written as the error message that
- * could have reported it, with the context's error message.
+ * An error that was not reported by a netlink message is written as such a message,
+ * with the text of the context's error.
  */
 void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,
 			uint32_t seq, int error)
@@ -295,7 +295,7 @@ int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 	return 0;
 }
 
-/* Move the data after @from to @to; the buffer is empty. */
+/* Move the data after @from to @to; the buffer must be empty. */
 static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 {
 	ssize_t n;
@@ -318,8 +318,8 @@ static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 }
 
 /*
- * Make room by dropping the oldest snapshots. A quarter more than necessary is dropped,
- * so that the remaining data is not moved for every new snapshot.
+ * Make room by dropping the oldest snapshots. Drop a quarter more than necessary, so
+ * that the remaining data is not moved for every new snapshot.
  */
 static void drop_oldest(struct eadm_capture *c)
 {
@@ -344,8 +344,8 @@ static void drop_oldest(struct eadm_capture *c)
 }
 
 /*
- * Make sure that all data so far is in the file and within the limit. Returns the first
- * error and sets its message.
+ * Make sure that all data so far is in the file and that the file is within the limit.
+ * Returns the first error and sets the context's message.
  */
 int eadm_capture_settle(struct eadm_capture *c)
 {
@@ -360,7 +360,7 @@ int eadm_capture_settle(struct eadm_capture *c)
 	return 0;
 }
 
-/* The first write error. */
+/* Returns the first write error. */
 int eadm_capture_status(const struct eadm_capture *c)
 {
 	return c->error;
@@ -406,8 +406,8 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 /* ---- missing data --------------------------------------------------------------- */
 
 /*
- * The reason is the context's error. Each reason is stored once, even if it occurs
- * repeatedly.
+ * Note missing data, with the context's error as the reason. Each reason is stored
+ * once, even if it occurs repeatedly.
  */
 void eadm_capture_missing(struct eadm_capture *c, int error,
 			  const char *device, const char *what)

@@ -158,8 +158,7 @@ static int make_index(struct eadm_ctx *ctx, struct eadm_capture_index *index)
 	else if (ret < 0)
 		eadm_fail(ctx, ret, "%s", in.err);
 	else if (!index->n_requests)
-		ret = eadm_fail(ctx, -EBADMSG,
-				"no request in the capture");
+		ret = eadm_fail(ctx, -EBADMSG, "the capture contains no requests");
 	eadm_capture_index_return(index, &in);
 	return ret < 0 ? ret : 0;
 }
@@ -200,7 +199,7 @@ int eadm_capture_index_open(struct eadm_ctx *ctx, int fd,
 		eadm_capture_index_put(index);
 		return ret;
 	}
-	/* Requests of a foreign capture belong to no snapshot. */
+	/* Requests in a capture made by a different program belong to no snapshot. */
 	if (index->n_snapshots && index->asks_early)
 		eadm_log(ctx, EADM_LOG_WARNING, "requests before the first snapshot are ignored");
 	*out = index;

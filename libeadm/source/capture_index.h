@@ -10,7 +10,7 @@
 #include "base/ctx.h"
 #include "pcapng.h"
 
-/* Captures up to this size are read at once; larger ones in parts. */
+/* Captures up to this size are read at once, larger ones in parts. */
 #define EADM_CAPTURE_BUFFER	(1024 * 1024)
 /* Number of responses that can be read concurrently while keeping their buffers. */
 #define EADM_CAPTURE_BUFFERS	3
@@ -33,9 +33,9 @@ struct eadm_recorded_snapshot {
 };
 
 /*
- * Snapshots count from 1; data before the first snapshot has number 0. A foreign
- * capture has only number 0. Rows about the machine at number 0 apply to all snapshots,
- * except those that have their own.
+ * Snapshots count from 1; data before the first snapshot has number 0. A capture made
+ * by a different program has only number 0. Rows about the machine at number 0 apply to
+ * all snapshots without such rows.
  */
 struct eadm_capture_index {
 	unsigned int users;

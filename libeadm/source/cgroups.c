@@ -44,7 +44,7 @@ static uint64_t amount(const char *line, const char *name)
 	return *at >= '0' && *at <= '9' ? strtoull(at, NULL, 10) : UINT64_MAX;
 }
 
-/* False if there is no such file. */
+/* Returns false if there is no such file. */
 static bool read_amounts(const struct walk *w, const char *file,
 			 struct amounts *a)
 {
@@ -92,7 +92,7 @@ static bool is_own(const struct walk *w)
 	       (!w->own[len] || w->own[len] == '/' || !len);
 }
 
-/* Returns false if the controller ends above this group. */
+/* Returns false if the controller is not enabled in this group. */
 static bool put_group(struct walk *w)
 {
 	struct amounts max, used;
@@ -144,7 +144,7 @@ static void walk(struct walk *w, unsigned int depth)
 		closedir(dir);
 }
 
-/* The line of /proc/self/cgroup for the controller. */
+/* Finds the line of /proc/self/cgroup for the controller. */
 static void find_own(struct walk *w, const char *head)
 {
 	int fd = eadm_root_open(w->answer->ctx, O_RDONLY, "/proc/self/cgroup");

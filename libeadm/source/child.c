@@ -15,7 +15,7 @@
 
 #include "child.h"
 
-/* Listing devices takes milliseconds. */
+/* This is ample: listing devices takes milliseconds. */
 #define LIMIT_MS 10000
 /* A child that is ending may still be in an uninterruptible wait for a device. */
 #define REAP_MS 1000
@@ -44,7 +44,9 @@ static void be_child(void (*work)(const void *arg), const void *arg, int out)
 	_Exit(0);
 }
 
-/* Collect output that fits; the rest is read and dropped, so that the child can end. */
+/*
+ * Collects the output that fits; reads and drops the rest, so that the child can end.
+ */
 static int collect(int in, char *said, size_t size)
 {
 	int64_t end = now_ms() + LIMIT_MS, left;
@@ -72,8 +74,8 @@ static int collect(int in, char *said, size_t size)
 }
 
 /*
- * The signal that ended the child; 0 if there was none, or if the library's caller reaps
- * children.
+ * Returns the signal that ended the child; 0 if there was none, or if the library's
+ * caller reaps children.
  */
 static int reap(pid_t pid)
 {

@@ -10,7 +10,7 @@
 
 #include "base/base.h"
 
-/* The last line of a child that has finished its work. */
+/* The last line that a child prints, after it has finished its work. */
 #define EADM_CHILD_END	"+end"
 
 /*

@@ -110,8 +110,8 @@ static int take_reporter(const struct nlmsghdr *nlh, void *data)
 }
 
 /*
- * The device below an RDMA device; for a software device (rdma_rxe), the device below
- * its network interface.
+ * Finds the device below an RDMA device; for a software device (rdma_rxe), the device
+ * below its network interface.
  */
 static bool find_adapter(struct reporters *r)
 {

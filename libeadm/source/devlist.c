@@ -7,7 +7,7 @@
 #include "devlist.h"
 #include "grow.h"
 
-/* More devices would indicate a broken or hostile capture. */
+/* More devices indicate a broken or hostile capture. */
 #define MAX_DEVICES 4096
 
 /* Find or add the entry of a device; NULL if the list is full or out of memory. */

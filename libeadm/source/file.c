@@ -77,9 +77,9 @@ static bool has_arg(const struct eadm_capture_index *index,
 }
 
 /*
- * Returns 2 if the request is the same, 1 if its response contains the requested data, 0
- * otherwise. Narrowing flags select parts of a row: without any, the row has all parts,
- * otherwise only the selected parts.
+ * Returns 2 if the requests are the same, 1 if the response to @have contains the data
+ * that @want requests, 0 otherwise. Narrowing flags select parts of a row; without any,
+ * the row has all parts.
  */
 static int matches(const struct eadm_capture_index *index,
 		   const struct eadm_recorded *have,
@@ -111,9 +111,9 @@ static int matches(const struct eadm_capture_index *index,
 }
 
 /*
- * The best response in this snapshot. If the same request was made several times, each
- * lookup returns the next response in recorded order; once the last response is reached,
- * it is returned every time.
+ * Finds the request with the best response in this snapshot. If the same request was
+ * made several times, each lookup returns the next response in recorded order; once the
+ * last response is reached, it is returned every time.
  */
 static struct eadm_recorded *find_request(struct file_source *file,
 					 const struct eadm_query *query,
@@ -234,7 +234,7 @@ static int file_query(struct eadm_source *src, const struct eadm_query *query,
 	return 0;
 }
 
-/* Messages sent by the group during recording. */
+/* Returns the messages that the group sent during recording. */
 static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 		       uint32_t group, struct eadm_stream **stream)
 {
@@ -273,7 +273,7 @@ static unsigned int file_snapshots(const struct eadm_source *src)
 	return file->index->n_snapshots ? file->index->n_snapshots : 1;
 }
 
-/* The internal number of a snapshot, which callers count from 0. */
+/* Returns the internal number of a snapshot; callers count from 0. */
 static unsigned int number_of(const struct file_source *file,
 			      unsigned int index)
 {

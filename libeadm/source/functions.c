@@ -47,7 +47,7 @@ static void put_devices(struct eadm_answer *answer, const char *address)
 	eadm_local_put(answer, EADM_A_FUNCTION_DEVICES, words);
 }
 
-/* The module of the first pattern that the name matches; "" if there is none. */
+/* Finds the module of the first pattern that the name matches; "" if there is none. */
 static void find_module(FILE *aliases, const char *name, char *module,
 			size_t size)
 {
@@ -118,7 +118,9 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Functions of one vendor only: a machine may have hundreds of other functions. */
+/*
+ * Lists only functions of one vendor: a machine may have hundreds of other functions.
+ */
 void eadm_local_functions(struct eadm_answer *answer,
 			  const struct eadm_query *query)
 {

@@ -25,8 +25,8 @@ static bool is_mapped(const struct in6_addr *gid, const struct sockaddr *addr)
 }
 
 /*
- * With RoCE, the link-local GID is derived from the MAC address; other protocols may
- * use the MAC address as the GID.
+ * With RoCE, the link-local GID is derived from the MAC address; with other protocols,
+ * the MAC address may be the GID.
  */
 static bool has_mac(const struct in6_addr *gid, const struct sockaddr_ll *ll,
 		    bool roce)

@@ -73,8 +73,8 @@ static bool read_entry(struct eadm_ctx *ctx, const char *device, uint32_t port,
 }
 
 /*
- * EADM_GID_USE_* of one entry of port 1, as if it were the only entry; negative if the
- * entry has no GID.
+ * Returns EADM_GID_USE_* for one entry of port 1, as if it were the only entry;
+ * negative if the entry has no GID.
  */
 int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 {
@@ -92,8 +92,8 @@ int eadm_local_gid_use(struct eadm_ctx *ctx, const char *device, uint32_t index)
 }
 
 /*
- * The valid GIDs of a port, to be freed by the caller; false if there is no such port.
- * GIDs are left out if memory is exhausted.
+ * Reads the valid GIDs of a port, which the caller must free. Returns false if there is
+ * no such port. GIDs are left out if memory is exhausted.
  */
 static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 		      struct eadm_gids *gids)
@@ -120,7 +120,7 @@ static bool read_port(struct eadm_ctx *ctx, const char *device, uint32_t port,
 
 /* ---- the GID to use, and unusable GIDs -------------------------------------------- */
 
-/* The GID to use, or the first GID; NULL if there is none. */
+/* Returns the GID to use or else the first GID; NULL if there is none. */
 static const struct eadm_gid *choose(const struct eadm_gids *gids)
 {
 	size_t i;
@@ -132,7 +132,7 @@ static const struct eadm_gid *choose(const struct eadm_gids *gids)
 	return gids->n ? gids->gid : NULL;
 }
 
-/* "0=same-link 1=roce-v1" */
+/* Puts the other GIDs and their use, as in "0=same-link 1=roce-v1". */
 static void put_others(struct eadm_answer *answer, uint16_t attr,
 		       const struct eadm_gids *gids,
 		       const struct eadm_gid *but)

@@ -82,7 +82,7 @@ static const struct eadm_stream_ops keep_ops = {
 	.end = end_stream,
 };
 
-/* False if there is no such response; the request is then made as usual. */
+/* Returns false if there is no such response; the request is then made as usual. */
 bool eadm_keep_find(struct eadm_ctx *ctx, const struct eadm_query *query,
 		    struct eadm_stream **stream)
 {
@@ -112,7 +112,7 @@ bool eadm_keep_find(struct eadm_ctx *ctx, const struct eadm_query *query,
 	return true;
 }
 
-/* NULL if the response is not to be kept, or cannot be kept. */
+/* Returns NULL if the response should not or cannot be kept. */
 struct eadm_kept *eadm_keep_begin(struct eadm_ctx *ctx,
 				  const struct eadm_query *query)
 {

@@ -12,8 +12,8 @@
 #include "model/fields.h"
 
 /*
- * "25000" of a network interface is in Mbit/s; "100 Gb/sec (4X EDR)" of a port contains
- * its unit.
+ * The speed of a network interface is in Mbit/s, such as "25000"; that of a port
+ * contains its unit, such as "100 Gb/sec (4X EDR)".
  */
 static void put_link(struct eadm_answer *answer, const char *device,
 		     const char *netdev)

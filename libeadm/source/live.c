@@ -29,7 +29,7 @@ static struct live *to_live(struct eadm_source *src)
 
 /*
  * A request for an absent family makes the kernel run modprobe, which takes longer than
- * all other requests together. Users who need the companion load it themselves.
+ * all other requests together. Users who need the companion can load it themselves.
  */
 static bool is_hopeless(const struct eadm_ctx *ctx,
 			const struct eadm_query *query)
@@ -69,8 +69,8 @@ static int ask_program(struct live *live, const struct eadm_query *query,
 }
 
 /*
- * Rows of all devices: those of the kernel, if the companion is loaded, and those of
- * programs.
+ * Request rows of all devices: those of the kernel, if the companion is loaded, and
+ * those of programs.
  */
 static int ask_all(struct live *live, const struct eadm_query *query,
 		   struct eadm_stream **stream)
@@ -114,7 +114,7 @@ static int live_query(struct eadm_source *src, const struct eadm_query *query,
 }
 
 /*
- * Listen to events of the kernel's devices, if the companion is loaded, and of
+ * Listen to events of the kernel's devices (if the companion is loaded) and of
  * programs.
  */
 static int listen_to_events(struct live *live, const struct eadm_query *query,

@@ -10,7 +10,7 @@ int eadm_local_query(struct eadm_ctx *ctx, const struct eadm_query *query,
 	EADM_MUST_CHECK;
 
 /*
- * Helpers of the readers below. A request that names fields (as attributes without
+ * Helpers for the readers below. A request that names fields (as attributes without
  * content) requests only these fields.
  */
 const struct eadm_device *eadm_local_device_of(const struct eadm_answer *answer,
@@ -33,11 +33,14 @@ struct ifaddrs;
 void eadm_local_interface(const struct ifaddrs *one, char name[16]);
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev);
 /*
- * A flag of the address, not of the interface: another host has the address, so the
+ * A flag of the address, not of the interface: a different host has the address, so the
  * kernel does not use it.
  */
 #define EADM_IFA_DUPLICATE	(1U << 31)
-/* Addresses of all interfaces in this network namespace, or NULL if unknown. */
+/*
+ * Returns the addresses of all interfaces in this network namespace, or NULL if
+ * unknown.
+ */
 struct ifaddrs *eadm_local_interfaces(const struct eadm_ctx *ctx);
 
 /*

@@ -38,7 +38,7 @@ const struct eadm_arg *eadm_local_arg(const struct eadm_query *query,
 	return NULL;
 }
 
-/* A name for use as part of a path; NULL if it is missing or unsafe. */
+/* Returns a name for use in a path; NULL if it is missing or unsafe. */
 const char *eadm_local_name(const struct eadm_query *query, uint16_t attr)
 {
 	const struct eadm_arg *arg = eadm_local_arg(query, attr);
@@ -102,9 +102,9 @@ static bool is_of_another(const struct eadm_ctx *ctx, int fd, const char *name,
 }
 
 /*
- * Puts 0 if a file below /dev/infiniband can be opened, otherwise a negative errno. Only
- * opening the file, and not its mode, reveals that there is no such device. @class: class
- * of the device in sysfs
+ * Puts 0 if a file below /dev/infiniband can be opened, otherwise a negative errno.
+ * Opening the file, unlike reading its mode, reveals that there is no such device.
+ * @class: class of the device in sysfs
  */
 void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 			   const char *name, const char *class)
@@ -121,7 +121,7 @@ void eadm_local_put_access(struct eadm_answer *answer, uint16_t attr,
 	eadm_message_put(&answer->out, attr, &error, sizeof(error));
 }
 
-/* Append a word unless it is already there or there is no room. */
+/* Append a word, unless the list already contains it or there is no room. */
 void eadm_local_add_word(char *buf, size_t size, const char *word, size_t len)
 {
 	size_t used = strlen(buf), n;
@@ -142,7 +142,10 @@ static int by_letters(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The order of files in a folder differs between hosts with the same files. */
+/*
+ * Sort words that are file names: hosts with the same files list them in different
+ * orders.
+ */
 void eadm_local_sort_words(char *buf)
 {
 	char *words[256], *copy = strdup(buf), *word, *rest = copy;

@@ -130,7 +130,7 @@ static void put_ipc_lock(struct eadm_answer *answer)
 	eadm_local_put_ipc_lock(answer, EADM_A_MACHINE_IPC_LOCK);
 }
 
-/* Put the requested parts of the row; most callers request one part. */
+/* Put only the requested parts of the row; most callers request one part. */
 static void put_machine(struct eadm_answer *answer,
 			const struct eadm_query *query)
 {

@@ -37,7 +37,7 @@ static void put_version(struct eadm_answer *answer, const char *name)
 	eadm_local_put(answer, EADM_A_MODULE_VERSION, version);
 }
 
-/* Origin of the module, if the kernel knows it. */
+/* Put the origin of the module, if sysfs shows it. */
 static void put_origin(struct eadm_answer *answer, const char *name)
 {
 	char source[48] = "", taint[16], text[96];

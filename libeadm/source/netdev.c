@@ -101,7 +101,7 @@ static void put_pauses(struct eadm_answer *answer, const char *netdev)
 	mnl_attr_put_strz(nlh, ETHTOOL_A_HEADER_DEV_NAME, netdev);
 	mnl_attr_put_u32(nlh, ETHTOOL_A_HEADER_FLAGS, ETHTOOL_FLAG_STATS);
 	mnl_attr_nest_end(nlh, header);
-	/* An interface without pause frames rejects the request. */
+	/* An interface that does not support pause frames rejects the request. */
 	eadm_ask(NETLINK_GENERIC, nlh, take_pauses, answer);
 }
 
@@ -158,7 +158,7 @@ static void put_dcb(struct eadm_answer *answer, const char *netdev)
 	message = mnl_nlmsg_put_extra_header(nlh, sizeof(*message));
 	message->cmd = DCB_CMD_IEEE_GET;
 	mnl_attr_put_strz(nlh, DCB_ATTR_IFNAME, netdev);
-	/* Most interfaces have no DCB, and reject the request. */
+	/* Most interfaces do not support DCB and reject the request. */
 	eadm_ask(NETLINK_ROUTE, nlh, take_dcbs, answer);
 }
 
@@ -169,7 +169,7 @@ static void put_roce(struct eadm_answer *answer, const char *device)
 	static const char folder[] = "/sys/kernel/config/rdma_cm";
 	char text[64];
 
-	/* The file exists for devices that an administrator has configured. */
+	/* The configfs files exist only for devices that an administrator has configured. */
 	if (eadm_root_line(answer->ctx, text, sizeof(text),
 			   "%s/%.64s/ports/1/default_roce_mode", folder, device))
 		eadm_local_put(answer, EADM_A_LINK_ROCE_MODE, text);
@@ -182,7 +182,7 @@ static void put_roce(struct eadm_answer *answer, const char *device)
 		eadm_local_put(answer, EADM_A_LINK_TRAFFIC_CLASS, text);
 }
 
-/* The caller knows the network interface from the device's row. */
+/* The caller takes the network interface from the device's row. */
 void eadm_local_link(struct eadm_answer *answer, const struct eadm_query *query)
 {
 	const struct eadm_device *dev = eadm_local_device_of(answer, query);

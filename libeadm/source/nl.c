@@ -33,7 +33,7 @@
 #define MAX_TRIES 4
 /* Most responses are one packet plus one that marks the end. */
 #define SPARE_PACKETS 2
-/* For a multicast group: one event at a time. */
+/* Messages of a multicast group carry one event at a time. */
 #define NEWS_SIZE 8192
 
 struct eadm_nl {
@@ -113,7 +113,10 @@ static struct mnl_socket *open_socket(struct eadm_nl *nl, int proto)
 		errno = err;
 		return NULL;
 	}
-	/* Older kernels may reject this option; errors then have less text. */
+	/*
+	 * Older kernels may reject this option; errors then have no text from the
+	 * kernel.
+	 */
 	mnl_socket_setsockopt(sock, NETLINK_EXT_ACK, &one, sizeof(one));
 	mnl_socket_setsockopt(sock, NETLINK_CAP_ACK, &one, sizeof(one));
 	setsockopt(mnl_socket_get_fd(sock), SOL_SOCKET, SO_RCVTIMEO, &tv,
@@ -171,9 +174,9 @@ static void scan(struct nl_stream *s, const void *data, size_t len)
 }
 
 /*
- * Memory of packets, or NULL. malloc() would return memory of this size to the kernel
- * each time. All contexts share it: programs that have a context for each device read one
- * after the other.
+ * Spare memory for packets, or NULL. free() would return memory of this size to the
+ * kernel each time. All contexts share it: programs that have a context for each device
+ * read one device after the other.
  */
 static _Atomic(void *) spare[SPARE_PACKETS];
 
@@ -203,7 +206,7 @@ static void packet_free(void *data)
 	free(data);
 }
 
-/* When the library is unloaded. */
+/* Called when the library is unloaded. */
 __attribute__((destructor)) static void free_spare(void)
 {
 	unsigned int i;
@@ -238,7 +241,10 @@ static int receive(struct nl_stream *s, struct packet *packet)
 		if (len < 0)
 			return eadm_fail(ctx, -errno, "netlink: %s",
 					 strerror(errno));
-		/* Other messages are the rest of an abandoned response. */
+		/*
+		 * Messages with a different number are the rest of an abandoned
+		 * response.
+		 */
 		if (mnl_nlmsg_ok(nlh, len) && nlh->nlmsg_seq == s->stream.seq)
 			break;
 	}

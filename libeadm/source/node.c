@@ -57,7 +57,7 @@ static int find_node(struct eadm_ctx *ctx, const char *device,
 	return ret;
 }
 
-/* A file descriptor of the device's node, or a negative errno. */
+/* Returns a file descriptor of the device's node, or a negative errno. */
 int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 		   struct eadm_ioc_info *info)
 {
@@ -72,7 +72,7 @@ int eadm_node_open(struct eadm_ctx *ctx, const struct eadm_device *dev,
 	fd = eadm_root_open(ctx, O_RDONLY | O_NONBLOCK, "%s", path);
 	if (fd < 0)
 		return eadm_fail(ctx, -errno, errno == EACCES ?
-				 "%s: %s (eadm(4) describes the required rights)" :
+				 "%s: %s (eadm(4) describes the required privileges)" :
 				 "%s: %s", path, strerror(errno));
 	*info = (struct eadm_ioc_info){ .size = sizeof(*info) };
 	if (ioctl(fd, EADM_IOC_INFO, info))
@@ -126,7 +126,7 @@ static int ioctl_failed(struct eadm_ctx *ctx, const struct eadm_device *dev)
 				 dev->name);
 	case ESTALE:
 		return eadm_fail(ctx, -ESTALE,
-				 "the adapter is gone, or has lost the object in a reset");
+				 "the adapter was removed, or lost the object in a reset");
 	case EAGAIN:
 		return eadm_fail(ctx, -EAGAIN, "the adapter is being reset");
 	case EOPNOTSUPP:
@@ -170,8 +170,8 @@ static void put_ring(struct answer *a, const struct eadm_ioc_ring *ring,
 }
 
 /*
- * The whole range is read before any of it is passed on, because the indices date from
- * before the read, and only the preceding entries show which bytes are payload.
+ * The whole range is read before any of it is passed on, because the indices were read
+ * before the entries, and only the preceding entries show which bytes are payload.
  */
 static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 		     const struct eadm_node_query *q, eadm_scrub_fn scrub)
@@ -194,7 +194,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 	if (ring.memory == EADM_RING_MEMORY_DEVICE)
 		left = 0;
 	else if (!ring.entry_size || ring.entry_size > PIECE)
-		return eadm_fail(ctx, -EBADMSG, "entries of %u bytes",
+		return eadm_fail(ctx, -EBADMSG, "invalid entry size: %u bytes",
 				 ring.entry_size);
 	if (first > ring.depth || left > ring.depth - first)
 		return eadm_fail(ctx, -ERANGE, "the queue has %u %s",
@@ -217,7 +217,7 @@ static int read_ring(struct eadm_ctx *ctx, struct answer *a,
 		if (a->call(a->data, EADM_IOC_RING, &part))
 			ret = ioctl_failed(ctx, a->dev);
 		else if (!part.count || part.entry_size != ring.entry_size)
-			ret = eadm_fail(ctx, -EBADMSG, "the queue changed");
+			ret = eadm_fail(ctx, -EBADMSG, "the queue changed while being read");
 		else
 			done += part.count;
 	}
@@ -256,7 +256,7 @@ static int read_context(struct eadm_ctx *ctx, struct answer *a,
 	if (a->call(a->data, EADM_IOC_HWCTX, &arg))
 		return ioctl_failed(ctx, a->dev);
 	if (arg.data_len > sizeof(data))
-		return eadm_fail(ctx, -EFBIG, "the context has %u bytes",
+		return eadm_fail(ctx, -EFBIG, "context too large: %u bytes",
 				 arg.data_len);
 	at = begin_raw(a, q->kind, q->id);
 	eadm_message_put(&a->made.out, EADM_A_RAW_DATA, data, arg.data_len);

@@ -53,8 +53,8 @@ static int bad(struct pcapng *p, const char *what)
 }
 
 /*
- * Return bytes at the reading position, up to @want; *there is set to the number
- * available. NULL with *there == 0 on a read error.
+ * Returns the bytes at the reading position, up to @want; *there is set to the number
+ * available. Returns NULL with *there == 0 on a read error.
  */
 static const unsigned char *fetch(struct pcapng *p, size_t want, size_t *there)
 {
@@ -266,11 +266,11 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		if (!there)
 			return st->section ? 0 : bad(p, "empty file");
 		if (there < 8)
-			return bad(p, "cut off");
+			return bad(p, "truncated");
 		type = get32(b, st->swap);
 		if (type == PCAPNG_SHB) {
 			if (there < 16)
-				return bad(p, "cut off");
+				return bad(p, "truncated");
 			ret = section(p, b);
 			if (ret)
 				return ret;
@@ -292,7 +292,7 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 		if (!b)
 			return read_error(p);
 		if (there < need)
-			return bad(p, "cut off");
+			return bad(p, "truncated");
 		if (need == len && get32(b + len - 4, st->swap) != len)
 			return bad(p, "block lengths differ");
 		ret = 0;

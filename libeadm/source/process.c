@@ -12,7 +12,7 @@
 #include "message.h"
 #include "model/fields.h"
 
-/* False if there is no such file. */
+/* Returns false if there is no such file. */
 static bool read_file(const struct eadm_ctx *ctx, char *buf, size_t size,
 		      const char *before, const char *name, const char *after)
 {
@@ -54,7 +54,7 @@ static char state_of(const char *stat)
 	return state == 'Z' && threads > 1 ? 'S' : state;
 }
 
-/* The path in the unified hierarchy or, without one, in systemd's hierarchy. */
+/* Copies the path in the unified hierarchy or, without one, in systemd's hierarchy. */
 static void group_of(const char *lines, char *path, size_t size)
 {
 	static const char *const heads[] = { "0::", ":name=systemd:" };
@@ -115,8 +115,8 @@ static bool is_hex(const char *text, size_t len)
 }
 
 /*
- * The UID of a pod: "pod" and a UUID, in which systemd's units replace dashes with
- * underscores, or the hash of a pod that a file on the node describes.
+ * Copies the UID of a pod: "pod" followed by a UUID, in which systemd's units replace
+ * dashes with underscores, or by the hash of a pod that a file on the node describes.
  */
 static bool take_pod(const char *part, size_t len, char *pod, size_t size)
 {
@@ -149,7 +149,7 @@ static bool take_pod(const char *part, size_t len, char *pod, size_t size)
 	return true;
 }
 
-/* The ID of a container: 64 digits, alone or as in "cri-containerd-ID.scope". */
+/* Copies the ID of a container: 64 digits, alone or as in "cri-containerd-ID.scope". */
 static bool take_container(const char *part, size_t len, char *id, size_t size)
 {
 	enum { DIGITS = 64 };
@@ -165,7 +165,7 @@ static bool take_container(const char *part, size_t len, char *id, size_t size)
 	return true;
 }
 
-/* Containers nest: the innermost one is reported. */
+/* Report the innermost container, because containers can be nested. */
 static void put_container(struct eadm_answer *answer, const char *path,
 			  uint16_t pod_attr, uint16_t container_attr)
 {
@@ -195,7 +195,7 @@ void eadm_local_put_container(struct eadm_answer *answer, const char *number,
 	put_container(answer, path, pod, container);
 }
 
-/* Kubernetes paths alone are 190 characters long. */
+/* Put the control group. Its path may be long: 190 characters just for Kubernetes. */
 static void put_group(struct eadm_answer *answer,
 		      const struct eadm_query *query, const char *number)
 {
@@ -218,7 +218,10 @@ static void put_group(struct eadm_answer *answer,
 		      EADM_A_PROCESS_CONTAINER);
 }
 
-/* The number after a name at the beginning of a line; false if there is none. */
+/*
+ * Reads the number after a name at the beginning of a line; returns false if there is
+ * none.
+ */
 static bool number_after(const char *lines, const char *name, int base,
 			 uint64_t *value)
 {
@@ -233,7 +236,8 @@ static bool number_after(const char *lines, const char *name, int base,
 }
 
 /*
- * The amount of pinned memory limits registration, unless the process has CAP_IPC_LOCK.
+ * Registration is limited by the amount of pinned memory, unless the process has
+ * CAP_IPC_LOCK.
  */
 static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 			 const char *status)
@@ -254,7 +258,7 @@ static bool has_ipc_lock(const struct eadm_ctx *ctx, const char *number,
 	       !from && !to && count == UINT32_MAX;
 }
 
-/* Omitted if /proc/PID/fd cannot be read. */
+/* Puts nothing if /proc/PID/fd cannot be read. */
 static void put_open_files(struct eadm_answer *answer, const char *number,
 			   const char *limits)
 {

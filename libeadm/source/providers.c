@@ -68,7 +68,10 @@ void eadm_find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 		find_by_architecture(ctx, "*-linux-*", pattern, found);
 }
 
-/* The name in "lib/libNAME-rdmavN.so". False if it is not the file of a provider. */
+/*
+ * Copies the name in "lib/libNAME-rdmavN.so". Returns false if it is not the file of a
+ * provider.
+ */
 static bool name_of(const char *path, char *name, size_t size)
 {
 	const char *file = strrchr(path, '/'), *end;
@@ -149,7 +152,7 @@ static void read_names(const struct eadm_ctx *ctx, const char *file,
 	fclose(lines);
 }
 
-/* Without the folder, libibverbs uses a different one, or has built-in providers. */
+/* Without the folder, libibverbs uses a different folder, or has built-in providers. */
 void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 			       size_t size, char *faults, size_t faults_size)
 {

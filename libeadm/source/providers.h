@@ -11,7 +11,9 @@
 void eadm_find_libraries(const struct eadm_ctx *ctx, const char *pattern,
 			 glob_t *found);
 
-/* Names of the installed providers, and of those listed in files of libibverbs. */
+/*
+ * These list the names of the installed providers, and of those in files of libibverbs.
+ */
 void eadm_providers_installed(const struct eadm_ctx *ctx, char *words,
 			      size_t size);
 void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,

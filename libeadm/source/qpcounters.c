@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Counters of some QPs only ("rdma statistic qp"), from RDMA netlink. */
+/* Counters that cover only some QPs ("rdma statistic qp"), from RDMA netlink. */
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <string.h>

@@ -19,7 +19,7 @@ void eadm_query_arg(struct eadm_query *query, uint16_t attr,
 	*arg = (struct eadm_arg){ attr, type, narrow, u, str };
 }
 
-/* For rows about the machine; @object is one of EADM_SPEC_OBJ_*. */
+/* Returns a query for rows about the machine; @object is one of EADM_SPEC_OBJ_*. */
 struct eadm_query eadm_query_local(unsigned int object)
 {
 	return (struct eadm_query){
@@ -84,7 +84,9 @@ int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 			 ((const char *)at - (const char *)chunk->data), what);
 }
 
-/* The text of an error: the kernel's extended ack, or the message in a capture. */
+/*
+ * Returns the text of an error: the kernel's extended ack, or the message in a capture.
+ */
 static const char *ext_ack(struct eadm_attrs attrs, unsigned int type)
 {
 	const struct nlattr *attr;
@@ -172,7 +174,7 @@ static int next_chunk(struct eadm_reply *reply)
 				     "incomplete reply");
 }
 
-/* RDMA netlink responds to some commands under the number of a different command. */
+/* RDMA netlink responds to some commands with the number of a different command. */
 static bool is_answer(const struct eadm_query *query,
 		      const struct nlmsghdr *nlh)
 {
@@ -224,7 +226,7 @@ int eadm_reply_next(struct eadm_reply *reply, const struct nlmsghdr **msg)
 	}
 }
 
-/* A reader of one row does not look behind it, where the response may end. */
+/* A reader of one row does not read on to the end of the response. */
 static void read_packet_to_end(struct eadm_reply *reply)
 {
 	const struct nlmsghdr *nlh;

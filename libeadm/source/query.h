@@ -25,8 +25,9 @@ enum eadm_arg_type {
 };
 
 /*
- * One attribute of a request. A narrow attribute only leaves rows out, so the response to
- * the same request without it is also suitable: readers filter anyway.
+ * One attribute of a request. A narrow attribute does nothing but leave rows out, so
+ * the response to the same request without it is also suitable: readers filter rows
+ * anyway.
  */
 struct eadm_arg {
 	uint16_t attr;
@@ -50,7 +51,7 @@ struct eadm_query {
 struct eadm_kept;
 struct nlmsghdr;
 
-/* A request in flight, in memory of its user. */
+/* A request in flight, in the caller's memory. */
 struct eadm_reply {
 	struct eadm_ctx *ctx;
 	struct eadm_query query;
@@ -85,7 +86,7 @@ void eadm_source_mark(struct eadm_ctx *ctx);
  */
 bool eadm_source_records(const struct eadm_ctx *ctx);
 
-/* Messages for users if the companion module is not loaded or does not respond. */
+/* Error messages if the companion module is not loaded or does not respond. */
 #define EADM_COMPANION_ABSENT	"the companion module eadm.ko is not loaded"
 #define EADM_COMPANION_SILENT	"the companion module eadm.ko does not respond"
 

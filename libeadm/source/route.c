@@ -33,7 +33,7 @@ static int take_attribute(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* "10.77.0.1/24" */
+/* Adds an address such as "10.77.0.1/24". */
 static int take_address(const struct nlmsghdr *nlh, void *data)
 {
 	const struct ifaddrmsg *message = mnl_nlmsg_get_payload(nlh);
@@ -42,9 +42,7 @@ static int take_address(const struct nlmsghdr *nlh, void *data)
 	char text[INET6_ADDRSTRLEN + 8];
 	size_t len;
 
-	/*
-	 * Kernels without the strict check send the addresses of all interfaces.
-	 */
+	/* Kernels without the strict check send the addresses of all interfaces. */
 	if (nlh->nlmsg_type != RTM_NEWADDR || message->ifa_index != found->index ||
 	    mnl_attr_parse(nlh, sizeof(*message), take_attribute, &address) < 0 ||
 	    !address ||
@@ -75,8 +73,8 @@ static bool ask(struct found *found)
 }
 
 /*
- * Looks in the caller's network namespace: an interface in a different namespace has no
- * addresses there.
+ * Lists addresses in the caller's network namespace: an interface in a different
+ * namespace has none there.
  */
 void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 {

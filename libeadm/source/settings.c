@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Settings in the environment of a process that name devices, GIDs or network interfaces,
- * none of which exists. Lists that contain patterns are not checked, and only the
- * environment with which the program was started can be seen.
+ * Settings in the environment of a process that name only devices, GIDs or network
+ * interfaces that do not exist. Lists that contain patterns are not checked, and only
+ * the environment with which the program was started is visible.
  */
 #include <fcntl.h>
 #include <net/if.h>
@@ -124,7 +124,10 @@ static bool names_one(const struct eadm_ctx *ctx, const struct setting *setting,
 	return false;
 }
 
-/* A plain list of names: no pattern, and no "^" before excluded names. */
+/*
+ * Returns true for a plain list of names, without patterns and without "^" before
+ * excluded names.
+ */
 static bool is_list(const char *value)
 {
 	static const char letters[] =
@@ -187,7 +190,10 @@ static bool is_elsewhere(const struct eadm_ctx *ctx, const char *pid)
 	       strcmp(own, its) != 0;
 }
 
-/* "NAME=VALUE NAME=VALUE" of settings without a match; false if unknown. */
+/*
+ * Writes the settings without a match, as in "NAME=VALUE NAME=VALUE"; returns false if
+ * unknown.
+ */
 bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, char *buf,
 			  size_t size)
 {

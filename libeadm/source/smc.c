@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Connections of SMC sockets, and why some use TCP. The kernel counts them for each
- * network namespace and shows them to any user.
+ * Connections of SMC sockets, and the reasons why some use TCP. The kernel counts them
+ * for each network namespace and shows them to any user.
  */
 #include <linux/genetlink.h>
 #include <linux/smc.h>
@@ -97,7 +97,9 @@ static struct reason *find_reason(struct fallbacks *all, uint32_t code)
 	return &all->reason[all->n++];
 }
 
-/* A reason of one side. The first message also contains the sums of both. */
+/*
+ * Takes a reason of one side. The first message also contains the sums of both sides.
+ */
 static int take_fallback(const struct nlmsghdr *nlh, void *data)
 {
 	struct fallbacks *all = data;

@@ -39,18 +39,20 @@ struct eadm_stream {
 /*
  * The operations of a source. query() returns a stream, or an error: -ENODATA if a
  * capture does not have the response. Usually there is one stream at a time, but
- * several must work. node() is NULL in a capture, and mark() may be.
+ * several must be possible. For a capture, node() is NULL and mark() may be NULL.
  */
 struct eadm_source_ops {
 	int (*query)(struct eadm_source *src, const struct eadm_query *query,
 		     struct eadm_stream **stream);
-	/* Messages of a multicast group, as the response to @query. */
+	/*
+	 * Returns a stream of a multicast group's messages, as the response to @query.
+	 */
 	int (*listen)(struct eadm_source *src, const struct eadm_query *query,
 		      uint32_t group, struct eadm_stream **stream);
-	/* A file descriptor of the companion's char device. */
+	/* Returns a file descriptor of the companion's char device. */
 	int (*node)(struct eadm_source *src, const struct eadm_device *dev,
 		    struct eadm_ioc_info *info);
-	/* Later requests refer to the state of a new snapshot. */
+	/* Begins a new snapshot, to which later requests refer. */
 	void (*mark)(struct eadm_source *src);
 	int (*snapshot_next)(struct eadm_source *src);
 	unsigned int (*snapshots)(const struct eadm_source *src);

@@ -22,7 +22,7 @@
 /* Maximum lengths of the fields subnet and arp-answers in spec/eadm.yaml. */
 #define MAX_OTHERS	512
 #define MAX_ANSWERS	256
-/* Additional addresses of a subnet are not tried. */
+/* If a subnet has more addresses, the rest are not tried. */
 #define MAX_TRIES	64
 
 /* ---- interfaces in one subnet ---------------------------------------------------- */
@@ -37,7 +37,7 @@ static bool is_in_subnet(const struct ifaddrs *one)
 {
 	const unsigned int flags = IFF_UP | IFF_RUNNING;
 
-	/* A longer prefix has no other hosts. */
+	/* A subnet with a longer prefix has no other hosts. */
 	return one->ifa_addr && one->ifa_netmask &&
 	       one->ifa_addr->sa_family == AF_INET &&
 	       (one->ifa_flags & flags) == flags &&
@@ -149,7 +149,10 @@ static bool ask_way(uint32_t from, uint32_t to, struct way *way)
 	return eadm_ask(NETLINK_ROUTE, nlh, take_route, way);
 }
 
-/* The route to the first address of the subnet that does not belong to this machine. */
+/*
+ * Puts the route to the first address of the subnet that does not belong to this
+ * machine.
+ */
 static void put_way(struct eadm_answer *answer, const struct ifaddrs *mine)
 {
 	uint32_t mask = address_of(mine->ifa_netmask);
@@ -218,7 +221,10 @@ static void add_other(const struct eadm_ctx *ctx, const struct ifaddrs *other,
 				    name, strlen(name));
 }
 
-/* The first of the interface's addresses that shares a subnet with other interfaces. */
+/*
+ * Puts data about the first of the interface's addresses that shares a subnet with
+ * other interfaces.
+ */
 void eadm_local_subnet(struct eadm_answer *answer, const struct ifaddrs *all,
 		       const char *netdev)
 {

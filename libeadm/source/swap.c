@@ -65,7 +65,10 @@ static void turn_attrs(unsigned char *p, size_t left, attr_fn fn,
 	}
 }
 
-/* The generic netlink controller: only messages that find_family() reads. */
+/*
+ * Converts messages of the generic netlink controller, but only those that
+ * find_family() reads.
+ */
 static void turn_control(unsigned int type, unsigned char *data, size_t len,
 			 const void *arg)
 {

@@ -132,7 +132,7 @@ static int tee_query(struct eadm_source *src, const struct eadm_query *query,
 		begin(s, stream);
 		return 0;
 	}
-	/* Not recorded, because the capture being read lacks the response. */
+	/* -ENODATA is not recorded: the capture being read lacks the response. */
 	if (ret != -ENODATA) {
 		eadm_capture_request(tee->capture, query, 0);
 		eadm_capture_error(tee->capture, query, 0, ret);
@@ -207,7 +207,7 @@ static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 	return inner->ops->snapshot_go(inner, index);
 }
 
-/* Drops the capture, which eadm_capture_close() should have ended before. */
+/* Drops the capture if eadm_capture_close() has not ended it before. */
 static void tee_close(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
@@ -243,7 +243,7 @@ void eadm_tee_only_local(struct eadm_ctx *ctx, bool on)
 }
 
 /*
- * Reads the machine's row, so that the capture contains it: all of it, or only the
+ * Reads the machine's row, so that the capture contains the whole row or only the
  * kernel release.
  */
 static const char *read_machine(struct eadm_ctx *ctx, bool all, char *kernel,
@@ -305,7 +305,7 @@ int eadm_tee_open(struct eadm_ctx *ctx, const char *path,
 	tee->inner = ctx->src;
 	ctx->src = &tee->src;
 	ctx->comms.round++;
-	/* Read again, this time for the capture. */
+	/* Read the row again, this time for the capture. */
 	read_machine(ctx, true, kernel, sizeof(kernel));
 	*capture = tee->capture;
 	return 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Processes that have libibverbs loaded, with the bytes that their TCP connections moved. */
+/*
+ * Processes that have libibverbs loaded, with the bytes that their TCP connections
+ * transferred.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
@@ -122,7 +125,10 @@ static bool starts_with(const char *text, const char *start)
 	return !strncmp(text, start, strlen(start));
 }
 
-/* "ADDRESSES rights offset device inode    path", once for each part that is loaded. */
+/*
+ * Lines have the format "ADDRESSES rights offset device inode path", one line for each
+ * part that is loaded.
+ */
 static void add_copy(const char *line, struct user *user)
 {
 	const char *path = strchr(line, '/');
@@ -151,7 +157,7 @@ static bool look_at_map(const char *line, struct user *user)
 	bool verbs = false;
 	size_t i;
 
-	/* Processes have thousands of lines: each is searched once. */
+	/* Processes have thousands of lines, so each line is searched only once. */
 	while ((at = strstr(at, "/lib"))) {
 		verbs |= starts_with(at, "/libibverbs.so");
 		for (i = 0; i < EADM_ARRAY_SIZE(above); i++)
@@ -235,7 +241,7 @@ static void add_file(const struct sockets *sockets, const char *target,
 	user->rx += socket->rx;
 }
 
-/* False if the files cannot be read. */
+/* Returns false if the files cannot be read. */
 static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 		       const struct sockets *sockets, struct user *user)
 {

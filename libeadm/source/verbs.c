@@ -40,7 +40,7 @@ EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 #define LIST_NS		1000000000ULL
 #define LIST_MAX	65536
 
-/* The line of a child that has listed the devices. */
+/* The line that a child prints after it has listed the devices. */
 #define ALL_LISTED	"+all"
 
 #define VERBS_FUNCTIONS(f)						\
@@ -69,7 +69,10 @@ static bool load(struct verbs *verbs)
 	return true;
 }
 
-/* Limits by which attribute shows them: F(attribute, value in struct ibv_device_attr). */
+/*
+ * Limits and the attributes that show them: F(attribute, value in struct
+ * ibv_device_attr).
+ */
 #define DEVICE_LIMITS(F)						\
 	F(EADM_A_DEV_VENDOR_ID, vendor_id)				\
 	F(EADM_A_DEV_PART_ID, vendor_part_id)				\
@@ -87,7 +90,7 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 
 /* ---- in a child: lines for the caller begin with "+" -------------------------- */
 
-/* Users of librdmacm can find exactly those devices that librdmacm opens. */
+/* Users of librdmacm can find only those devices that librdmacm opens. */
 static void list_connectable(const struct verbs *verbs)
 {
 	void *lib = dlopen(LIBRDMACM, RTLD_NOW);
@@ -106,7 +109,10 @@ static void list_connectable(const struct verbs *verbs)
 			verbs->ibv_get_device_name(all[i]->device));
 }
 
-/* Other transports do not divide messages by the MTU: their value is not a limit. */
+/*
+ * Other transports do not split messages into packets of the MTU: their value is not a
+ * limit.
+ */
 static void put_mtu(const struct verbs *verbs, struct ibv_context *context, char *line,
 		    size_t size)
 {
@@ -124,7 +130,9 @@ static void put_mtu(const struct verbs *verbs, struct ibv_context *context, char
 			 EADM_A_DEV_MAX_MTU, most);
 }
 
-/* "+limits NAME ATTRIBUTE=VALUE..."; nothing if the device cannot be opened. */
+/*
+ * Prints "+limits NAME ATTRIBUTE=VALUE...", or nothing if the device cannot be opened.
+ */
 static void print_limits(const struct verbs *verbs, struct ibv_device *device)
 {
 	struct ibv_context *context = verbs->ibv_open_device(device);
@@ -193,7 +201,10 @@ static void list_devices(const void *arg)
 		print_limits(&verbs, list[i]);
 }
 
-/* For a device that the first child did not come to, because another one hangs. */
+/*
+ * Used for a device that the first child did not reach, because a different device
+ * hangs.
+ */
 static void print_limits_of(const void *name)
 {
 	struct ibv_device **list;
@@ -212,8 +223,8 @@ static void print_limits_of(const void *name)
  */
 
 /*
- * The next line that begins with @head; the rest of the line is copied to @rest and
- * truncated to its size.
+ * Finds the next line that begins with @head; the rest of the line is copied to @rest
+ * and truncated to the size of @rest.
  */
 static const char *next_line(const char *at, const char *head, char *rest,
 			     size_t size)
@@ -249,8 +260,8 @@ static const char *cut_limits(char *said)
 }
 
 /*
- * Returns NULL if the root is a different one, from which nothing can be loaded. If the
- * list is whole, it does not matter how the child ended.
+ * Returns NULL if the root is not this machine's, because nothing can be loaded from
+ * it. If the list is whole, it does not matter how the child ended.
  */
 static const struct verbs_list *list_of(struct eadm_ctx *ctx, bool recent, bool limits)
 {

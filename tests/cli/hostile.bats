@@ -27,10 +27,10 @@ load common
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/cut" dump qp --json
 	[ "$status" = 6 ]
 	[ "$(echo "$output" | jq '.rows | length')" -gt 100 ]
-	[[ $(echo "$output" | jq -r '.notes[0].why') == "the capture: cut off at offset "* ]]
+	[[ $(echo "$output" | jq -r '.notes[0].why') == "the capture: truncated at offset "* ]]
 	run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/cut" dump qp
 	[ "$status" = 6 ]
-	[[ $stderr == "eadm: dump: queue pairs: the capture: cut off at offset "* ]]
+	[[ $stderr == "eadm: dump: queue pairs: the capture: truncated at offset "* ]]
 }
 
 @test "a malformed row: the rows before, and where it is" {

@@ -60,7 +60,7 @@ int main(void)
 	ok(!ask(ctx, 16, 64, EADM_RING_MEMORY_DEVICE), "one in adapter memory is described");
 	ok(!ask(ctx, 16, 0, EADM_RING_MEMORY_DEVICE), "also if the size of its entries is unknown");
 	ok(ask(ctx, 16, 0, EADM_RING_MEMORY_HOST) == -EBADMSG &&
-		   strstr(eadm_errmsg(ctx), "entries of 0 bytes"),
+		   strstr(eadm_errmsg(ctx), "invalid entry size: 0 bytes"),
 	   "entries in memory without a size are refused");
 	ok(ask(ctx, 16, 1 << 20, EADM_RING_MEMORY_USER) == -EBADMSG,
 	   "as are entries that fit into no message");

@@ -11,8 +11,8 @@ counters and so on - as rows: mappings whose keys and values are those of
 "eadm --json". A field that was not measured, or that the caller may not see, is
 not in the row. eadm-fields(7) and objects() list all objects and fields.
 
-A source, and everything opened on it, may be used by one thread at a time; other
-threads run while it waits.
+Only one thread at a time may use a source and everything opened on it; other
+threads can run while a call waits.
 """
 
 import collections.abc
@@ -58,7 +58,8 @@ class Source(_eadm.Source):
         """Find faults, worst first, like "eadm diagnose".
 
         On this machine, reads two snapshots, the given interval in seconds apart, and
-        up to two more if the result is in doubt; of a capture, reads the last two.
+        up to two more if the result is in doubt. For a capture, reads the last two
+        snapshots.
         """
         diagnosis = Diagnosis()
         if not self.live:

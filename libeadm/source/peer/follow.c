@@ -36,7 +36,7 @@ struct numbers {
 	bool pending;
 };
 
-/* False if the message is not a record. */
+/* Returns false if the message is not a record. */
 static bool numbers_of(const struct nlmsghdr *nlh, struct numbers *numbers)
 {
 	struct eadm_attrs attrs = eadm_attr_msg(nlh, GENL_HDRLEN);
@@ -56,7 +56,7 @@ static bool numbers_of(const struct nlmsghdr *nlh, struct numbers *numbers)
 	return numbers->seq;
 }
 
-/* The next complete message of a chunk, or NULL. */
+/* Returns the next complete message of a chunk, or NULL. */
 static const struct nlmsghdr *next_message(struct peer_follow *f)
 {
 	size_t left = f->chunk.len - f->pos;
@@ -78,7 +78,7 @@ static int ask(struct peer_follow *f)
 	return eadm_link_query(f->link, &f->query, f->stream.seq, &f->answer);
 }
 
-/* The program was there before: its socket may be gone by now. */
+/* If a program that could be reached before no longer has its socket, it has exited. */
 static int ended(const struct peer_follow *f, int err)
 {
 	if (err != -ECONNRESET && err != -ECONNREFUSED && err != -ENOENT)
@@ -95,9 +95,9 @@ static void end_answer(struct peer_follow *f)
 }
 
 /*
- * The next record of the response, NULL at its end, or an error. The program has at most
- * one command in progress, which is the last record: it is returned once the command has
- * ended.
+ * Sets *record to the next record of the response, NULL at its end; or returns an error.
+ * The program has at most one command in progress, which is the last record: it is
+ * returned once the command has ended.
  */
 static int next_record(struct peer_follow *f, const struct nlmsghdr **record)
 {
@@ -156,7 +156,7 @@ static int follow_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 
 /* ---- life ------------------------------------------------------------------------ */
 
-/* The number of the next record, or that of the command in progress. */
+/* Find the number of the next record, or that of the command in progress. */
 static int find_end(struct peer_follow *f)
 {
 	const struct nlmsghdr *nlh;

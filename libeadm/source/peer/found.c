@@ -76,7 +76,9 @@ static struct program *program_at(struct eadm_found *found, const char *path)
 	return found->programs[i].link ? &found->programs[found->n++] : NULL;
 }
 
-/* Programs create the socket in the folder itself, services in a subfolder of it. */
+/*
+ * Programs create the socket in the folder itself, services in one of its subfolders.
+ */
 static const char *const patterns[] = { "*.sock", "*/control.sock" };
 
 static void look_for(struct eadm_found *found, const char *folder, const char *pattern)
@@ -128,7 +130,7 @@ struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i
  * ---- queries of all programs ------------------------------------------------------
  */
 
-/* The program's error is only logged, and the response as a whole continues. */
+/* Only log a program's error: the response as a whole continues. */
 static void left_out(const struct eadm_found *found)
 {
 	eadm_log(found->ctx, EADM_LOG_WARNING, "left out: %s", found->ctx->errmsg);
@@ -149,7 +151,7 @@ static bool begin_next(struct joined *s)
 	return false;
 }
 
-/* Remove the message that ends this part; false if nothing is left. */
+/* Remove the message that ends this part; returns false if nothing is left. */
 static bool cut_end(struct eadm_chunk *chunk, bool keep_errors)
 {
 	const struct nlmsghdr *nlh = chunk->data;
@@ -254,7 +256,7 @@ int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *quer
  * ---- queries of one program -------------------------------------------------------
  */
 
-/* The index base, from the index of its first device. */
+/* Derives the program's index base from the index of its first device. */
 static uint32_t ask_base(struct eadm_found *found, struct program *program)
 {
 	const struct eadm_query query = {

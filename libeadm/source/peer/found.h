@@ -20,13 +20,13 @@ void eadm_found_free(struct eadm_found *found);
 /* Look for new and ended programs; returns the number of programs. */
 unsigned int eadm_found_look(struct eadm_found *found);
 struct eadm_ctx *eadm_found_ctx(const struct eadm_found *found);
-/* One of the programs found; valid until the next call of eadm_found_look(). */
+/* Returns one of the programs found, valid until the next call to eadm_found_look(). */
 struct eadm_link *eadm_found_link(const struct eadm_found *found, unsigned int i);
 /* Returns true if the index belongs to a program's device. */
 bool eadm_found_has(uint32_t dev_index);
 /*
- * Returns the responses of all programs as one, after that of @first, which may be NULL
- * and is ended in any case. A program that fails is left out.
+ * Returns the responses of all programs as one stream, after that of @first, which may
+ * be NULL and is ended in any case. A program that fails is left out.
  */
 int eadm_found_query_all(struct eadm_found *found, const struct eadm_query *query,
 			 uint32_t seq, struct eadm_stream *first,

@@ -70,7 +70,10 @@ static int open_socket(struct eadm_link *link)
 	err = errno == EAGAIN ? ETIMEDOUT : errno;
 	if (fd >= 0)
 		close(fd);
-	/* This is a different kind of socket, or not a socket. */
+	/*
+	 * The path leads to a different kind of socket, or to a file that is not a
+	 * socket.
+	 */
 	if (err == EPROTOTYPE || err == ENOTSOCK)
 		return eadm_fail(link->ctx, -EBADMSG,
 				 "%s: not the control socket of an adapter",
@@ -155,7 +158,7 @@ static int send_message(struct eadm_link *link, int fd, const void *data,
 	return 0;
 }
 
-/* The length of a packet, or a negative errno; -EAGAIN only without @wait. */
+/* Returns the length of a packet or a negative errno; -EAGAIN only without @wait. */
 static ssize_t receive(struct eadm_link *link, int fd, void *data, size_t room,
 		       bool wait)
 {

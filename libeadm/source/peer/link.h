@@ -17,7 +17,7 @@ const char *eadm_link_path(const struct eadm_link *link);
 int eadm_link_try(struct eadm_link *link) EADM_MUST_CHECK;
 int eadm_link_query(struct eadm_link *link, const struct eadm_query *query,
 		    uint32_t seq, struct eadm_stream **stream) EADM_MUST_CHECK;
-/* Messages as they arrive, as the response to @query. */
+/* Returns a stream of messages as they arrive, as the response to @query. */
 int eadm_link_listen(struct eadm_link *link, const struct eadm_query *query,
 		     uint32_t seq, struct eadm_stream **stream)
 	EADM_MUST_CHECK;

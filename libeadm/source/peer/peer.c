@@ -49,7 +49,7 @@ static int peer_query(struct eadm_source *src, const struct eadm_query *query,
 		return eadm_local_query(src->ctx, query, ++peer->seq, stream);
 	if (query->proto != NETLINK_GENERIC)
 		return eadm_fail(src->ctx, -EOPNOTSUPP,
-				 "userspace adapters have no RDMA netlink");
+				 "userspace adapters do not support RDMA netlink");
 	if (query->cmd == EADM_RAW_CMD)
 		return query_raw(peer, query, stream);
 	return eadm_link_query(peer->link, query, ++peer->seq, stream);
@@ -63,7 +63,7 @@ static int peer_listen(struct eadm_source *src, const struct eadm_query *query,
 	(void)group;
 	if (query->proto != NETLINK_GENERIC)
 		return eadm_fail(src->ctx, -EOPNOTSUPP,
-				 "userspace adapters have no probe");
+				 "the probe does not record userspace adapters");
 	if (query->cmd != EADM_CMD_EVENT_NTF)
 		return eadm_peer_follow(src->ctx, peer->link, query,
 					++peer->seq, stream);

@@ -49,7 +49,10 @@ static void put_arguments(struct eadm_answer *answer,
 				    EADM_A_CMD_PEER_PORT, &rec->peer);
 }
 
-/* A driver's command is identified by the number that the adapter uses, not by that of a verb. */
+/*
+ * A driver's command is identified by the adapter's number for it, not by that of a
+ * verb.
+ */
 static void put_op(struct eadm_answer *answer, const struct eadm_probe_rec *rec)
 {
 	const struct eadm_probe_command *command =

@@ -32,7 +32,7 @@ static uint32_t async_of(const struct eadm_probe_rec *rec)
 						      EADM_ASYNC_EVENT_OTHER;
 }
 
-/* All records, including calls, except those that were added while reading. */
+/* Reads all records, including calls, except those that were added while reading. */
 static bool read_all(struct eadm_probe_view *view)
 {
 	struct eadm_probe_list *list = &view->list;
@@ -130,8 +130,8 @@ static int by_step(const void *a, const void *b)
 }
 
 /*
- * Time since the previous step of the same connection, whether a call or an event: one
- * value per record, at its index in the list; 0 if there is none.
+ * Returns for each record, at its index in the list, the time since the previous step
+ * of the same connection, whether a call or an event; 0 if there is none.
  */
 static uint64_t *steps_of(const struct eadm_probe_list *list)
 {

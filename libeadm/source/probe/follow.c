@@ -21,7 +21,7 @@
 
 struct follow {
 	struct eadm_stream stream;
-	struct eadm_answer answer;	/* data not returned yet, from pos on */
+	struct eadm_answer answer;	/* from pos on: not returned yet */
 	size_t pos;
 	struct eadm_probe_view view;
 	bool calls, whole;		/* calls: not events; whole: existing records, too */
@@ -35,7 +35,10 @@ static uint64_t number_of(const struct follow *f,
 	return f->calls ? cell->calls : cell->events;
 }
 
-/* Records of the same kind that were overwritten since the previous one. */
+/*
+ * Returns the number of records of this kind that were overwritten since the previous
+ * one.
+ */
 static uint64_t missed(struct follow *f, const struct eadm_probe_rec *rec)
 {
 	uint64_t *last = &f->last[rec->dev & (EADM_PROBE_DEVS - 1)];
@@ -43,7 +46,7 @@ static uint64_t missed(struct follow *f, const struct eadm_probe_rec *rec)
 
 	if (!rec->seq)
 		return 0;
-	/* A different device now uses the cell. */
+	/* The cell is now used by a different device. */
 	if (rec->seq <= *last)
 		*last = 0;
 	n = rec->seq - *last - 1;
@@ -70,7 +73,7 @@ static void put(struct follow *f, const struct eadm_probe_rec *rec)
 	eadm_message_end(&answer->out, at);
 }
 
-/* Late records stay in the list until next time. */
+/* Late records stay in the list until the next refill. */
 static int refill(struct follow *f)
 {
 	struct eadm_probe_list *list = &f->view.list;

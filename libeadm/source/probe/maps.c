@@ -70,7 +70,7 @@ static int read_array(int fd, uint32_t first, uint32_t count, void *values)
 	return !ret && attr.batch.count != count ? -EPROTO : ret;
 }
 
-/* Any user may create the folder, so its contents are trusted only if root owns it. */
+/* Any user can create the folder, so its contents are trusted only if root owns it. */
 static bool is_of_root(const struct eadm_ctx *ctx)
 {
 	int fd = eadm_root_open(ctx, O_PATH | O_DIRECTORY, EADM_PROBE_DIR);
@@ -94,7 +94,7 @@ static int read_info(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	if (!is_of_root(ctx))
 		return -EPROTO;
 	fd = open_map("info");
-	/* The folder exists before the map. */
+	/* A folder without the map belongs to an incomplete probe. */
 	if (fd < 0)
 		return fd == -ENOENT ? -EPROTO : fd;
 	ret = read_array(fd, 0, 1, &maps->info);
@@ -184,7 +184,9 @@ static struct eadm_probe_rec *room(struct eadm_probe_list *list, size_t count)
 	return &list->rec[list->n];
 }
 
-/* Read record number @n of a CPU once it is written, which takes almost no time. */
+/*
+ * Read record number @n of a CPU once it has been written, which takes almost no time.
+ */
 static bool wait_for(const struct eadm_probe_maps *maps, uint32_t at, uint64_t n,
 		     struct eadm_probe_rec *rec)
 {
@@ -222,8 +224,8 @@ static int copy_range(const struct eadm_probe_maps *maps, uint32_t base,
 }
 
 /*
- * A slot is counted before it is overwritten: the head afterwards shows which records
- * may have been overwritten while they were copied.
+ * A slot is counted before it is overwritten, so the head after copying shows which
+ * records may have been overwritten in the meantime.
  */
 static void drop_torn(const struct eadm_probe_maps *maps, size_t first,
 		      uint64_t head, struct eadm_probe_list *list)

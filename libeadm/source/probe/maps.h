@@ -6,7 +6,7 @@
 #include "base/ctx.h"
 #include "record.h"
 
-/* Descriptors to read from. (A map that is not writable cannot be mapped.) */
+/* Descriptors to read from. (A map that this process cannot write cannot be mapped.) */
 struct eadm_probe_maps {
 	struct eadm_probe_info info;
 	int records, cpus, devs, in_flight;
@@ -20,8 +20,8 @@ struct eadm_probe_list {
 };
 
 /*
- * Returns -ENOENT if the probe is not running, -EACCES or -EPERM if it may not be read,
- * -EPROTO if it is incomplete or of a different version.
+ * Returns -ENOENT if the probe is not running, -EACCES or -EPERM if permission is
+ * denied, -EPROTO if it is incomplete or of a different version.
  */
 int eadm_probe_open(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 	EADM_MUST_CHECK;
@@ -41,7 +41,10 @@ int eadm_probe_copy_in_flight(const struct eadm_probe_maps *maps,
 			      struct eadm_probe_list *list) EADM_MUST_CHECK;
 void eadm_probe_list_free(struct eadm_probe_list *list);
 
-/* Runs that the kernel skipped because a program interrupted itself. */
+/*
+ * Returns the number of runs that the kernel skipped because a program interrupted
+ * itself.
+ */
 uint64_t eadm_probe_skipped(const struct eadm_ctx *ctx);
 
 #endif /* EADM_PROBE_MAPS_H */

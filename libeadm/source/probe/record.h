@@ -79,7 +79,7 @@
 	f(ib_uverbs_handler_UVERBS_METHOD_QP_CREATE, ib_uverbs, CREATE_QP) \
 	f(ib_create_qp, ib_core, CREATE_QP)
 
-/* For these, only the call itself is recorded. */
+/* Of these functions, only the call itself is recorded, not its end. */
 #define EADM_PROBE_EVENTS(f)						\
 	f(cm_event_handler, rdma_cm, OTHER)				\
 	f(ib_uverbs_qp_event_handler, ib_uverbs, OTHER)			\

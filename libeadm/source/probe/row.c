@@ -52,7 +52,10 @@ static uint64_t since_boot(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* If another machine's files are used as root, this kernel's probe is not used. */
+/*
+ * If the files below the root are from a different machine, this kernel's probe is not
+ * used.
+ */
 int eadm_probe_view_open(struct eadm_ctx *ctx, struct eadm_probe_view *view)
 {
 	char ns[64];

@@ -62,7 +62,7 @@ void eadm_probe_put_owner(const struct eadm_probe_view *view,
 			  const struct eadm_probe_rec *rec, uint16_t pid,
 			  uint16_t comm);
 
-/* The row of one record. */
+/* These put the row of one record. */
 void eadm_probe_put_call(const struct eadm_probe_view *view,
 			 struct eadm_answer *answer,
 			 const struct eadm_probe_rec *rec);

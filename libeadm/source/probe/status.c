@@ -12,7 +12,10 @@
 #include "source/local.h"
 #include "source/message.h"
 
-/* Applies to every level; functions that a kernel lacks are listed as missing. */
+/*
+ * Gaps of the probe at every level; functions that a kernel lacks are listed as
+ * missing.
+ */
 static const char blind[] =
 	"data path of processes and its completion errors, QPs that the "
 	"adapter itself moves to the error state, objects that a provider "
@@ -35,8 +38,8 @@ static uint32_t state_of(int error)
 }
 
 /*
- * Functions that the kernel or a driver should have but does not, and drivers that were
- * loaded later.
+ * Puts the functions that the kernel or a driver should have but does not, and drivers
+ * that were loaded later.
  */
 static void put_missing(struct eadm_answer *answer,
 			const struct eadm_probe_info *info)

@@ -52,7 +52,7 @@ static bool has_types(const char *module)
 	return !access(path, F_OK);
 }
 
-/* Another version of a driver may have a different function of that name. */
+/* A different version of a driver may have a different function with that name. */
 static bool has_args(const struct btf *btf, const struct btf_type *type,
 		     unsigned int n_args)
 {
@@ -171,7 +171,10 @@ void functions_drop(struct functions *there, const char *symbol)
 	}
 }
 
-/* Newer kernels have both, and the proper functions provide more data. */
+/*
+ * Newer kernels have both functions, and those that are not stand-ins provide more
+ * data.
+ */
 static void choose_stand_ins(struct functions *there)
 {
 #define NAME(symbol, module, op) #symbol,

@@ -18,7 +18,7 @@ static int load(const struct bpf_insn *insns, size_t count)
 			     NULL);
 }
 
-/* Atomic additions that return the old value: Linux 5.12. */
+/* Returns true if atomic additions return the old value (Linux 5.12). */
 bool kernel_has_fetch(void)
 {
 	const struct bpf_insn insns[] = {
@@ -35,7 +35,7 @@ bool kernel_has_fetch(void)
 	return fd >= 0;
 }
 
-/* Kprobes attached by links, which can be pinned: Linux 5.15. */
+/* Returns true if kprobes can be attached by links, which can be pinned (Linux 5.15). */
 bool kernel_keeps_kprobes(void)
 {
 	const struct bpf_insn insns[] = {
@@ -48,7 +48,8 @@ bool kernel_keeps_kprobes(void)
 	if (fd < 0)
 		return false;
 	/*
-	 * No event is passed: only a kernel that supports such links returns this error.
+	 * The call passes no event: only a kernel that supports such links returns this
+	 * error.
 	 */
 	link = bpf_link_create(fd, -1, BPF_PERF_EVENT, NULL);
 	close(fd);
@@ -57,7 +58,7 @@ bool kernel_keeps_kprobes(void)
 	return link == -EBADF;
 }
 
-/* Returns true if any module has types: Linux 5.11, if configured. */
+/* Returns true if any module has type information (Linux 5.11, if configured). */
 bool kernel_types_modules(void)
 {
 	DIR *dir = opendir("/sys/kernel/btf");

@@ -38,7 +38,7 @@
 #include "typed.skel.h"
 
 #define IB_CORE_TYPES "/sys/kernel/btf/ib_core"
-#define N_EXPORTED 2		/* types that a kernel has if its modules have none */
+#define N_EXPORTED 2		/* types in a kernel whose modules have no types */
 #define LEAST_SLOTS 64
 #define MOST_SLOTS 65536
 
@@ -109,7 +109,7 @@ static bool is_locked_confidential(void)
 
 /*
  * Kprobe programs find struct members through these types. If one is missing, the
- * verifier complains about an invalid function, which does not hint at the cause.
+ * verifier reports an invalid function, which does not hint at the cause.
  */
 static int check_types(struct probe *p, const char *path)
 {
@@ -182,7 +182,7 @@ static int open_kprobe(struct probe *p, const char *btf)
 
 	if (p->pins && !kernel_keeps_kprobes())
 		return fail(-EOPNOTSUPP, "kprobes cannot stay attached after the process exits (requires Linux 5.15): use 'eadm probe run'");
-	/* Without a file, libbpf looks at the types of modules, too. */
+	/* Without a file, libbpf also uses the types of modules. */
 	if (btf || access(IB_CORE_TYPES, F_OK)) {
 		ret = check_types(p, btf);
 		if (ret)
@@ -256,7 +256,9 @@ static int pin_map(const struct probe *p, struct bpf_map *map)
 	return ret ? ret : give(p, path, 0640);
 }
 
-/* Pins a program for the end of a call, because no map has its count of skipped runs. */
+/*
+ * Pins a program for the end of a call, because its count of skipped runs is in no map.
+ */
 static int pin_program(const struct probe *p, struct bpf_program *prog)
 {
 	char path[sizeof(EADM_PROBE_DIR) + 128];
@@ -313,7 +315,7 @@ static int attach_all(struct probe *p)
 	return 0;
 }
 
-/* Returns seen before the programs at call starts were attached do not count. */
+/* Ignore returns that were seen before the programs at call starts were attached. */
 static int forget_lost(struct probe *p)
 {
 	size_t size = (size_t)p->about.cpus * sizeof(struct eadm_probe_cpu);
@@ -338,7 +340,10 @@ static uint64_t now(void)
 	return ts.tv_sec * 1000000000ULL + ts.tv_nsec;
 }
 
-/* The map with the description comes last, because it makes the probe complete. */
+/*
+ * The map with the description is pinned last, because its presence means that the
+ * probe is complete.
+ */
 static int put(struct probe *p)
 {
 	uint32_t zero = 0;

@@ -19,8 +19,8 @@
 /* ---- devices -------------------------------------------------------------- */
 
 /*
- * For a device without a typed pointer. Before registration, the device has neither a
- * name nor a number.
+ * Used for a device without a typed pointer. Before registration, the device has
+ * neither a name nor a number.
  */
 static __always_inline void of_found_device(struct eadm_probe_rec *rec,
 					    struct ib_device *dev)
@@ -53,14 +53,15 @@ static __always_inline struct eadm_probe_rec *call_of(__u32 op)
 
 #define OWNER_OF(res, type)						\
 	((struct type *)((char *)(res) - bpf_core_field_offset(struct type, res)))
-/* If the call does not know the device, the new object does. */
+/* If the call has no pointer to the device, the new object has one. */
 #define OF_OWNER(rec, res, type) do {					\
 	if (probe_may_read && (rec)->dev == EADM_PROBE_NONE)		\
 		of_found_device(rec, PEEK(OWNER_OF(res, type), device));	\
 } while (0)
 
 /*
- * Stores the number that a new object gets in RDMA netlink in the call that creates it.
+ * Stores the number that RDMA netlink uses for a new object in the record of the call
+ * that creates the object.
  */
 static __always_inline int numbered(struct rdma_restrack_entry *res)
 {
@@ -346,8 +347,8 @@ static __always_inline void of_file(struct eadm_probe_rec *rec,
 }
 
 /*
- * The request is still in the process's memory. If kernel memory may not be read, libbpf
- * uses a different helper, which reads user memory and is then forbidden, too.
+ * The request is still in the process's memory. If reading kernel memory is forbidden,
+ * libbpf uses a different helper, which reads user memory and is then forbidden, too.
  */
 static __always_inline bool read_request(struct uverbs_attr_bundle *attrs,
 					 void *request, __u32 size)
@@ -380,7 +381,7 @@ FILE_CALL(ib_uverbs_get_context)
 FILE_CALL(ib_uverbs_handler_UVERBS_METHOD_GET_CONTEXT)
 FILE_CALL(ib_uverbs_alloc_mw)
 
-/* Limits of the process: registered memory is pinned. */
+/* Stores the process's limits and use of pinned memory, which registration requires. */
 static __always_inline void of_limits(struct eadm_probe_rec *rec)
 {
 	struct task_struct *task = this_task();
@@ -689,7 +690,7 @@ static __always_inline int cm_event(struct rdma_id_private *id,
 {
 	struct eadm_probe_rec rec;
 
-	/* To the verifier, a tracepoint may pass NULL for either argument. */
+	/* The verifier assumes that a tracepoint may pass NULL for either argument. */
 	if (!id || !event)
 		return 0;
 	of_nothing(&rec, EADM_PROBE_CM, EADM_PROBE_FN_cm_event_handler);
@@ -735,7 +736,7 @@ static __always_inline void of_peeked_owner(struct eadm_probe_rec *rec,
 	bpf_probe_read_kernel(rec->comm, sizeof(rec->comm), &task->comm);
 }
 
-/* The verifier knows a union by the type of its first member, here a CQ. */
+/* To the verifier, a union has the type of its first member, here a CQ. */
 static __always_inline int qp_event(struct ib_event *event, __u8 function,
 				    bool kernel)
 {
@@ -806,7 +807,9 @@ EVENT(ib_dispatch_event, struct ib_event *event)
 	of_nothing(&rec, EADM_PROBE_ASYNC, EADM_PROBE_FN_ib_dispatch_event);
 	of_device(&rec, GET(event, device));
 	rec.event = GET(event, event);
-	/* The first bytes of the same union, on a little-endian machine. */
+	/*
+	 * The port is in the first bytes of the same union, on a little-endian machine.
+	 */
 	rec.port = (__u32)(unsigned long)GET(event, element.cq);
 	emit(&rec, false);
 	return 0;

@@ -2,8 +2,8 @@
 /*
  * The probe's maps, and the handling of records common to all programs. A call is in
  * the map in_flight until it returns; then it becomes a record of the CPU on which it
- * returns. Programs may be preempted: a record's slot is reserved first and its number
- * written last.
+ * returns. Programs may be preempted: therefore, a record's slot is reserved first, and
+ * its number is written last.
  */
 #ifndef EADM_PROBE_RING_H
 #define EADM_PROBE_RING_H
@@ -24,7 +24,7 @@
 
 /*
  * Reads through an untyped pointer or one of a different type. Some lockdown modes forbid
- * such reads. A kernel's member may be smaller than ours.
+ * such reads. A kernel's member may be smaller than the one declared here.
  */
 #define PEEK(p, member) ({						\
 	__typeof__(p) p_ = (p);						\
@@ -60,7 +60,7 @@
 #define PARM_1(ctx) PT_REGS_PARM2(ctx)
 #define PARM_2(ctx) PT_REGS_PARM3(ctx)
 #define PARM_3(ctx) PT_REGS_PARM4(ctx)
-/* A function whose arguments are known only by their number. */
+/* For a function of whose arguments only the number is known. */
 #define ENTER_ANY(symbol)						\
 	SEC("kprobe/" #symbol) int enter_##symbol(struct pt_regs *ctx)
 #define ENTER(symbol, args...)						\
@@ -222,7 +222,7 @@ static __always_inline struct task_struct *this_task(void)
 #endif
 }
 
-/* Defines a function that copies from a task the known data about a caller. */
+/* Defines a function that copies the data about a caller from its task. */
 #define OF_TASK(name, GET, GET_U64)					\
 static __always_inline void name(struct eadm_probe_rec *rec,		\
 				 struct task_struct *task)		\
@@ -281,7 +281,10 @@ static __always_inline void of_caller(struct eadm_probe_rec *rec)
 	of_this_task(rec);
 }
 
-/* For an event: the process that created the object, which need not be running. */
+/*
+ * The owner in an event is the process that created the object, which need not be
+ * running.
+ */
 static __always_inline void of_owner(struct eadm_probe_rec *rec,
 				     struct task_struct *task)
 {
@@ -300,9 +303,9 @@ static __always_inline void of_owner(struct eadm_probe_rec *rec,
 
 #ifdef EADM_PROBE_NO_FETCH
 /*
- * Before Linux 5.12, additions do not return a value. On these kernels, programs run with
- * preemption disabled, and only an interrupt can intervene: records that it would have
- * made in the meantime are lost and counted. x86 keeps the order of stores.
+ * Before Linux 5.12, atomic additions do not return a value. On these kernels, programs
+ * run with preemption disabled, and only an interrupt can intervene: records that it
+ * would have made in the meantime are lost and counted. x86 keeps the order of stores.
  */
 #define barrier() asm volatile("" ::: "memory")
 
@@ -389,10 +392,10 @@ static __always_inline void set_number(struct eadm_probe_rec *slot, __u64 number
 #endif
 
 /*
- * Copies all but the number. For a call's record, the compiler would copy each byte, as
- * it cannot see that the maps' values are aligned. An event's record, on the stack, need
- * not even be stored; there, the verifier would refuse a part of a pointer, which
- * ib_dispatch_event() takes for a number.
+ * Copies all members except the number. For a call's record, the compiler would copy
+ * each byte, because it cannot see that the maps' values are aligned. An event's
+ * record, which is on the stack, need not even be stored; there, the verifier would
+ * refuse a part of a pointer, which ib_dispatch_event() uses as a number.
  */
 static __always_inline void copy_record(struct eadm_probe_rec *to,
 					const struct eadm_probe_rec *from,
@@ -404,7 +407,7 @@ static __always_inline void copy_record(struct eadm_probe_rec *to,
 	unsigned int i;
 
 	_Static_assert(sizeof(*to) % sizeof(*out) == 0 && sizeof(to->number) == sizeof(*out),
-		       "a record consists of words, the first is its number");
+		       "a record consists of words, of which the first is its number");
 	if (!is_call) {
 		__builtin_memcpy((char *)to + sizeof(to->number),
 				 (const char *)from + sizeof(from->number),
