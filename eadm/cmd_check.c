@@ -19,7 +19,7 @@ static const struct column columns[] = {
 
 static const struct option_def options[] = {
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notes as warnings, and unseen state as partial failure" },
+	  "treat notes as warnings and unseen state as a partial failure" },
 	{ 0 },
 };
 
@@ -83,7 +83,7 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
-/* Returns true if the rule has another, earlier finding about the same device. */
+/* Returns true if the rule has an earlier finding about the same device. */
 static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 {
 	unsigned int i;
@@ -96,12 +96,13 @@ static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 	return false;
 }
 
-/* Limit up to which each device has a line for each passed check. */
+/* Maximum number of devices that each get a line for a passed check. */
 #define FEW_DEVICES 2
 
 /*
- * On a host with many devices, a line per device for each passed check would fill the
- * whole screen. Returns false if the check must be shown device by device.
+ * Shows one line for all devices that passed a check: on a host with many devices, a
+ * line for each of them would fill the screen. Returns false if the check must be shown
+ * device by device.
  */
 static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const struct eadm_rule *rule)
@@ -137,7 +138,7 @@ static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 	return true;
 }
 
-/* Show all verdicts with one result, rule by rule. */
+/* Show all verdicts with the given result, rule by rule. */
 static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const char *result)
 {

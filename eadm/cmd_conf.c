@@ -30,7 +30,7 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 	for (i = 0; (word = eadm_field_value_at(field, i, NULL)); i++)
 		word_add(&words, word);
 	return unknown_word(cli, name, "unknown setting", &words,
-			    "'eadm conf list' shows them");
+			    "see 'eadm conf list'");
 }
 
 /* A time requires a unit: a bare "3.5" is not a time. */

@@ -11,13 +11,13 @@ static const struct option_def options[] = {
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,
-	  "entries: only these ring positions" },
+	  "entries: show only these ring positions" },
 	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
-	  "entries: only around the pointer pi or ci" },
+	  "entries: show only those around the pointer pi or ci" },
 	{ OPT_SUB, 0, "sub", "N", WORDS_ANY,
-	  "entries: part N of a multi-part queue" },
+	  "entries: show part N of a multi-part queue" },
 	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
-	  "entries: raw bytes instead of decoded fields" },
+	  "entries: show raw bytes instead of decoded fields" },
 	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
 	  "entries: include inline payload" },
 	SORT_OPTION,
@@ -51,7 +51,7 @@ static const char *option_name(enum opt_id id)
 	}
 }
 
-/* "A..B" or "A". */
+/* Parses "A..B" or "A". */
 static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 {
 	const char *text = cli->args.opt[OPT_RANGE], *dots;
@@ -132,7 +132,7 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 
-/* The options except the kind of object. */
+/* Evaluates all arguments and options except the kind of object. */
 static int fill_options(struct cli *cli, struct view *view)
 {
 	const struct eadm_object *object = view->object;
@@ -141,7 +141,7 @@ static int fill_options(struct cli *cli, struct view *view)
 
 	if (cli->args.n > 2 && id == 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[2],
-			    "one argument too many (see 'eadm help dump')");
+			    "unexpected argument (see 'eadm help dump')");
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
 			    "missing queue type ('eadm dump hwctx qp|cq|eq N')");

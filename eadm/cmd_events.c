@@ -26,7 +26,7 @@ static bool is_wanted(struct cli *cli, const struct eadm_record *record)
 	return !only || (name && !strcmp(name, only));
 }
 
-/* Number of events lost before this one, which belong to the same device. */
+/* Number of events of the same device that were lost before this one. */
 static uint64_t lost_before(const struct eadm_record *record)
 {
 	const struct eadm_field *field =

@@ -19,7 +19,7 @@ static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two snapshots (default: 1s)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "keep only the newest snapshots, up to SIZE bytes, K, M or G" },
+	  "keep only the newest snapshots, up to SIZE (bytes, K, M or G)" },
 	{ 0 },
 };
 

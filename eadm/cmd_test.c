@@ -124,7 +124,7 @@ static int run(struct cli *cli)
 			    "missing HOST (see 'eadm help test')");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many (see 'eadm help test')");
+			    "unexpected argument (see 'eadm help test')");
 	status = take_options(&test);
 	if (status)
 		return status;

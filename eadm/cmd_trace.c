@@ -202,7 +202,7 @@ static int check(struct cli *cli, const char *verb)
 		return unknown_verb(cli, verb);
 	if (hist && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many (see 'eadm help trace')");
+			    "unexpected argument (see 'eadm help trace')");
 	if (verb && cli->args.opt[OPT_FOLLOW])
 		return fail(cli, STATUS_USAGE, "--follow", "cannot be used with %s",
 			    verb);

@@ -137,7 +137,7 @@ int unknown_command(struct cli *cli, const char *name)
 			word_add(&words, commands[i]->name);
 	}
 	return unknown_word(cli, name, "unknown command", &words,
-			    "'eadm help' lists them");
+			    "see 'eadm help'");
 }
 
 /* ---- the line ---------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static int positional(struct cli *cli, const char *word)
 	}
 	if (cli->args.n == cli->cmd->max_args)
 		return fail(cli, STATUS_USAGE, word,
-			    "one argument too many (see 'eadm help %s')",
+			    "unexpected argument (see 'eadm help %s')",
 			    cli->verb);
 	cli->args.arg[cli->args.n++] = word;
 	return 0;

@@ -142,7 +142,7 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 		word_add(&words,
 			 eadm_field_name(eadm_object_field(object, i)));
 	return unknown_word(cli, name, "unknown column", &words,
-			    "'-o help' lists them");
+			    "see '-o help'");
 }
 
 /* Find a field by name, or by its heading in tables. */

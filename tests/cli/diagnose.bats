@@ -636,7 +636,7 @@ again() {
 
 @test "wrong use" {
 	fails 2 "eadm: diagnose: --interval: must be at least 10ms" diagnose -i 1ms
-	fails 2 "eadm: diagnose: qp: one argument too many (see 'eadm help diagnose')" diagnose qp
+	fails 2 "eadm: diagnose: qp: unexpected argument (see 'eadm help diagnose')" diagnose qp
 	fails 3 "eadm: diagnose: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
 		--from "$TWO" diagnose -d cloud0
 	fails 3 "eadm: check: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
