@@ -235,7 +235,7 @@ struct cli {
 	char device[DEVICE_NAME];	/* value of --device; opening a source resolves an alias */
 	struct eadm_ctx *ctx;
 	struct eadm_ctx *opened;	/* see struct program */
-	unsigned int snapshot;	/* number of the displayed snapshot of the capture, from 0 */
+	unsigned int snapshot;	/* number of the snapshot being shown, from 0 */
 	struct writer *writer;
 	bool json;		/* format of errors reported before a writer exists */
 	uint64_t began;		/* ns; time of the first progress message */

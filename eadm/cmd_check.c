@@ -233,12 +233,13 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
 	.more = "Shows the result of each check and, unless it is ok, a remedy; failures\n"
-		"are listed first. If a check is ok for more than two devices, they share\n"
-		"one line; -v shows each. A note is for information and is not a fault.\n"
-		"In a capture, only the recorded data is checked. Each check is a setup\n"
-		"rule of 'eadm diagnose'.\n"
+		"are listed first. If more than two devices pass a check, they share one\n"
+		"line; -v shows each of them. A note is information, not a fault. In a\n"
+		"capture, only the recorded data is checked. Each check is a setup rule\n"
+		"of 'eadm diagnose'.\n"
 		"The exit status is 0 if there are no warnings (notes and unseen state do\n"
-		"not count), 6 if reading failed, 7 with warnings, and 8 if a check fails.",
+		"not count), 6 if reading failed, 7 if there are warnings, and 8 if a\n"
+		"check failed.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"

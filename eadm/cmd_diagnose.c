@@ -225,14 +225,14 @@ static int run(struct cli *cli)
 const struct command cmd_diagnose = {
 	.name = "diagnose",
 	.help = "find faults, their causes, and next steps",
-	.more = "Samples twice, an interval apart, and applies rules to both samples. In\n"
-		"a capture, the last two snapshots are used, or the snapshot selected by\n"
+	.more = "Takes two samples, an interval apart, and applies rules to them. In a\n"
+		"capture, the last two snapshots are used, or the snapshot selected by\n"
 		"--at and the one before it. With CAP_SYS_RAWIO, the adapter's own\n"
 		"contexts are used as well, which costs one command per object. Rules\n"
 		"that could not be applied are counted, with the reason and a remedy.\n"
 		"The exit status is 0 if there are no warnings, 6 if nothing was found\n"
-		"but reading failed, for example because an adapter does not respond,\n"
-		"7 with warnings, and 8 with critical verdicts.",
+		"but reading failed, for example because an adapter does not respond, 7\n"
+		"if there are warnings, and 8 if there are critical verdicts.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d cloud_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"

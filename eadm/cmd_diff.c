@@ -555,12 +555,12 @@ const struct command cmd_diff = {
 	.help = "show changes between two captures or snapshots",
 	.more = "A and B are marks or captures, each with an optional @TIME that selects\n"
 		"one of its snapshots, or 'live', the default for B. With --from, @TIME\n"
-		"alone is a snapshot of that capture. States are listed first, then\n"
-		"objects that appeared or vanished, values, and counters: first those\n"
-		"that were 0, then those that grew most relative to their size. Ages are\n"
-		"omitted, as are commands, entries and registers unless they are the\n"
-		"OBJECT; changed ring pointers are only counted. With --setup, A and B\n"
-		"are captures of two hosts: values that affect operation are listed\n"
+		"alone selects a snapshot of that capture. Changed states are listed\n"
+		"first, then objects that appeared or vanished, values, and counters:\n"
+		"first those that were 0, then those with the largest relative growth.\n"
+		"Ages are omitted, as are commands, entries and registers unless they are\n"
+		"the OBJECT; changed ring pointers are only counted. With --setup, A and\n"
+		"B are captures of two hosts: values that affect operation are listed\n"
 		"first, then values that affect speed, then versions.",
 	.examples = "  eadm diff baseline               compare a mark with the current state\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"

@@ -199,10 +199,10 @@ const struct command cmd_dump = {
 	.name = "dump",
 	.usage = "OBJECT [ID] | hwctx qp|cq|eq ID",
 	.help = "show the state of objects: queues, regions, contexts",
-	.more = "A plain dump does not involve the adapter. With --hw each row takes one\n"
-		"adapter command and requires CAP_SYS_RAWIO. Queue entries, registers and\n"
-		"contexts require CAP_SYS_RAWIO. ID is the number of the queue; without\n"
-		"an ID, cqe shows the CQ of the command queue.",
+	.more = "A plain dump does not query the adapter; with --hw, each row costs one\n"
+		"adapter command. --hw, queue entries, registers and contexts require\n"
+		"CAP_SYS_RAWIO. ID is the number of the queue; without an ID, cqe shows\n"
+		"the CQ of the command queue.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d cloud_0 --comm 'ib_*'\n"

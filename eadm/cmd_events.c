@@ -155,9 +155,9 @@ static int run(struct cli *cli)
 const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
-	.more = "Runs until interrupted. Shows only events that occur after the\n"
-		"start; --past instead shows the recent failures that the driver\n"
-		"of each device keeps.",
+	.more = "Runs until interrupted. Shows only events that occur after the start;\n"
+		"with --past, instead shows the recent failures that the driver of each\n"
+		"device has kept.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"

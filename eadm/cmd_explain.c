@@ -97,7 +97,7 @@ struct host {
 	struct eadm_diagnosis *diagnosis;	/* NULL: not examined */
 	struct eadm_verdict *verdicts;
 	unsigned int n;
-	unsigned int *shown;	/* for each verdict, number of the row that shows it; 0: none */
+	unsigned int *shown;	/* number of the row that shows each verdict, or 0 */
 };
 
 static int collect(struct cli *cli, struct host *host)
@@ -226,7 +226,7 @@ static size_t show(struct cli *cli, struct host *host, unsigned int number,
 	return found;
 }
 
-/* Notes the possible causes that were not examined or not found. */
+/* Notes that no rule found a fault, and how many rules could not be applied. */
 static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 {
 	struct eadm_note note = { .size = sizeof(note),
@@ -319,7 +319,7 @@ const struct command cmd_explain = {
 		"TEXT, or in a log on standard input. Shows the meaning of each error,\n"
 		"its possible causes (the likeliest first), the causes that 'eadm\n"
 		"diagnose' and 'eadm check' find on this machine, and commands that show\n"
-		"more. Paste whole lines, because the failed call matters.\n"
+		"more. Paste whole lines, because the name of the failed call matters.\n"
 		"The exit status is 0 if a known error is found, 3 if not.",
 	.examples = "  eadm explain 'Call to ibv_modify_qp failed with 110'\n"
 		    "  eadm explain fi_getinfo: -61\n"

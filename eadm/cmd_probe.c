@@ -49,7 +49,7 @@ static void run_program(char *const *argv)
 
 struct child {
 	pid_t pid;
-	int in, out, err;	/* our ends of the pipes to its standard input, output and error */
+	int in, out, err;	/* our ends of the program's pipes */
 };
 
 static int start_child(struct child *child, char *const *argv)

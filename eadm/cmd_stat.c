@@ -288,7 +288,7 @@ static int run_live(struct stat *stat)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
 			      cli->args.opt[OPT_AT] ?
 			      "rates require two snapshots; --at selects the last one" :
-			      "rates require two snapshots; the capture has one (use 'eadm record -n')");
+			      "rates require two snapshots; the capture has one (eadm record -n)");
 	return shown ? write_end(cli, view_end(cli, &stat->view, status)) : status;
 }
 
@@ -472,8 +472,8 @@ const struct command cmd_stat = {
 		"meaning have the same name with all drivers; other counters are shown\n"
 		"under the driver's name. With OBJECT (qp, cq, eq, cmdq), shows the\n"
 		"counters of each such object.\n"
-		"--live shows only counters that change. On a capture, it steps from\n"
-		"snapshot to snapshot.",
+		"--live shows only counters that change. In a capture, it compares each\n"
+		"snapshot with the one before it.",
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d cloud_0 --json\n"

@@ -102,9 +102,9 @@ static int run(struct cli *cli)
 const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
-	.more = "Shows rates, owners and command latencies; 'h' lists the keys. The\n"
-		"refresh rate is reduced if reading QPs would otherwise take more than\n"
-		"half a percent of a CPU, or reading processes more than five percent. A\n"
+	.more = "Shows rates, owners and command latencies; 'h' lists the keys. QPs are\n"
+		"not read at each refresh if that would take more than half a percent of\n"
+		"a CPU, nor are processes if it would take more than five percent. A\n"
 		"capture is replayed snapshot by snapshot.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"

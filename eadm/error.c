@@ -100,8 +100,8 @@ int fail_lib(struct cli *cli, int error, const char *what)
 }
 
 /*
- * Report a file that could not be written; returns the corresponding status. A reader
- * that has closed its end early is not reported.
+ * Report a file that could not be written; returns the corresponding status. An early
+ * exit of the reader is not reported.
  */
 int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 	       const char *path)
@@ -210,7 +210,7 @@ const char *suggest(const char *word, const char *const *words)
 
 	for (; words && *words; words++) {
 		d = distance(word, *words);
-		/* A prefix of a word most likely denotes that word. */
+		/* A prefix of a word most likely stands for that word. */
 		if (d > 1 && strlen(word) > 1 &&
 		    !strncasecmp(word, *words, strlen(word)))
 			d = 1;
