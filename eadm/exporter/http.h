@@ -65,7 +65,7 @@ struct http {
 	pthread_mutex_t taking;		/* protects the following member; outermost */
 	struct server *server;		/* gets new connections */
 	pthread_mutex_t lock;		/* protects the following members and all clients */
-	pthread_cond_t change;		/* signalled when a client changes while a thread waits */
+	pthread_cond_t change;		/* signalled when a client changes, if awaited */
 	struct client clients;		/* ring, oldest first */
 	unsigned int n_clients, n[CLIENT_STATES];
 	unsigned int n_taken;		/* accepted, but not clients yet */
