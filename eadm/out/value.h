@@ -9,7 +9,7 @@
 #include <eadm.h>
 #include <string.h>
 
-/* Types that no field has follow those of the library. */
+/* Types in addition to those of the library, used only by computed values. */
 enum {
 	VALUE_NONE = 0,
 	VALUE_RATE = 64,	/* a double, in @u64: rate_of() */
