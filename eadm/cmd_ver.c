@@ -132,8 +132,9 @@ static void put_interfaces(struct cli *cli)
 			continue;
 		snprintf(part, sizeof(part), "companion of %s",
 			 eadm_record_string(record, name));
-		snprintf(text, sizeof(text), "the builds differ: the driver has interface %08" PRIx64 ", eadm.ko %08" PRIx64,
-			 of_driver, of_companion);
+		snprintf(text, sizeof(text),
+			 "the builds differ: the driver has interface %08" PRIx64
+			 ", eadm.ko %08" PRIx64, of_driver, of_companion);
 		put(cli, part, text);
 	}
 	eadm_dump_close(dump);

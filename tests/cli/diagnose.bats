@@ -715,7 +715,7 @@ note cloud_1 the loaded driver erdma is not eadm's (in-tree, srcversion 1A2B3C) 
 	done
 	[[ $(jq -r '.rows[] | select(.dev_name == "cloud_0") | .finding' <<<"$output") != *"different builds"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/builds" ver
-	[[ $output == *"companion of cloud_1"*"different build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
+	[[ $output == *"companion of cloud_1"*"the builds differ: the driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
 	[[ $output != *"companion of cloud_0"* ]]
 	fails 5 "eadm: dump: event queues: the driver and eadm.ko come from different builds" \
 		--from "$BATS_TEST_TMPDIR/builds" dump eq -d cloud_1

@@ -32,7 +32,7 @@ load common
 	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: only qp, cq and eq have contexts" dump hwctx mr 1
 	fails 2 "eadm: dump: hwctx: missing queue type ('eadm dump hwctx qp|cq|eq N')" dump hwctx
-	fails 2 "eadm: conf: cc: list, get SETTING, set SETTING VALUE or set SETTING=VALUE" conf cc
+	fails 2 "eadm: conf: cc: expected list, get SETTING, set SETTING VALUE or set SETTING=VALUE" conf cc
 	fails 5 "eadm: conf: cc: settings of a capture cannot be changed" --from "$TWO" conf set cc 1 -d cloud_0
 	fails 5 "eadm: events: events: the capture contains no events ('eadm events --save' records them)" \
 		--from "$TWO" events

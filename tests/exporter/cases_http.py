@@ -273,7 +273,7 @@ def wrong_options(place):
             (["--listen", "nonsense"], 2, "not an address"),
             (["--listen", "127.0.0.1:x"], 2, "127.0.0.1:x"),
             (["--listen", ","], 2, "no address"),
-            (["--listen", "unix:"], 2, "the path must have"),
+            (["--listen", "unix:"], 2, "the path must be"),
             (["--listen", "192.0.2.1:1"], 1, "192.0.2.1:1"),
             (["--objects", "qp,eq"], 2, "eq"),
             (["--objects", "nothing"], 2, "nothing"),
