@@ -67,7 +67,10 @@ static void put(struct cli *cli, const struct eadm_verdict *v)
 	write_values(cli->writer, values);
 }
 
-/* All verdicts, worst first, to be freed by the caller; NULL if out of memory. */
+/*
+ * Returns all verdicts, the most severe first; NULL if out of memory. The caller frees
+ * them.
+ */
 static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 					 unsigned int *n)
 {

@@ -166,7 +166,10 @@ static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
 	return !is_there(a) || !strcmp(a->string, b->string);
 }
 
-/* A position in a queue changes with every request and is meaningless over time. */
+/*
+ * Returns true for a position in a queue, which changes with every request, so that
+ * comparing it is meaningless.
+ */
 static bool is_pointer(const struct eadm_field *field)
 {
 	return eadm_field_kind(field) == EADM_KIND_GAUGE &&

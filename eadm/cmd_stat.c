@@ -193,7 +193,7 @@ static int sample_absent(struct stat *stat, bool first)
 	return 0;
 }
 
-/* One pass over the objects; shows the rates unless it is the first pass. */
+/* Makes one pass over the objects, and shows the rates unless it is the first pass. */
 static int sample(struct stat *stat, bool first)
 {
 	const struct eadm_record *record;

@@ -108,7 +108,10 @@ static int put_firmware(struct cli *cli)
 	return ret ? fail_lib(cli, ret, "devices") : STATUS_OK;
 }
 
-/* Shown only if the interfaces differ, because the companion refuses such a driver. */
+/*
+ * Shows the interfaces only if they differ, because the companion then refuses the
+ * driver.
+ */
 static void put_interfaces(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("setup");

@@ -285,8 +285,8 @@ int parse_args(struct cli *cli, int argc, char **argv)
 			ret = short_options(cli, argc, argv, &i);
 		else if (cli->cmd && cli->cmd->text)
 			/*
-			 * Words of free text are collected at the start of argv, which
-			 * is no longer needed.
+			 * Collect the words of free text at the start of argv, which
+			 * has already been parsed.
 			 */
 			argv[cli->args.n_words++] = argv[i];
 		else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "trace hist": latencies of commands, by command. */
+/* "trace hist": latencies by type of command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -94,8 +94,8 @@ struct fact_source {
 };
 
 /*
- * Listed in the order of collection; the facts collected after the capture use the
- * names of the devices.
+ * Parts in the order of collection; those collected after the capture use the names of
+ * the devices.
  */
 extern const struct fact_source facts_before[], facts_after[];
 

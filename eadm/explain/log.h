@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The errors found in a log, which can have any size. */
+/* Errors found in a log of any size. */
 #ifndef EXPLAIN_LOG_H
 #define EXPLAIN_LOG_H
 

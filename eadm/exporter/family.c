@@ -485,7 +485,7 @@ int model_make(struct model *model, const char *collectors,
 
 	*model = (struct model){ .recorder = -1 };
 	ret = add_own(model);
-	/* These collectors come before the port counters, reading which can hang. */
+	/* These collectors come first, because reading port counters can hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
 		if (is_offered(object) &&
 		    in_list(objects, eadm_object_name(object)))

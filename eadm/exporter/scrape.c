@@ -2,12 +2,12 @@
 /*
  * A scrape: one thread reads device after device and responds at the end, so that there
  * is usually only one thread switch. With a thread per device, a scrape takes 25 % more
- * CPU time for 8 devices, and 78 % more for 32 devices. A watch thread supervises it:
- * if it is stuck with a device, a different thread continues with the remaining
- * devices, so that only the metrics of the hanging device are lost, and clients whose
- * time is up receive a response. A device that keeps hanging is not waited for again
- * until it has responded. The watch sleeps until a timer expires; usually, the timer is
- * stopped before.
+ * CPU time for 8 devices, and 78 % more for 32 devices. A watch thread supervises the
+ * reading thread: if that is stuck with a device, a different thread continues with the
+ * remaining devices, so that only the metrics of the hanging device are lost, and
+ * clients whose time is up receive a response. Further scrapes do not wait for a
+ * hanging device until it has responded. The watch sleeps until a timer expires;
+ * usually, the timer is stopped before it expires.
  *
  * Lock: scraper.lock protects all members below except those marked as owned by the
  * reading thread.

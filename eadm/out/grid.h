@@ -42,9 +42,9 @@ const char *grid_text(const struct grid *grid, size_t n);
  */
 bool grid_print(struct grid *grid, size_t spare);
 /*
- * Call before grid_print(): if the terminal is too narrow, columns move to further
- * parts below, which repeat the first @keys columns, which identify a row, if these are
- * short.
+ * Call before grid_print(). If the terminal is too narrow, columns move to further
+ * parts below. The first @keys columns identify a row; if they are short, each part
+ * repeats them.
  */
 void grid_fold(struct grid *grid, unsigned int keys);
 /* Returns the width required by the rows that were added. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The terminal: whether there is one, and coloured text. */
+/* Determines whether there is a terminal, and prints coloured text. */
 #include "term.h"
 
 #include <stdlib.h>

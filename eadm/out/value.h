@@ -71,7 +71,7 @@ static inline double rate_of(const struct eadm_value *value)
 	return rate;
 }
 
-/* One or more values of VALUE_HIST and similar types. */
+/* Returns a value that refers to one or more @things, as for VALUE_HIST. */
 static inline struct eadm_value value_of(int type, const void *things,
 					 size_t n)
 {

@@ -241,7 +241,7 @@ static void draw_rows(struct screen *s, int y)
 	free(rows);
 }
 
-/* 500ms 1s 2.5s */
+/* Examples: 500ms 1s 2.5s */
 static void text_of_interval(uint64_t ns, char *buf, size_t size)
 {
 	bool below = ns < 1000000000;
