@@ -260,10 +260,7 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 	       field != diff->name;
 }
 
-/*
- * Merges the fields of both rows: both iterations traverse the same array of fields in
- * order.
- */
+/* Merges the fields of both rows, which are in the order of the same array. */
 static void put_changes(struct diff *diff, const struct eadm_record *a,
 			const struct eadm_record *b)
 {

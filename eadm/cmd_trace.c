@@ -225,7 +225,7 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		filter->pid_field, filter->comm_field, filter->state_field,
 		filter->latency_field, filter->op_field,
 	};
-	/* Messages about filters that do not apply name the device. */
+	/* Messages about filters that cannot be applied require these fields. */
 	const struct eadm_field *const always[] = {
 		eadm_object_find_field(view->object, "dev-name"),
 		eadm_object_find_field(view->object, "family"),

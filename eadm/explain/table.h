@@ -63,7 +63,8 @@ extern const struct explain_phrase explain_phrases[];	/* sorted */
 extern const unsigned int explain_n_phrases;
 extern const struct explain_list explain_lists[];
 /*
- * As the target of a phrase, it stands for the list of the family that the text names.
+ * As the target of a phrase, this number stands for the list of the family that the
+ * text names.
  */
 extern const unsigned int explain_n_lists;
 extern const struct explain_list explain_adapters[];	/* ends with a NULL word */

@@ -55,7 +55,7 @@ struct grid {
 	struct buffer lines;	/* output buffer, to save stdio calls */
 };
 
-/* Lines are written once they have this many bytes. */
+/* Buffered lines are written once they contain this many bytes. */
 #define LINES_SIZE 8192
 /* Most texts and gaps are shorter than this and are copied in one step. */
 #define STEP 16

@@ -114,7 +114,10 @@ static int text_bits(uint64_t bits, char *buf, size_t size)
 	return snprintf(buf, size, "%gMbit/s", bits / 1e6);
 }
 
-/* Keeps the text of the last second, because many successive rows have the same one. */
+/*
+ * Keeps the text of the last second, because many successive times are within the same
+ * second.
+ */
 static int text_time(uint64_t ns, char *buf, size_t size)
 {
 	static char day[32];

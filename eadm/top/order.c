@@ -141,8 +141,8 @@ static int by_order(const void *a, const void *b, void *data)
 }
 
 /*
- * Sorts only the busy QPs if possible, because most of many QPs are idle and already in
- * order. Returns false if out of memory.
+ * Sorts only the busy QPs if possible: if there are many QPs, most are idle and already
+ * in order. Returns false if out of memory.
  */
 bool top_arrange(struct top *top)
 {
