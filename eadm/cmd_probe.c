@@ -160,7 +160,7 @@ static int unknown_verb(struct cli *cli, const char *verb)
 	if (near)
 		return fail(cli, STATUS_USAGE, verb,
 			    "unknown subcommand (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, verb ? verb : "VERB",
+	return fail(cli, STATUS_USAGE, verb ? verb : "probe",
 		    "%s subcommand (start, stop, status or run)",
 		    verb ? "unknown" : "missing");
 }

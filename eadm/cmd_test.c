@@ -36,6 +36,8 @@ static const struct option_def options[] = {
 	  "mesh: secret shared by all ranks (default: $EADM_MESH_SECRET)" },
 	{ OPT_RAILS, 0, "rails", NULL, WORDS_NONE,
 	  "mesh: test adapter i only with adapter i of other hosts" },
+	{ OPT_UD, 0, "ud", NULL, WORDS_NONE,
+	  "mesh: use UD queue pairs instead of the adapter's own (RC or SRD)" },
 	{ OPT_BANDWIDTH, 0, "bandwidth", NULL, WORDS_NONE,
 	  "mesh: also measure the bandwidth of each direction" },
 	{ OPT_WAIT, 0, "wait", "TIME", WORDS_ANY,
@@ -118,7 +120,8 @@ static int run(struct cli *cli)
 	if (!client && !mesh &&
 	    (!cli->args.n || strcmp(verb, "server") != 0))
 		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
-			    "missing: server, client or mesh (see 'eadm help test')");
+			    "%s subcommand (server, client or mesh)",
+			    cli->args.n ? "unknown" : "missing");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
 			    "missing HOST (see 'eadm help test')");

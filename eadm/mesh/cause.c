@@ -48,6 +48,7 @@ static const struct {
 	{ "protection domain failed", CAUSE_ADAPTER },
 	{ "the queue pair failed", CAUSE_ADAPTER },
 	{ "queue pair to ", CAUSE_ADAPTER },
+	{ "no UD queue pairs", CAUSE_ADAPTER },
 	{ "of memory failed", CAUSE_ADAPTER },
 	{ "though TCP works", CAUSE_LOST },
 	{ "retry counter exceeded", CAUSE_LOST },

@@ -14,6 +14,8 @@
 #define TYPE "RCCM"
 #define LOOK_MS 50		/* interval between checks of the peer's view */
 #define MAX_TOKEN 0xffffff
+#define ASK_MS 1000		/* for a request for an address, at most */
+#define ASKS 4			/* one takes at most this part of the time for connecting */
 
 /* Private data of a connection, big endian. */
 struct greeting {
@@ -197,6 +199,32 @@ static int wait_ms(const struct managed *m)
 	return now < m->until ? (m->until - now) / 1000000 + 1 : 1;
 }
 
+/*
+ * The kernel may miss a neighbour's answer that comes at once: it then waits until the
+ * request times out, and only a new request finds the neighbour.
+ */
+static int resolve(struct managed *m, struct sockaddr_storage *to)
+{
+	int part = wait_ms(m) / ASKS + 1, ask = part < ASK_MS ? part : ASK_MS;
+	struct rdma_cm_event *event;
+	bool good, again;
+
+	do {
+		if (cm.rdma_resolve_addr(m->id, NULL, (struct sockaddr *)to, ask))
+			return link_fail(m->link, "route failed: %s", strerror(errno));
+		event = next_event(m);
+		if (!event)
+			return -1;
+		good = event->event == RDMA_CM_EVENT_ADDR_RESOLVED;
+		again = event->event == RDMA_CM_EVENT_ADDR_ERROR &&
+			event->status == -ETIMEDOUT && wait_ms(m) > ask;
+		if (!good && !again)
+			wrong_event(m, event);
+		cm.rdma_ack_cm_event(event);
+	} while (again);
+	return good ? 0 : -1;
+}
+
 static int call(struct managed *m, const struct exchange *peer)
 {
 	struct greeting greeting = { htonl(CM_MAGIC), htonl(peer->psn) };
@@ -204,9 +232,7 @@ static int call(struct managed *m, const struct exchange *peer)
 	struct sockaddr_storage to;
 
 	to_sockaddr(peer->gid, peer->qpn, &to);
-	if (cm.rdma_resolve_addr(m->id, NULL, (struct sockaddr *)&to, wait_ms(m)))
-		return link_fail(m->link, "route failed: %s", strerror(errno));
-	if (await(m, RDMA_CM_EVENT_ADDR_RESOLVED))
+	if (resolve(m, &to))
 		return -1;
 	if (cm.rdma_resolve_route(m->id, wait_ms(m)))
 		return link_fail(m->link, "route failed: %s", strerror(errno));

@@ -151,10 +151,15 @@ static int take_options(struct mesh *mesh)
 	if (cli->args.opt[OPT_OPENMETRICS] && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--openmetrics",
 			    "cannot be used with --json");
+	/* Without flow control, messages of a measurement would be lost. */
+	if (cli->args.opt[OPT_UD] && cli->args.opt[OPT_BANDWIDTH])
+		return fail(cli, STATUS_USAGE, "--ud",
+			    "cannot be used with --bandwidth");
 	mesh->start = (struct start){
 		.ranks = mesh->place.ranks,
 		.all_pairs = !cli->args.opt[OPT_RAILS],
 		.bandwidth = cli->args.opt[OPT_BANDWIDTH],
+		.ud = cli->args.opt[OPT_UD],
 		.count = cli->args.opt[OPT_COUNT] ? test->count : 100,
 		.size = test->size,
 		.timeout = test->timeout / 1000000,

@@ -10,7 +10,7 @@
 #define START_SIZE	20
 #define NUMBER_SIZE	5
 
-enum { ALL_PAIRS = 1, BANDWIDTH = 2 };
+enum { ALL_PAIRS = 1, BANDWIDTH = 2, UD = 4, ALL_START_FLAGS = 7 };
 enum { REACHED = 1, FROM_BLAMED = 2, TO_BLAMED = 4, PARTIAL = 8, ALL_FLAGS = 15 };
 
 /* A position in a message; @data is NULL after reading beyond its end. */
@@ -166,7 +166,7 @@ size_t start_write(const struct start *start, uint8_t *out)
 
 	put(&p, start->ranks, 4);
 	put(&p, (start->all_pairs ? ALL_PAIRS : 0) |
-		(start->bandwidth ? BANDWIDTH : 0), 4);
+		(start->bandwidth ? BANDWIDTH : 0) | (start->ud ? UD : 0), 4);
 	put(&p, start->count, 4);
 	put(&p, start->size, 4);
 	put(&p, start->timeout, 4);
@@ -184,10 +184,11 @@ bool start_read(const uint8_t *data, size_t len, struct start *start)
 	flags = take(&r, 4);
 	start->all_pairs = flags & ALL_PAIRS;
 	start->bandwidth = flags & BANDWIDTH;
+	start->ud = flags & UD;
 	start->count = take(&r, 4);
 	start->size = take(&r, 4);
 	start->timeout = take(&r, 4);
-	return flags <= (ALL_PAIRS | BANDWIDTH) && start->ranks &&
+	return flags <= ALL_START_FLAGS && start->ranks &&
 	       start->ranks <= MESH_MAX_HOSTS && start->count && start->size &&
 	       start->count <= 1000000 && start->size <= 1 << 20 &&
 	       start->timeout && start->timeout <= 3600000;

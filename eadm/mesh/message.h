@@ -64,6 +64,7 @@ struct start {
 	uint32_t ranks;
 	bool all_pairs;		/* all pairs of adapters, not rail by rail */
 	bool bandwidth;
+	bool ud;		/* UD queue pairs, not those of the adapter */
 	uint32_t count;		/* messages for the latency */
 	uint32_t size;		/* size of the largest message */
 	uint32_t timeout;	/* ms */

@@ -210,5 +210,5 @@ int adapter_choose_of(const struct test *test, const char *device,
 
 const char *adapter_type(const struct adapter *adapter)
 {
-	return adapter->driver ? adapter->driver->type : "RC";
+	return adapter->ud ? "UD" : adapter->driver ? adapter->driver->type : "RC";
 }

@@ -9,6 +9,7 @@
 struct adapter {
 	char device[IBV_SYSFS_NAME_MAX];
 	const struct driver_qp *driver;	/* NULL: connected queue pairs */
+	bool ud;		/* UD queue pairs instead */
 	uint8_t port, roce;
 	uint32_t gid_index;
 	union ibv_gid gid;

@@ -8,6 +8,16 @@
 
 #define MAX_PSN 0xffffff
 
+static const struct driver_qp *driver_of(const struct endpoint *e)
+{
+	return e->adapter.ud ? NULL : e->adapter.driver;
+}
+
+static bool is_connected(const struct endpoint *e)
+{
+	return !e->adapter.ud && !e->adapter.driver;
+}
+
 /* ---- making -------------------------------------------------------------------------- */
 
 static int open_device(struct link *link)
@@ -32,11 +42,23 @@ static int open_device(struct link *link)
 	return 0;
 }
 
+/* A datagram is one packet, and its receive has room for the route header as well. */
+static void use_datagrams(struct link *link)
+{
+	uint32_t mtu = 128u << link->endpoint->mtu;
+
+	link->datagram = true;
+	link->can_read = false;
+	if (link->max_message > mtu)
+		link->max_message = mtu;
+	link->size = link->max_message + sizeof(struct ibv_grh);
+}
+
 /* Query the link's limits, and reduce its own to them. */
 static int query(struct link *link)
 {
 	struct endpoint *e = link->endpoint;
-	const struct driver_qp *driver = e->adapter.driver;
+	const struct driver_qp *driver = driver_of(e);
 	struct ibv_port_attr port = { 0 };
 	uint32_t max = EXCHANGE_MAX_BYTES;
 	int ret;
@@ -62,6 +84,8 @@ static int query(struct link *link)
 	if (link->can_read && link->shared > max)
 		link->shared = max;
 	link->max_message = link->size;
+	if (e->adapter.ud)
+		use_datagrams(link);
 	/* Data that is read is compared with the data that was written. */
 	link->can_write = link->can_write && link->can_read;
 	return 0;
@@ -99,13 +123,15 @@ static int create_qp(struct link *link, uint32_t depth)
 			(link->can_read ? IBV_QP_EX_WITH_RDMA_READ : 0) |
 			(link->can_write ? IBV_QP_EX_WITH_RDMA_WRITE : 0),
 	};
-	struct ibv_qp_init_attr rc = {
+	struct ibv_qp_init_attr standard = {
 		.send_cq = link->send_cq, .recv_cq = link->recv_cq,
-		.cap = attr.cap, .sq_sig_all = 1, .qp_type = IBV_QPT_RC,
+		.cap = attr.cap, .sq_sig_all = 1,
+		.qp_type = e->adapter.ud ? IBV_QPT_UD : IBV_QPT_RC,
 	};
+	const struct driver_qp *driver = driver_of(e);
 
-	link->qp = e->adapter.driver ? e->adapter.driver->create(e->ctx, &attr) :
-				       verbs.ibv_create_qp(link->pd, &rc);
+	link->qp = driver ? driver->create(e->ctx, &attr) :
+			    verbs.ibv_create_qp(link->pd, &standard);
 	return link->qp ? 0 : link_fail(link, "creating the queue pair failed: %s", strerror(errno));
 }
 
@@ -125,7 +151,7 @@ static int to_init(struct link *link)
 		.qp_access_flags = remote_access(link),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-		   (e->adapter.driver ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
+		   (is_connected(e) ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY);
 	int ret = verbs.ibv_modify_qp(link->qp, &attr, mask);
 
 	return ret ? link_fail(link, "modifying the queue pair to INIT failed: %s", strerror(ret)) : 0;
@@ -135,10 +161,10 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 		  uint32_t depth, enum exchange_reason *reason)
 {
 	struct endpoint *e = link->endpoint;
-	const char *missing;
+	const struct driver_qp *driver = driver_of(e);
+	const char *missing = driver ? driver->open() : NULL;
 
 	*reason = REFUSED_QP;
-	missing = e->adapter.driver ? e->adapter.driver->open() : NULL;
 	if (missing)
 		return link_fail(link, "%s: not installed (package ibverbs-providers)",
 				 missing);
@@ -199,7 +225,7 @@ static int no_route(struct link *link, const struct exchange *peer, int error)
 }
 
 /* Requests contain the address: the queue pair only has to be ready. */
-static int connect_driver(struct link *link, const struct exchange *peer)
+static int connect_route(struct link *link, const struct exchange *peer)
 {
 	struct ibv_ah_attr route = route_to(link, peer);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
@@ -271,7 +297,8 @@ int endpoint_connect(struct link *link, const struct exchange *peer)
 	link->lost = driver ? driver->lost : peer->roce == 2 ?
 		"firewalls must allow UDP port 4791 (RoCE v2) in both directions" :
 		"RDMA packets are lost in the network";
-	return driver ? connect_driver(link, peer) : connect_rc(link, peer);
+	return is_connected(link->endpoint) ? connect_rc(link, peer) :
+					      connect_route(link, peer);
 }
 
 void endpoint_describe(const struct link *link, struct exchange *message)

@@ -166,10 +166,21 @@ static int post_unconnected(struct link *link, const struct ibv_send_wr *wr,
 	return ibv_wr_complete(qp);
 }
 
+static int post_datagram(struct link *link, struct ibv_send_wr *wr,
+			 const void *data, uint32_t len)
+{
+	wr->send_flags = IBV_SEND_SIGNALED;
+	wr->wr.ud.ah = link->ah;
+	wr->wr.ud.remote_qpn = link->peer_qpn;
+	wr->wr.ud.remote_qkey = link->peer_qkey;
+	return post(link, wr, data, len);
+}
+
 static int post_any(struct link *link, struct ibv_send_wr *wr, const void *data,
 		    uint32_t len)
 {
-	int ret = link->ah ? post_unconnected(link, wr, data, len) :
+	int ret = link->datagram ? post_datagram(link, wr, data, len) :
+		  link->ah ? post_unconnected(link, wr, data, len) :
 			     post(link, wr, data, len);
 
 	return ret ? link_fail(link, "post: %s", strerror(ret)) : 0;
@@ -222,8 +233,11 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 		return link_fail(link, "the completion queue cannot be read");
 	if (n && wc->status != IBV_WC_SUCCESS)
 		return failed_completion(link, wc);
-	if (n && cq == link->recv_cq)
+	if (n && cq == link->recv_cq) {
 		link->proven = true;
+		if (link->datagram)
+			wc->byte_len -= sizeof(struct ibv_grh);
+	}
 	return n;
 }
 

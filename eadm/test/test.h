@@ -64,6 +64,8 @@ struct link {
 	/* For a QP that is not connected: destination of each message. */
 	struct ibv_ah *ah;
 	uint32_t peer_qpn, peer_qkey;
+	/* UD: a received message follows a route header in its place. */
+	bool datagram;
 	unsigned char *buf;
 	struct ibv_mr *mr;
 	/*

@@ -117,6 +117,7 @@ host both adapter" ]
 	fails 2 "eadm: test: --once: cannot be used with mesh" test mesh --rank 1 --ranks 2 --once
 	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
 	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
+	fails 2 "eadm: test: --ud: cannot be used with --bandwidth" test mesh --rank 1 --ranks 2 --ud --bandwidth
 	printf 'a\nb\n' >"$BATS_TEST_TMPDIR/hosts"
 	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: the number of hosts is 2, but the number of ranks is 3" \
 		test mesh --hosts "$BATS_TEST_TMPDIR/hosts" --rank 1 --ranks 3

@@ -38,8 +38,8 @@ commands() {
 }
 
 @test "test says what it needs" {
-	fails 2 "eadm: test: test: missing: server, client or mesh (see 'eadm help test')" test
-	fails 2 "eadm: test: both: missing: server, client or mesh (see 'eadm help test')" test both
+	fails 2 "eadm: test: test: missing subcommand (server, client or mesh)" test
+	fails 2 "eadm: test: both: unknown subcommand (server, client or mesh)" test both
 	fails 2 "eadm: test: client: missing HOST (see 'eadm help test')" test client
 	fails 2 "eadm: test: x: unexpected argument (see 'eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \

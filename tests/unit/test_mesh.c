@@ -123,7 +123,7 @@ static void check_contents(void)
 {
 	const struct hello hello = { .rank = 3, .ranks = 9, .to = 1, .rails = 2,
 				     .port = 777, .name = "node3", .why = "x" };
-	const struct start start = { .ranks = 9, .bandwidth = true, .count = 100,
+	const struct start start = { .ranks = 9, .bandwidth = true, .ud = true, .count = 100,
 				     .size = 4096, .timeout = 5000 };
 	const struct edge result = {
 		.from = 1, .to = 2, .from_rail = 3, .to_rail = 4, .to_blamed = true,
@@ -156,6 +156,8 @@ static void check_contents(void)
 	len = start_write(&start, buf);
 	ok(start_read(buf, len, &s) && !memcmp(&s, &start, sizeof(s)) &&
 	   !start_read(buf, len - 1, &s), "options arrive unchanged");
+	buf[7] = 8;
+	ok(!start_read(buf, len, &s), "an option of a later version is refused");
 	len = result_write(&result, buf);
 	ok(len <= RESULT_MOST && result_read(buf, len, &r) == len &&
 	   r.rate == result.rate && r.to_blamed && !r.reached &&
@@ -206,6 +208,7 @@ static void check_causes(void)
 	   CAUSE_ADAPTER &&
 	   cause_of("creating the queue pair failed: Input/output error") ==
 	   CAUSE_ADAPTER &&
+	   cause_of("adapters that require rdma_cm have no UD queue pairs") == CAUSE_ADAPTER &&
 	   cause_of("connection failed: the peer does not respond") == CAUSE_LOST &&
 	   cause_of("address resolution failed: no neighbour has this address") ==
 	   CAUSE_NEIGHBOUR &&

@@ -19,6 +19,9 @@ static struct {
 } script;
 static uint8_t step;			/* views so far */
 static bool managed, second;		/* the adapter needs rdma_cm; the peer is first */
+static bool ud;
+static uint32_t patience = 10000;	/* ms */
+static double allowed;			/* s, for the last completion */
 static unsigned int posted;		/* in the step of small messages */
 
 struct verbs verbs;
@@ -69,6 +72,8 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared, uint32_t de
 {
 	(void)shared;
 	(void)reason;
+	if (link->endpoint && link->endpoint->adapter.ud != ud)
+		return link_fail(link, "wrong type");
 	send_cq.context = recv_cq.context = &context;
 	link->send_cq = &send_cq;
 	link->recv_cq = &recv_cq;
@@ -154,7 +159,7 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 {
 	(void)link;
 	(void)cq;
-	(void)deadline;
+	allowed = ((double)deadline - monotonic_ns()) / 1e9;
 	*wc = (struct ibv_wc){ .byte_len = 1 };
 	return 0;
 }
@@ -189,12 +194,13 @@ static struct edge out, in;
 
 static double run(void)
 {
-	static const struct start start = { .count = 1, .size = 4096 };
+	const struct start start = { .count = 1, .size = 4096, .timeout = 10000,
+				     .ud = ud };
 	static struct test test;
 	const struct rail rail = { .adapter.needs_cm = managed };
 	const struct pair pair = {
 		.test = &test, .start = &start, .there = 1, .adapter = &rail,
-		.first = !second, .timeout = 10000, .swap = swap, .failed = gave_up,
+		.first = !second, .timeout = patience, .swap = swap, .failed = gave_up,
 	};
 	struct edge results[2];
 	uint64_t begun = monotonic_ns();
@@ -275,5 +281,22 @@ int main(void)
 	run();
 	ok(failed(&out) && failed(&in),
 	   "and without an answer, both directions have failed");
+
+	script.theirs_ok = script.theirs_received = true;
+	ud = true;
+	run();
+	ok(!posted && !out.reached && !in.reached && out.cause == CAUSE_ADAPTER &&
+	   in.cause == CAUSE_ADAPTER && out.from_blamed && in.to_blamed,
+	   "an adapter that requires rdma_cm has no UD queue pairs");
+
+	managed = false;
+	run();
+	ok(posted == 1 && works(&out, false) && works(&in, false),
+	   "another one gets one on request");
+
+	patience = 1000;
+	run();
+	ok(works(&out, false) && works(&in, false) && allowed > 5,
+	   "with less time for a step, a pair that works is still measured in full time");
 	return done();
 }

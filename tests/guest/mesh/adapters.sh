@@ -68,6 +68,7 @@ port_is_active() { # DEVICE
 	rdma link show "$1/1" | grep -q "state ACTIVE"
 }
 
+# Afterwards, eth2 has no neighbours: rdma_cm must ask for them.
 down() {
 	ip link set eth2 down && named "host node2 both port"
 	set -- $?
@@ -108,6 +109,10 @@ check "$family: a firewall between two hosts" no_stream "pair node1 node4 both l
 	src_ip 10.77.1.1 dst_ip 10.77.4.1
 check "$family: a firewall of a host" no_stream "host node3 both lost" dst_ip 10.77.3.1
 check "$family: three faults at once" three_of_erdma
+options=(--ud)
+check "$family: no adapter has UD queue pairs" finds 1 \
+	"host node0, node1, node2, node3, node4, node5 both adapter"
+options=()
 
 # ---- EFA
 
@@ -121,4 +126,8 @@ host node4 in lost"
 family=efa prefix=e config=/sys/kernel/config/eadm_virt/efa
 healthy
 each_fault out out in
+check "$family: three faults at once" three_of_efa
+options=(--ud)
+family="$family with UD"
+healthy
 check "$family: three faults at once" three_of_efa

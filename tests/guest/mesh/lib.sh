@@ -3,6 +3,7 @@
 # "eadm test mesh" of several processes of one guest, each with an adapter: a part sets $hosts, and
 # defines device_of.
 work=$(mktemp -d)
+options=()
 export EADM_MESH_SECRET=0123456789abcdef EADM_MESH_RENDEZVOUS=127.0.0.1
 
 # rank I COMMAND...: as a host with a separate name and one adapter
@@ -27,12 +28,12 @@ run_mesh() {
 	local want=$1 i status pids=() all
 	shift
 
-	all=(eadm test mesh --ranks "${RANKS-$hosts}" --timeout "${TIMEOUT-20s}" -n "${COUNT-20}" --wait "${WAIT-120s}")
+	all=(eadm test mesh --ranks "${RANKS-$hosts}" --timeout "${TIMEOUT-20s}" -n "${COUNT-20}" -s "${SIZE-65536}" --wait "${WAIT-120s}")
 	for ((i = 1; i < hosts; i++)); do
 		rank "$i" "${all[@]}" >"$work/rank.$i" 2>&1 </dev/null &
 		pids+=($!)
 	done
-	[ -z "${END-}" ] || { until_true 120 tests_run "${pids[4]}" && kill -"$END" "${pids[4]}"; } &
+	[ -z "${END-}" ] || { until_true 600 tests_run "${pids[4]}" && kill -"$END" "${pids[4]}"; } &
 	(rank 0 "${all[@]}" "$@") >"$work/said" 2>"$work/notes" </dev/null
 	status=$?
 	[ -z "${END-}" ] || kill -KILL "${pids[4]}"
@@ -48,9 +49,9 @@ faults() {
 		"$work/said"
 }
 
-# finds STATUS FAULTS: these and nothing else
+# finds STATUS FAULTS: exactly these; rank 0 has $options
 finds() {
-	run_mesh "$1" --json && same "$2" "$(faults)"
+	run_mesh "$1" --json "${options[@]}" && same "$2" "$(faults)"
 }
 
 # all_rows CONDITION: of each direction

@@ -57,3 +57,59 @@ unblock() {
 }
 
 roce=(ip ip_proto udp dst_port 4791)
+
+# ---- planted faults: exactly these are found --------------------------------------------
+
+one_way() {
+	block 3 in "${roce[@]}" && finds 1 "host node3 in lost"
+	set -- $?
+	unblock 3 && return "$1"
+}
+
+down() {
+	ip link set h2 down && finds 1 "host node2 both port"
+	set -- $?
+	ip link set h2 up && ip route add 10.8.0.0/24 dev h2 table 100 metric 3 && until_true 60 has_gids && return "$1"
+}
+
+path_mtu() {
+	ip link set p5 mtu 700 && finds 1 "host node5 both mtu"
+	set -- $?
+	ip link set p5 mtu 1500 && return "$1"
+}
+
+no_neighbour() {
+	block 1 out arp arp_tip 10.8.0.7 && ip neighbour flush dev h1 && finds 1 "pair node1 node6 both neighbour"
+	set -- $?
+	unblock 1 && return "$1"
+}
+
+# names FIRST END: "node0, node1"
+names() {
+	seq -s ", " -f "node%g" "$1" $(($2 - 1))
+}
+
+# One or two hosts are in neither group.
+groups() {
+	local half=$(((hosts - 1) / 2)) i j
+
+	# In one process: for 64 hosts, there are 1,922 filters.
+	for ((i = 0; i < 2 * half; i++)); do
+		echo "qdisc replace dev p$i clsact"
+		for ((j = i < half ? half : 0; j < (i < half ? 2 * half : half); j++)); do
+			echo "filter add dev p$i egress protocol ip flower ${roce[*]:1} src_ip 10.8.0.$((j + 1)) action drop"
+		done
+	done >"$work/rules"
+	tc -batch "$work/rules" && finds 1 "groups $(names 0 $half) $(names $half $((2 * half))) both lost"
+	set -- $?
+	unblock $(seq 0 $((2 * half - 1))) && return "$1"
+}
+
+three() {
+	block 3 in "${roce[@]}" && ip link set p5 mtu 700 && block 6 in "${roce[@]}" src_ip 10.8.0.2 &&
+		finds 1 "host node3 in lost
+host node5 both mtu
+pair node1 node6 out lost"
+	set -- $?
+	unblock 3 6 && ip link set p5 mtu 1500 && return "$1"
+}
