@@ -122,13 +122,13 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 
 	if (around && strcmp(around, "pi") && strcmp(around, "ci"))
 		return fail(cli, STATUS_USAGE, "--around",
-			    "'%s': must be pi or ci", around);
+			    "must be pi or ci, not '%s'", around);
 	if (around)
 		opts->around = *around == 'p' ? EADM_AROUND_PI : EADM_AROUND_CI;
 	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
 	if (cli->args.opt[OPT_SUB] && !parse_sub(cli, &opts->sub))
 		return fail(cli, STATUS_USAGE, "--sub",
-			    "'%s': not a number", cli->args.opt[OPT_SUB]);
+			    "'%s' is not a number", cli->args.opt[OPT_SUB]);
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 

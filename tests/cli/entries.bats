@@ -28,7 +28,7 @@ load common
 	fails 2 "eadm: dump: --range: 'x..3' is not a range such as 8..15" --from "$EVENTS" dump sqe 1 --range x..3
 	fails 2 "eadm: dump: --range: '7..3' ends before it starts" --from "$EVENTS" dump sqe 1 --range 7..3
 	fails 2 "eadm: dump: --around: cannot be used with --range" --from "$EVENTS" dump sqe 1 --range 1 --around pi
-	fails 2 "eadm: dump: --around: 'x': must be pi or ci" --from "$EVENTS" dump sqe 1 --around x
+	fails 2 "eadm: dump: --around: must be pi or ci, not 'x'" --from "$EVENTS" dump sqe 1 --around x
 	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: only qp, cq and eq have contexts" dump hwctx mr 1
 	fails 2 "eadm: dump: hwctx: missing queue type ('eadm dump hwctx qp|cq|eq N')" dump hwctx
