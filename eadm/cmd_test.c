@@ -37,7 +37,7 @@ static const struct option_def options[] = {
 	{ OPT_RAILS, 0, "rails", NULL, WORDS_NONE,
 	  "mesh: test adapter i only with adapter i of other hosts" },
 	{ OPT_UD, 0, "ud", NULL, WORDS_NONE,
-	  "mesh: use UD queue pairs instead of the adapter's own (RC or SRD)" },
+	  "mesh: use UD queue pairs instead of the adapter's own type" },
 	{ OPT_BANDWIDTH, 0, "bandwidth", NULL, WORDS_NONE,
 	  "mesh: also measure the bandwidth of each direction" },
 	{ OPT_WAIT, 0, "wait", "TIME", WORDS_ANY,
