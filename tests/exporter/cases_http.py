@@ -287,7 +287,7 @@ def wrong_options(place):
              "cloud_9: no such RDMA device (did you mean 'cloud_0'?)"),
             (["-d", "cloud_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),
             (["--unknown"], 2, "unknown option"),
-            (["word"], 2, "too many")):
+            (["word"], 2, "unexpected argument")):
         done = eadm("--from", capture, "exporter", *args)
         true(done.returncode == status and why in done.stderr,
              f"{args}: {done.returncode} {done.stderr}")
