@@ -12,13 +12,16 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define PRINTF(a, b) __attribute__((format(printf, a, b)))
 
-/* The words after a number in a sentence: "1 change is", "2 changes are". */
+/*
+ * Returns the words that follow the count @n in a sentence: "1 change is", "2 changes
+ * are".
+ */
 static inline const char *plural(uint64_t n, const char *one, const char *many)
 {
 	return n == 1 ? one : many;
 }
 
-/* Documented in eadm(1). */
+/* The exit statuses are documented in eadm(1). */
 enum status {
 	STATUS_OK = 0,
 	STATUS_FAILED = 1,
@@ -151,9 +154,9 @@ enum words {
 
 struct option_def {
 	enum opt_id id;
-	char letter;		/* or 0 */
+	char letter;		/* 0: none */
 	const char *name;
-	const char *arg;	/* NULL: no argument; "[TIME]": optional */
+	const char *arg;	/* NULL: none; "[TIME]": optional */
 	enum words words;
 	const char *help;
 };
@@ -172,15 +175,15 @@ struct command {
 	enum words args[MAX_ARGS];
 	const struct option_def *options;	/* terminated by a NULL name */
 	const char *object;		/* object whose columns are shown, or NULL */
-	const char *usual;		/* default object if the argument is left out */
+	const char *usual;		/* default object if no argument is given */
 	bool hidden;
-	bool raw;			/* gets its arguments unparsed */
-	bool text;			/* its arguments are the words of a text */
+	bool raw;			/* receives its arguments unparsed */
+	bool text;			/* takes words of free text as arguments */
 	int (*run)(struct cli *cli);
 };
 
 struct args {
-	const char *opt[OPT_MAX];	/* value, "" if it has no argument; NULL: absent */
+	const char *opt[OPT_MAX];	/* value; "": no argument; NULL: absent */
 	unsigned int n;
 	const char *arg[MAX_ARGS];
 	char **word;			/* words of a text argument */
@@ -209,15 +212,14 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns);
 struct writer;
 
 /*
- * The running program: the tool or the exporter. Commands find each other through it, so
- * that none depends on the file that lists all commands.
+ * The running program: the tool or the exporter. Commands find each other through this
+ * table, so that they do not depend on the file that lists them.
  */
 struct program {
 	const struct command *const *commands;	/* NULL-terminated */
 	/*
-	 * Runs a whole command line, either one of many in a process or the only one;
-	 * returns the status. @opened: a context that has already opened the capture of
-	 * --from, or NULL.
+	 * Runs a whole command line and returns its status; a process may run several.
+	 * @opened is a context in which the capture of --from is already open, or NULL.
 	 */
 	int (*run_line)(int argc, char **argv, struct eadm_ctx *opened);
 };
@@ -234,13 +236,13 @@ struct cli {
 	char device[DEVICE_NAME];	/* value of --device; opening a source resolves an alias */
 	struct eadm_ctx *ctx;
 	struct eadm_ctx *opened;	/* see struct program */
-	unsigned int snapshot;	/* number of the capture's snapshot that is shown, from 0 */
+	unsigned int snapshot;	/* number of the snapshot being shown, from 0 */
 	struct writer *writer;
-	bool json;		/* format of errors before a writer exists */
-	uint64_t began;		/* ns; time of the first progress */
-	uint64_t told;		/* ns; time of the last progress; 0: never */
-	struct eadm_capture *save;	/* --save: being written, or NULL */
-	bool stdout_failed;	/* writing to stdout failed, which was reported */
+	bool json;		/* format of errors reported before a writer exists */
+	uint64_t began;		/* ns; time of the first progress message */
+	uint64_t told;		/* ns; time of the last progress message; 0: never */
+	struct eadm_capture *save;	/* capture being written for --save, or NULL */
+	bool stdout_failed;	/* a failure to write to stdout was reported */
 	int status;
 };
 
@@ -287,7 +289,9 @@ const char *word_join(const struct word_list *list, char *buf, size_t size);
 
 /* ---- objects.c --------------------------------------------------------------- */
 
-/* The object named by the command's argument; NULL after reporting an error. */
+/*
+ * Returns the object named by the command's argument, or NULL after reporting an error.
+ */
 const struct eadm_object *need_object(struct cli *cli, const char *name);
 bool can_dump(const struct eadm_object *object);	/* supported by "eadm dump" */
 bool can_count(const struct eadm_object *object);	/* supported by "eadm stat" */
@@ -299,7 +303,7 @@ const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 
 /* ---- device.c ---------------------------------------------------------------- */
 
-#define DEVICE_WHY	160	/* size of a message with a name */
+#define DEVICE_WHY	160	/* size of a message that contains a name */
 
 int device_find(struct cli *cli, const char *name, char *why, size_t size);
 extern const char *const device_aliases[];

@@ -19,7 +19,7 @@ static inline uint64_t monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The time @ns after @when, which does not wrap around. */
+/* Returns the time @ns after @when, or the maximum instead of wrapping around. */
 static inline uint64_t clock_after(uint64_t when, uint64_t ns)
 {
 	return ns > UINT64_MAX - when ? UINT64_MAX : when + ns;

@@ -41,14 +41,14 @@ static int run(struct cli *cli)
 
 	if (!cli->args.n)
 		return fail(cli, STATUS_USAGE, "bundle",
-			    "missing: create, show or verify");
+			    "missing subcommand (create, show or verify)");
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
 		if (strcmp(verbs[i].name, verb))
 			continue;
 		if (cli->args.n > verbs[i].args)
 			return fail(cli, STATUS_USAGE,
 				    cli->args.arg[verbs[i].args],
-				    "one argument too many (see 'eadm help bundle')");
+				    "unexpected argument (see 'eadm help bundle')");
 		for (def = options; i && def->name; def++) {
 			snprintf(name, sizeof(name), "--%s", def->name);
 			if (cli->args.opt[def->id])
@@ -58,7 +58,7 @@ static int run(struct cli *cli)
 		return verbs[i].run(cli);
 	}
 	return fail(cli, STATUS_USAGE, verb,
-		    "create, show or verify (see 'eadm help bundle')");
+		    "unknown subcommand (create, show or verify)");
 }
 
 const struct command cmd_bundle = {

@@ -19,7 +19,7 @@ static const struct column columns[] = {
 
 static const struct option_def options[] = {
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notes as warnings, and unseen state as partial failure" },
+	  "treat notes as warnings and unseen state as a partial failure" },
 	{ 0 },
 };
 
@@ -67,7 +67,10 @@ static void put(struct cli *cli, const struct eadm_verdict *v)
 	write_values(cli->writer, values);
 }
 
-/* All verdicts, worst first, to be freed by the caller; NULL if out of memory. */
+/*
+ * Returns all verdicts, the most severe first; NULL if out of memory. The caller frees
+ * them.
+ */
 static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 					 unsigned int *n)
 {
@@ -83,7 +86,7 @@ static struct eadm_verdict *all_verdicts(const struct eadm_diagnosis *d,
 	return NULL;
 }
 
-/* Returns true if the rule has another, earlier finding about the same device. */
+/* Returns true if the rule has an earlier finding about the same device. */
 static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 {
 	unsigned int i;
@@ -96,12 +99,13 @@ static bool is_repeated(const struct eadm_verdict *verdicts, unsigned int n)
 	return false;
 }
 
-/* Limit up to which each device has a line for each passed check. */
+/* Maximum number of devices that each get a line for a passed check. */
 #define FEW_DEVICES 2
 
 /*
- * On a host with many devices, a line per device for each passed check would fill the
- * whole screen. Returns false if the check must be shown device by device.
+ * Shows one line for all devices that passed a check: on a host with many devices, a
+ * line for each of them would fill the screen. Returns false if the check must be shown
+ * device by device.
  */
 static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const struct eadm_rule *rule)
@@ -137,7 +141,7 @@ static bool put_devices(struct cli *cli, const struct eadm_verdict *verdicts,
 	return true;
 }
 
-/* Show all verdicts with one result, rule by rule. */
+/* Show all verdicts with the given result, rule by rule. */
 static void show_result(struct cli *cli, const struct eadm_verdict *verdicts,
 			unsigned int n, const char *result)
 {
@@ -232,12 +236,13 @@ const struct command cmd_check = {
 	.name = "check",
 	.help = "audit the configuration: drivers, interfaces, limits, interrupts",
 	.more = "Shows the result of each check and, unless it is ok, a remedy; failures\n"
-		"are listed first. If a check is ok for more than two devices, they share\n"
-		"one line; -v shows each. A note is for information and is not a fault.\n"
-		"In a capture, only the recorded data is checked. Each check is a setup\n"
-		"rule of 'eadm diagnose'.\n"
+		"are listed first. If more than two devices pass a check, they share one\n"
+		"line; -v shows each of them. A note is information, not a fault. In a\n"
+		"capture, only the recorded data is checked. Each check is a setup rule\n"
+		"of 'eadm diagnose'.\n"
 		"The exit status is 0 if there are no warnings (notes and unseen state do\n"
-		"not count), 6 if reading failed, 7 with warnings, and 8 if a check fails.",
+		"not count), 6 if reading failed, 7 if there are warnings, and 8 if a\n"
+		"check failed.",
 	.examples = "  eadm check\n"
 		    "  eadm check -d cloud_0\n"
 		    "  eadm check --json | jq '.rows[] | select(.result != \"ok\")'\n"

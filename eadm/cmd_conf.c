@@ -30,10 +30,10 @@ static int find_param(struct cli *cli, const char *name, uint64_t *param)
 	for (i = 0; (word = eadm_field_value_at(field, i, NULL)); i++)
 		word_add(&words, word);
 	return unknown_word(cli, name, "unknown setting", &words,
-			    "'eadm conf list' shows them");
+			    "see 'eadm conf list'");
 }
 
-/* A time requires a unit: a bare "3.5" is not a time. */
+/* Parses a time, which requires a unit: a bare "3.5" is not a time. */
 static bool is_duration(const char *text, uint64_t *ns)
 {
 	size_t len = strlen(text);
@@ -47,7 +47,7 @@ static bool is_flags(const struct eadm_field *field)
 	return field && eadm_field_kind(field) == EADM_KIND_FLAGS;
 }
 
-/* Names of flags separated by commas, or "none". */
+/* Parses names of flags separated by commas, or "none". */
 static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 			    uint64_t *value)
 {
@@ -70,7 +70,9 @@ static bool is_set_of_flags(const struct eadm_field *field, const char *text,
 	return ok;
 }
 
-/* A number, a time such as 500ms, or names of values if the setting has names. */
+/*
+ * Parses a number, a time such as 500ms, or names of values if the setting has names.
+ */
 static int find_value(struct cli *cli, const char *param,
 		      const struct eadm_field *field, const char *text,
 		      uint64_t *value)
@@ -102,7 +104,7 @@ static int find_value(struct cli *cli, const char *param,
 	return STATUS_USAGE;
 }
 
-/* The highest value that the device's driver reports for a setting. */
+/* Reads the maximum that the device's driver reports for a setting. */
 static int find_highest(struct cli *cli, const char *device, uint64_t param,
 			uint64_t *value)
 {
@@ -129,7 +131,7 @@ static int find_highest(struct cli *cli, const char *device, uint64_t param,
 		       fail(cli, STATUS_UNSUPPORTED, device, "does not support this setting");
 }
 
-/* The named device, or the only existing device. */
+/* Returns the name of the device given by --device, or of the only device. */
 static char *the_device(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -203,12 +205,10 @@ static int change(struct cli *cli, const char *device, const char *name,
 
 static int set(struct cli *cli, const char *name, const char *text)
 {
-	/*
-	 * The device's field of the same name contains the names of the setting's values.
-	 */
+	/* The device's field of the same name has the names of the setting's values. */
 	const struct eadm_field *field =
 		eadm_object_find_field(eadm_object_find("dev"), name);
-	/* The driver knows the flags. */
+	/* The driver reports which flags exist. */
 	bool all = is_flags(field) && !strcmp(text, "all");
 	uint64_t param, value = 0;
 	char *device;
@@ -273,7 +273,7 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE, verb,
 			    "unknown subcommand (did you mean '%s'?)", near);
 	return fail(cli, STATUS_USAGE, verb,
-		    "list, get SETTING, set SETTING VALUE or set SETTING=VALUE");
+		    "expected list, get SETTING, set SETTING VALUE or set SETTING=VALUE");
 }
 
 const struct command cmd_conf = {

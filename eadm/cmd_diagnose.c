@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
 	  "list all rules" },
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,
-	  "treat notices as warnings, and unapplied rules as partial failure" },
+	  "treat notices as warnings and unapplied rules as a partial failure" },
 	{ 0 },
 };
 
@@ -93,7 +93,7 @@ static int show_rules(struct cli *cli)
 
 /* ---- verdicts -------------------------------------------------------------------- */
 
-/* The evidence for a verdict; the caller frees it. */
+/* Returns the evidence for a verdict; the caller frees it. */
 static struct eadm_value evidence(const struct eadm_diagnosis *d,
 				  unsigned int verdict)
 {
@@ -111,7 +111,9 @@ static struct eadm_value evidence(const struct eadm_diagnosis *d,
 	return value_of(VALUE_EVIDENCE, all, all ? n : 0);
 }
 
-/* Other objects affected by the cause of a verdict; the caller frees it. */
+/*
+ * Returns other objects affected by the cause of a verdict; the caller frees the list.
+ */
 static struct eadm_value affected(const struct eadm_diagnosis *d,
 				  unsigned int verdict)
 {
@@ -157,7 +159,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 	table->interval = eadm_diagnosis_interval(d);
 	cli->writer->ops->begin(cli->writer, table);
 	for (i = 0; eadm_diagnosis_verdict(d, i, &v) > 0; i++) {
-		/* The first one is the worst. */
+		/* The first verdict is the most severe one. */
 		if (!i)
 			status = severity_status(cli, v.severity);
 		values[0] = value_text(eadm_severity_name(v.severity));
@@ -177,7 +179,7 @@ static int show_verdicts(struct cli *cli, const struct eadm_diagnosis *d,
 		free((void *)values[9].bytes);
 	}
 	for (i = 0; eadm_diagnosis_note(d, i, &n) > 0; i++) {
-		/* Data that does not exist is not a failure. */
+		/* Missing data is a failure only with --strict. */
 		if (!status &&
 		    (n.error != -ENODATA || cli->args.opt[OPT_STRICT]))
 			status = STATUS_PARTIAL;
@@ -223,14 +225,14 @@ static int run(struct cli *cli)
 const struct command cmd_diagnose = {
 	.name = "diagnose",
 	.help = "find faults, their causes, and next steps",
-	.more = "Samples twice, an interval apart, and applies rules to both samples. In\n"
-		"a capture, the last two snapshots are used, or the snapshot selected by\n"
+	.more = "Takes two samples, an interval apart, and applies rules to them. In a\n"
+		"capture, the last two snapshots are used, or the snapshot selected by\n"
 		"--at and the one before it. With CAP_SYS_RAWIO, the adapter's own\n"
 		"contexts are used as well, which costs one command per object. Rules\n"
 		"that could not be applied are counted, with the reason and a remedy.\n"
 		"The exit status is 0 if there are no warnings, 6 if nothing was found\n"
-		"but reading failed, for example because an adapter does not respond,\n"
-		"7 with warnings, and 8 with critical verdicts.",
+		"but reading failed, for example because an adapter does not respond, 7\n"
+		"if there are warnings, and 8 if there are critical verdicts.",
 	.examples = "  eadm diagnose\n"
 		    "  eadm diagnose -d cloud_0 -i 5s\n"
 		    "  eadm diagnose --json | jq -r '.rows[].rule'\n"

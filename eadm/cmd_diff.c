@@ -24,10 +24,10 @@ enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
 
 #define MAX_LACKS 32
 
-/* Order of importance. */
+/* Kinds of changes, in order of importance. */
 enum rank {
 	RANK_STATE,	/* states of objects that exist before and after */
-	RANK_LONE,	/* appeared or vanished */
+	RANK_LONE,	/* objects that appeared or vanished */
 	RANK_VALUE,	/* levels, names, addresses */
 	RANK_FIRST,	/* counters that were 0 */
 	RANK_COUNTER,	/* other counters, by relative growth */
@@ -37,7 +37,7 @@ struct change {
 	enum rank rank;
 	double weight;
 	size_t number;
-	struct eadm_value values[N_COLS];	/* with their own copies of texts */
+	struct eadm_value values[N_COLS];	/* texts are copies */
 };
 
 /* The objects of one kind on one side. */
@@ -59,13 +59,13 @@ struct diff {
 	unsigned int n_lacks;
 	struct change *changes;
 	size_t n_changes, max_changes;
-	size_t pointers;	/* number of changes left out */
+	size_t pointers;	/* number of omitted changes of ring pointers */
 	bool no_memory;
 };
 
 /* ---- identity --------------------------------------------------------------------- */
 
-/* Rows without the key are identified by their number in the RDMA core. */
+/* Rows without a key are identified by their number in the RDMA core. */
 static uint64_t id_of(const struct diff *diff, const struct eadm_record *row)
 {
 	uint64_t id = 0;
@@ -112,7 +112,7 @@ static bool put_value(const struct eadm_record *row,
 	return true;
 }
 
-/* Store the change until all changes are known, for sorting. */
+/* Stores the change; changes are sorted once all are known. */
 static void keep(struct diff *diff, enum rank rank, double weight,
 		 const struct eadm_value *values)
 {
@@ -166,7 +166,10 @@ static bool is_same(const struct eadm_value *a, const struct eadm_value *b)
 	return !is_there(a) || !strcmp(a->string, b->string);
 }
 
-/* A position in a queue changes with every request and is meaningless over time. */
+/*
+ * Returns true for a position in a queue, which changes with every request, so that
+ * comparing it is meaningless.
+ */
 static bool is_pointer(const struct eadm_field *field)
 {
 	return eadm_field_kind(field) == EADM_KIND_GAUGE &&
@@ -247,7 +250,7 @@ static void put_change(struct diff *diff, const struct eadm_record *a,
 			(double)growth / before->u64 : growth);
 }
 
-/* Ages always change, and keys are secret. */
+/* Ignores ages, which always change, and keys, which are secret. */
 static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 {
 	enum eadm_field_kind kind = eadm_field_kind(field);
@@ -257,10 +260,7 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 	       field != diff->name;
 }
 
-/*
- * Fields that either row has, in order: both iterations traverse the same array of
- * fields.
- */
+/* Merges the fields of both rows, which are in the order of the same array. */
 static void put_changes(struct diff *diff, const struct eadm_record *a,
 			const struct eadm_record *b)
 {
@@ -391,7 +391,7 @@ static int read_side(struct diff *diff, struct side *side)
 	return 0;
 }
 
-/* It is not a difference if neither side can show an object. */
+/* If neither side can show an object, this is not a difference. */
 static bool both_told(struct diff *diff)
 {
 	const struct side *side = diff->a.error ? &diff->a : &diff->b;
@@ -445,15 +445,15 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 }
 
 /*
- * Excludes the flight recorder, whose changing commands are not a change of state, and
- * the bytes of rings and registers, which are in few captures and in no marks.
+ * Excludes the flight recorder, because new commands are not a change of state, and the
+ * bytes of rings and registers, which few captures and no marks contain.
  */
 static int diff_all(struct diff *diff)
 {
 	const struct eadm_object *object = NULL;
 	int status = 0;
 
-	/* If there is no list of devices, each dump reports the reason itself. */
+	/* If the devices cannot be listed, each dump reports the reason itself. */
 	eadm_scan(diff->a.ctx);
 	eadm_scan(diff->b.ctx);
 	while (!status && (object = eadm_object_next(object))) {
@@ -524,7 +524,7 @@ static int run(struct cli *cli)
 		n--;
 	if (!n || n > 2)
 		return fail(cli, STATUS_USAGE, n ? arg[2] : "A",
-			    n ? "unknown object ('eadm help dump' lists them)" :
+			    n ? "unknown object (see 'eadm help dump')" :
 				"missing mark or capture (see 'eadm help diff')");
 	if (cli->args.opt[OPT_SETUP] && cli->args.opt[OPT_HW])
 		return fail(cli, STATUS_USAGE, "--hw",
@@ -555,12 +555,12 @@ const struct command cmd_diff = {
 	.help = "show changes between two captures or snapshots",
 	.more = "A and B are marks or captures, each with an optional @TIME that selects\n"
 		"one of its snapshots, or 'live', the default for B. With --from, @TIME\n"
-		"alone is a snapshot of that capture. States are listed first, then\n"
-		"objects that appeared or vanished, values, and counters: first those\n"
-		"that were 0, then those that grew most relative to their size. Ages are\n"
-		"omitted, as are commands, entries and registers unless they are the\n"
-		"OBJECT; changed ring pointers are only counted. With --setup, A and B\n"
-		"are captures of two hosts: values that affect operation are listed\n"
+		"alone selects a snapshot of that capture. Changed states are listed\n"
+		"first, then objects that appeared or vanished, values, and counters:\n"
+		"first those that were 0, then those with the largest relative growth.\n"
+		"Ages are omitted, as are commands, entries and registers unless they are\n"
+		"the OBJECT; changed ring pointers are only counted. With --setup, A and\n"
+		"B are captures of two hosts: values that affect operation are listed\n"
 		"first, then values that affect speed, then versions.",
 	.examples = "  eadm diff baseline               compare a mark with the current state\n"
 		    "  eadm diff mon.pcapng tue.pcapng qp\n"

@@ -11,13 +11,13 @@ static const struct option_def options[] = {
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,
-	  "entries: only these ring positions" },
+	  "entries: show only these ring positions" },
 	{ OPT_AROUND, 0, "around", "PTR", WORDS_POINTER,
-	  "entries: only around the pointer pi or ci" },
+	  "entries: show only those around the pointer pi or ci" },
 	{ OPT_SUB, 0, "sub", "N", WORDS_ANY,
-	  "entries: part N of a multi-part queue" },
+	  "entries: show part N of a multi-part queue" },
 	{ OPT_RAW, 0, "raw", NULL, WORDS_NONE,
-	  "entries: raw bytes instead of decoded fields" },
+	  "entries: show raw bytes instead of decoded fields" },
 	{ OPT_PAYLOAD, 0, "payload", NULL, WORDS_NONE,
 	  "entries: include inline payload" },
 	SORT_OPTION,
@@ -51,7 +51,7 @@ static const char *option_name(enum opt_id id)
 	}
 }
 
-/* "A..B" or "A". */
+/* Parses "A..B" or "A". */
 static int parse_range(struct cli *cli, struct eadm_entry_opts *opts)
 {
 	const char *text = cli->args.opt[OPT_RANGE], *dots;
@@ -122,17 +122,17 @@ static int fill_entry_options(struct cli *cli, struct eadm_entry_opts *opts)
 
 	if (around && strcmp(around, "pi") && strcmp(around, "ci"))
 		return fail(cli, STATUS_USAGE, "--around",
-			    "'%s': must be pi or ci", around);
+			    "must be pi or ci, not '%s'", around);
 	if (around)
 		opts->around = *around == 'p' ? EADM_AROUND_PI : EADM_AROUND_CI;
 	opts->payload = cli->args.opt[OPT_PAYLOAD] != NULL;
 	if (cli->args.opt[OPT_SUB] && !parse_sub(cli, &opts->sub))
 		return fail(cli, STATUS_USAGE, "--sub",
-			    "'%s': not a number", cli->args.opt[OPT_SUB]);
+			    "'%s' is not a number", cli->args.opt[OPT_SUB]);
 	return cli->args.opt[OPT_RANGE] ? parse_range(cli, opts) : 0;
 }
 
-/* The options except the kind of object. */
+/* Evaluates all arguments and options except the kind of object. */
 static int fill_options(struct cli *cli, struct view *view)
 {
 	const struct eadm_object *object = view->object;
@@ -141,7 +141,7 @@ static int fill_options(struct cli *cli, struct view *view)
 
 	if (cli->args.n > 2 && id == 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[2],
-			    "one argument too many (see 'eadm help dump')");
+			    "unexpected argument (see 'eadm help dump')");
 	if (id == 2 && cli->args.n < 3)
 		return fail(cli, STATUS_USAGE, "hwctx",
 			    "missing queue type ('eadm dump hwctx qp|cq|eq N')");
@@ -199,10 +199,10 @@ const struct command cmd_dump = {
 	.name = "dump",
 	.usage = "OBJECT [ID] | hwctx qp|cq|eq ID",
 	.help = "show the state of objects: queues, regions, contexts",
-	.more = "A plain dump does not involve the adapter. With --hw each row takes one\n"
-		"adapter command and requires CAP_SYS_RAWIO. Queue entries, registers and\n"
-		"contexts require CAP_SYS_RAWIO. ID is the number of the queue; without\n"
-		"an ID, cqe shows the CQ of the command queue.",
+	.more = "A plain dump does not query the adapter; with --hw, each row costs one\n"
+		"adapter command. --hw, queue entries, registers and contexts require\n"
+		"CAP_SYS_RAWIO. ID is the number of the queue; without an ID, cqe shows\n"
+		"the CQ of the command queue.",
 	.examples = "  eadm dump qp\n"
 		    "  eadm dump qp 17 --hw\n"
 		    "  eadm dump cq -d cloud_0 --comm 'ib_*'\n"

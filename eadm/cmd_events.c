@@ -26,7 +26,7 @@ static bool is_wanted(struct cli *cli, const struct eadm_record *record)
 	return !only || (name && !strcmp(name, only));
 }
 
-/* Number of events lost before this one, which belong to the same device. */
+/* Number of events of the same device that were lost before this one. */
 static uint64_t lost_before(const struct eadm_record *record)
 {
 	const struct eadm_field *field =
@@ -37,7 +37,7 @@ static uint64_t lost_before(const struct eadm_record *record)
 	return lost;
 }
 
-/* Fail if --device is not in the list of devices, provided that the list can be read. */
+/* Fails if the list of devices can be read and lacks the device of --device. */
 static int check_device(struct cli *cli)
 {
 	const char *only = cli->args.opt[OPT_DEVICE];
@@ -109,13 +109,13 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 		note(cli, "%llu %s lost", (unsigned long long)lost,
 		     plural(lost, "event was", "events were"));
 	eadm_events_close(events);
-	/* In a capture, a device may appear later than the list of devices. */
+	/* In a capture, a device can appear after the list of devices. */
 	if (!ret && left == count && !eadm_is_live(cli->ctx))
 		status = check_device(cli);
 	return write_end(cli, status);
 }
 
-/* Past failures of all devices in chronological order. */
+/* Shows past failures of all devices in chronological order. */
 static int show_past(struct cli *cli)
 {
 	struct view view;
@@ -155,9 +155,9 @@ static int run(struct cli *cli)
 const struct command cmd_events = {
 	.name = "events",
 	.help = "print events: devices, failed QPs, lost commands, settings",
-	.more = "Runs until interrupted. Shows only events that occur after the\n"
-		"start; --past instead shows the recent failures that the driver\n"
-		"of each device keeps.",
+	.more = "Runs until interrupted. Shows only events that occur after the start;\n"
+		"with --past, instead shows the recent failures that the driver of each\n"
+		"device has kept.",
 	.examples = "  eadm events\n"
 		    "  eadm events -d cloud_0 --json\n"
 		    "  eadm events --past\n"

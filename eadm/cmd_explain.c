@@ -38,7 +38,7 @@ static const struct column columns[] = {
 
 /* ---- the text ------------------------------------------------------------------ */
 
-/* The arguments, as one line or several. */
+/* Adds the arguments to the log, as one or more lines. */
 static void read_words(struct cli *cli, struct log *log)
 {
 	unsigned int i;
@@ -83,7 +83,7 @@ static int unknown(struct cli *cli, const struct log *log)
 	/* Passing the name of a log instead of its text is a common mistake. */
 	if (cli->args.n_words == 1 && !access(cli->args.word[0], F_OK))
 		return fail(cli, STATUS_USAGE, cli->args.word[0],
-			    "a file must be read from standard input ('eadm explain < FILE')");
+			    "files must be passed on standard input ('eadm explain < FILE')");
 	if (log->matches.error && log->line <= 1)
 		return fail(cli, STATUS_NOT_FOUND, "text",
 			    "system error of an unknown call: include the surrounding text");
@@ -97,7 +97,7 @@ struct host {
 	struct eadm_diagnosis *diagnosis;	/* NULL: not examined */
 	struct eadm_verdict *verdicts;
 	unsigned int n;
-	unsigned int *shown;	/* for each verdict, the row that shows it, from 1, or 0 */
+	unsigned int *shown;	/* number of the row that shows each verdict, or 0 */
 };
 
 static int collect(struct cli *cli, struct host *host)
@@ -114,7 +114,7 @@ static int collect(struct cli *cli, struct host *host)
 				break;
 			return 0;
 		}
-		/* Rules about the setup also have verdicts about passed checks. */
+		/* Setup rules also have verdicts about passed checks. */
 		host->n += v->severity >= EADM_SEVERITY_NOTICE;
 	}
 	return fail(cli, STATUS_FAILED, "diagnosis", "out of memory");
@@ -135,8 +135,8 @@ static bool has_devices(struct cli *cli)
 }
 
 /*
- * If there is no device, the rules about the setup report this; no other rule has
- * anything to judge.
+ * Without a device, only the setup rules are evaluated, which report that there is
+ * none.
  */
 static int examine(struct cli *cli, struct host *host)
 {
@@ -171,8 +171,8 @@ static bool recognizes(const struct explain_cause *cause, const char *rule)
 }
 
 /*
- * The findings about a cause, except those shown for a likelier cause in the row; the
- * caller frees them.
+ * Returns the findings about a cause, except those shown for a likelier cause in the
+ * row; the caller frees them.
  */
 static const struct eadm_verdict *findings(struct host *host, unsigned int row,
 					   const struct explain_cause *cause,
@@ -226,7 +226,7 @@ static size_t show(struct cli *cli, struct host *host, unsigned int number,
 	return found;
 }
 
-/* Shows the extent to which the findings, or their absence, are conclusive. */
+/* Notes that no rule found a fault, and how many rules could not be applied. */
 static void show_doubt(struct cli *cli, const struct host *host, size_t found)
 {
 	struct eadm_note note = { .size = sizeof(note),
@@ -257,7 +257,7 @@ static int show_all(struct cli *cli, const struct log *log, struct host *host)
 
 	status = table_of(cli, &table, columns, ARRAY_SIZE(columns));
 	if (!status) {
-		/* A single line needs no number. */
+		/* The only line of a text needs no number. */
 		table.cols[COL_LINE].json_only = log && log->line == 1;
 		table.cols[COL_COUNT].json_only = log && log->line == 1;
 		cli->writer->ops->begin(cli->writer, &table);
@@ -319,7 +319,7 @@ const struct command cmd_explain = {
 		"TEXT, or in a log on standard input. Shows the meaning of each error,\n"
 		"its possible causes (the likeliest first), the causes that 'eadm\n"
 		"diagnose' and 'eadm check' find on this machine, and commands that show\n"
-		"more. Paste whole lines, because the failed call matters.\n"
+		"more. Paste whole lines, because the name of the failed call matters.\n"
 		"The exit status is 0 if a known error is found, 3 if not.",
 	.examples = "  eadm explain 'Call to ibv_modify_qp failed with 110'\n"
 		    "  eadm explain fi_getinfo: -61\n"

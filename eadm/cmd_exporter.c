@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server is a separate program, because the libraries of a web server would slow down
- * the start of every other command. This file contains the command line, and the parts
- * that need no server.
+ * The server is a separate program, because the libraries of a web server would slow
+ * down the start of every other command. This file handles the command line and the
+ * modes that need no server.
  */
 #include <errno.h>
 #include <limits.h>

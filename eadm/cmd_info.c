@@ -3,7 +3,7 @@
 
 #include "view.h"
 
-/* All fields of a device, one per line. */
+/* Selects all fields of a device, which are shown one per line. */
 static int choose(struct cli *cli, const struct eadm_object *object,
 		  struct table *table)
 {

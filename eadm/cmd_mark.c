@@ -22,7 +22,7 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-/* Create the folder and its parents. */
+/* Creates the folder and its parents. */
 static bool make_folders(const char *path)
 {
 	char part[MARK_PATH_MAX];

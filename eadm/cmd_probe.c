@@ -49,7 +49,7 @@ static void run_program(char *const *argv)
 
 struct child {
 	pid_t pid;
-	int in, out, err;	/* our ends of its standard input, output and error */
+	int in, out, err;	/* our ends of the program's pipes */
 };
 
 static int start_child(struct child *child, char *const *argv)
@@ -160,8 +160,9 @@ static int unknown_verb(struct cli *cli, const char *verb)
 	if (near)
 		return fail(cli, STATUS_USAGE, verb,
 			    "unknown subcommand (did you mean '%s'?)", near);
-	return fail(cli, STATUS_USAGE, verb ? verb : "VERB",
-		    "start, stop, status or run");
+	return fail(cli, STATUS_USAGE, verb ? verb : "probe",
+		    "%s subcommand (start, stop, status or run)",
+		    verb ? "unknown" : "missing");
 }
 
 static int check(struct cli *cli, bool loads)
@@ -178,7 +179,7 @@ static int check(struct cli *cli, bool loads)
 	if (level && strcmp(level, "auto") && strcmp(level, "typed") &&
 	    strcmp(level, "kprobe"))
 		return fail(cli, STATUS_USAGE, level,
-			    "not a level (auto, typed or kprobe)");
+			    "unknown level (auto, typed or kprobe)");
 	if (level && cli->args.opt[OPT_BTF] && strcmp(level, "kprobe"))
 		return fail(cli, STATUS_USAGE, "--btf",
 			    "requires --level kprobe");

@@ -19,7 +19,7 @@ static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between two snapshots (default: 1s)" },
 	{ OPT_MAX_SIZE, 0, "max-size", "SIZE", WORDS_ANY,
-	  "keep only the newest snapshots, up to SIZE bytes, K, M or G" },
+	  "keep only the newest snapshots, up to SIZE (bytes, K, M or G)" },
 	{ 0 },
 };
 
@@ -109,7 +109,7 @@ const struct command cmd_record = {
 	.more = "Every command can read a capture with --from FILE, as can Wireshark.\n"
 		"--hw and --rings require CAP_SYS_RAWIO; without it, all other data is\n"
 		"recorded and the exit status is 6. --rings omits inline payload. The\n"
-		"file appears once recording is complete; an interrupt ends recording.",
+		"file appears when the recording is complete; an interrupt completes it.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record --hw --rings all.pcapng\n"

@@ -33,9 +33,9 @@ static const struct option_def options[] = {
 
 /* ---- samples ------------------------------------------------------------------ */
 
-/* Counters of one object at one time. */
+/* Counters of an object in one sample. */
 struct sample {
-	char device[64];	/* by name: indices are reused */
+	char device[64];	/* name, because indices are reused */
 	uint64_t id, time;
 	struct eadm_value *values;	/* values of the columns before the rates */
 };
@@ -75,7 +75,7 @@ static bool keep(struct samples *samples, const struct sample *sample,
 	s->values = malloc(n_values * sizeof(*s->values));
 	if (!s->values)
 		return false;
-	/* Counters are numbers, so no pointers into the record are kept. */
+	/* Counters are numbers, so the copies contain no pointers into the record. */
 	memcpy(s->values, sample->values, n_values * sizeof(*s->values));
 	samples->n++;
 	return true;
@@ -95,7 +95,7 @@ struct stat {
 	char caption[80];
 };
 
-/* False if either has no value, or the counter was reset. */
+/* Returns false if a sample has no value or the counter was reset. */
 static bool growth_of(struct stat *stat, const struct eadm_field *field,
 		      const struct eadm_value *before,
 		      const struct eadm_value *now, uint64_t *growth)
@@ -155,7 +155,7 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	return 0;
 }
 
-/* The age of the mark, or the time of the sample. */
+/* The caption is the time of the sample and, with --since, the age of the mark. */
 static void make_caption(struct stat *stat)
 {
 	struct column age = { .kind = EADM_KIND_AGE, .unit = "ns" };
@@ -177,7 +177,7 @@ static void make_caption(struct stat *stat)
 	stat->view.table.caption = stat->caption;
 }
 
-/* A pass without a device, which leaves later passes nothing to compare with. */
+/* Shows a pass without a device; the next pass then has nothing to compare with. */
 static int sample_absent(struct stat *stat, bool first)
 {
 	struct cli *cli = stat->cli;
@@ -193,7 +193,7 @@ static int sample_absent(struct stat *stat, bool first)
 	return 0;
 }
 
-/* One pass over the objects; shows the rates unless it is the first pass. */
+/* Makes one pass over the objects, and shows the rates unless it is the first pass. */
 static int sample(struct stat *stat, bool first)
 {
 	const struct eadm_record *record;
@@ -287,8 +287,8 @@ static int run_live(struct stat *stat)
 	if ((!status || status == STATUS_PARTIAL) && !shown && !interrupted)
 		status = fail(cli, STATUS_FAILED, cli->args.opt[OPT_FROM],
 			      cli->args.opt[OPT_AT] ?
-			      "rates require two snapshots, --at selects the last one" :
-			      "rates require two snapshots, the capture has one (eadm record -n)");
+			      "rates require two snapshots; --at selects the last one" :
+			      "rates require two snapshots; the capture has one (eadm record -n)");
 	return shown ? write_end(cli, view_end(cli, &stat->view, status)) : status;
 }
 
@@ -346,7 +346,7 @@ static int add(struct stat *stat, const struct eadm_field *field)
 	return 0;
 }
 
-/* The fields that identify a row, and its counters. */
+/* Selects the fields that identify a row, and its counters. */
 static int usual_columns(struct stat *stat)
 {
 	const struct eadm_field *field;
@@ -472,8 +472,8 @@ const struct command cmd_stat = {
 		"meaning have the same name with all drivers; other counters are shown\n"
 		"under the driver's name. With OBJECT (qp, cq, eq, cmdq), shows the\n"
 		"counters of each such object.\n"
-		"--live shows only counters that change. On a capture, it steps from\n"
-		"snapshot to snapshot.",
+		"--live shows only counters that change. In a capture, it compares each\n"
+		"snapshot with the one before it.",
 	.examples = "  eadm stat\n"
 		    "  eadm stat --live\n"
 		    "  eadm stat -i 5s -n 12 -d cloud_0 --json\n"

@@ -13,7 +13,7 @@ static const struct option_def options[] = {
 	{ OPT_BIND, 'b', "bind", "ADDR", WORDS_ANY,
 	  "local address (selects the device)" },
 	{ OPT_TESTS, 't', "tests", "NAMES", WORDS_TEST,
-	  "client: tests to run, from: connect, data, rdma, echo, order, rate" },
+	  "client: tests to run: connect, data, rdma, echo, order, rate" },
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "client: number of messages in the tests echo and order (default: 1000)" },
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
@@ -35,13 +35,13 @@ static const struct option_def options[] = {
 	{ OPT_SECRET, 0, "secret", "FILE", WORDS_FILE,
 	  "mesh: secret shared by all ranks (default: $EADM_MESH_SECRET)" },
 	{ OPT_RAILS, 0, "rails", NULL, WORDS_NONE,
-	  "mesh: test adapter i with adapter i only" },
+	  "mesh: test adapter i only with adapter i of other hosts" },
 	{ OPT_UD, 0, "ud", NULL, WORDS_NONE,
-	  "mesh: use UD queue pairs instead of those of the adapter" },
+	  "mesh: use UD queue pairs instead of the adapter's own type" },
 	{ OPT_BANDWIDTH, 0, "bandwidth", NULL, WORDS_NONE,
-	  "mesh: measure the bandwidth of each direction, too" },
+	  "mesh: also measure the bandwidth of each direction" },
 	{ OPT_WAIT, 0, "wait", "TIME", WORDS_ANY,
-	  "mesh: time for all hosts to join (default: 60s)" },
+	  "mesh: time limit for all hosts to join (default: 60s)" },
 	{ OPT_OPENMETRICS, 0, "openmetrics", NULL, WORDS_NONE,
 	  "mesh: print OpenMetrics text" },
 	{ 0 },
@@ -120,13 +120,14 @@ static int run(struct cli *cli)
 	if (!client && !mesh &&
 	    (!cli->args.n || strcmp(verb, "server") != 0))
 		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
-			    "missing: server, client or mesh (see 'eadm help test')");
+			    "%s subcommand (server, client or mesh)",
+			    cli->args.n ? "unknown" : "missing");
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
 			    "missing HOST (see 'eadm help test')");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many (see 'eadm help test')");
+			    "unexpected argument (see 'eadm help test')");
 	status = take_options(&test);
 	if (status)
 		return status;
@@ -139,7 +140,7 @@ static int run(struct cli *cli)
 	if (client)
 		status = test_address(&test, test.host, false, &test.to);
 	if (client && !status && test.bind) {
-		/* Any port of that address. */
+		/* Bind to any port of the address. */
 		const char *port = test.port;
 
 		test.port = NULL;
@@ -162,14 +163,13 @@ const struct command cmd_test = {
 	.name = "test",
 	.usage = "server | client HOST | mesh",
 	.help = "test connections, data, latency and order between hosts",
-	.more = "Works with devices of all vendors: through rdma_cm or, if the\n"
-		"adapters have no connection manager, with addresses exchanged\n"
-		"over TCP. Each test prints a row: connect; data (transfers and\n"
-		"verifies messages of all sizes); rdma (writes, reads back and\n"
-		"verifies data); echo (measures round trips); order (verifies\n"
-		"the order of messages); rate (counts connections per second).\n"
-		"'mesh' finds the pairs of many hosts that cannot communicate,\n"
-		"and why: start it on each host, by srun, mpirun or as a\n"
+	.more = "Works with devices of all vendors: through rdma_cm or, if the adapters\n"
+		"have no connection manager, with addresses exchanged over TCP. Each test\n"
+		"prints a row: connect; data (transfers and verifies messages of all\n"
+		"sizes); rdma (writes, reads back and verifies data); echo (measures\n"
+		"round trips); order (verifies the order of messages); rate (counts\n"
+		"connections per second). 'mesh' finds out which pairs of hosts cannot\n"
+		"communicate, and why; start it on each host with srun or mpirun, or as a\n"
 		"Kubernetes job.",
 	.examples = "  eadm test server\n"
 		    "  eadm test client 192.0.2.1\n"

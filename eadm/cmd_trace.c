@@ -35,7 +35,7 @@ struct follow {
 	struct cli *cli;
 	const struct filter *filter;
 	struct table *table;
-	uint64_t left;			/* number of commands still to show */
+	uint64_t left;			/* number of commands left to show */
 	unsigned int n;
 	char *name[MAX_DEVICES];
 	struct eadm_trace *trace[MAX_DEVICES];
@@ -56,7 +56,7 @@ static int add_trace(struct follow *f, const char *device)
 	return ret;
 }
 
-/* Follow all devices that have a flight recorder, or the requested device. */
+/* Follows all devices that have a flight recorder, or only the requested device. */
 static int open_traces(struct follow *f)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -104,7 +104,7 @@ static void tell_lost(struct follow *f, unsigned int i)
 	f->lost[i] = lost;
 }
 
-/* Show the available records of a device; false if no more records follow. */
+/* Shows the available records of a device; returns false if no more records follow. */
 static bool drain(struct follow *f, unsigned int i)
 {
 	const struct eadm_record *record;
@@ -192,7 +192,7 @@ static int unknown_verb(struct cli *cli, const char *verb)
 		    "unknown subcommand (hist or export)");
 }
 
-/* Reject arguments and options that exclude each other. */
+/* Rejects arguments and options that exclude each other. */
 static int check(struct cli *cli, const char *verb)
 {
 	bool hist = verb && !strcmp(verb, "hist");
@@ -202,7 +202,7 @@ static int check(struct cli *cli, const char *verb)
 		return unknown_verb(cli, verb);
 	if (hist && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
-			    "one argument too many (see 'eadm help trace')");
+			    "unexpected argument (see 'eadm help trace')");
 	if (verb && cli->args.opt[OPT_FOLLOW])
 		return fail(cli, STATUS_USAGE, "--follow", "cannot be used with %s",
 			    verb);
@@ -213,9 +213,9 @@ static int check(struct cli *cli, const char *verb)
 }
 
 /*
- * Records have more fields than are displayed: returns those needed for columns, filters
- * and sorting, to be freed. NULL for all fields, if the bytes of commands are shown. (The
- * recorder keeps the record of the first timeout until its bytes have been read.)
+ * Returns the fields needed for columns, filters and sorting, to be freed, because
+ * records have more than these; NULL for all fields if the bytes of commands are shown.
+ * (The recorder keeps the record of the first timeout until its bytes have been read.)
  */
 static const struct eadm_field **needed_fields(const struct cli *cli,
 					       const struct view *view)
@@ -225,7 +225,7 @@ static const struct eadm_field **needed_fields(const struct cli *cli,
 		filter->pid_field, filter->comm_field, filter->state_field,
 		filter->latency_field, filter->op_field,
 	};
-	/* Messages about filters that do not apply contain the device. */
+	/* Messages about filters that cannot be applied require these fields. */
 	const struct eadm_field *const always[] = {
 		eadm_object_find_field(view->object, "dev-name"),
 		eadm_object_find_field(view->object, "family"),

@@ -32,7 +32,7 @@ static const char *text_of(const struct eadm_record *record,
 	return text ? text : "";
 }
 
-/* Put nothing if the module is not loaded. */
+/* Prints nothing if the module is not loaded. */
 static void put_module(struct cli *cli, const char *module)
 {
 	const struct eadm_object *object = eadm_object_find("module");
@@ -61,7 +61,7 @@ static void put_module(struct cli *cli, const char *module)
 	eadm_dump_close(dump);
 }
 
-/* The modules of an adapter, and eadm's. */
+/* Prints the modules of adapters, and eadm's own. */
 static void put_modules(struct cli *cli)
 {
 	const struct eadm_family *family = NULL;
@@ -75,7 +75,7 @@ static void put_modules(struct cli *cli)
 	put_module(cli, "eadm");
 }
 
-/* Firmware of each device. The absence of devices is not an error here. */
+/* Prints the firmware of each device. The absence of devices is not an error here. */
 static int put_firmware(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -108,7 +108,10 @@ static int put_firmware(struct cli *cli)
 	return ret ? fail_lib(cli, ret, "devices") : STATUS_OK;
 }
 
-/* Shown only if the interfaces differ, because the companion refuses such a driver. */
+/*
+ * Shows the interfaces only if they differ, because the companion then refuses the
+ * driver.
+ */
 static void put_interfaces(struct cli *cli)
 {
 	const struct eadm_object *object = eadm_object_find("setup");
@@ -132,8 +135,9 @@ static void put_interfaces(struct cli *cli)
 			continue;
 		snprintf(part, sizeof(part), "companion of %s",
 			 eadm_record_string(record, name));
-		snprintf(text, sizeof(text), "different build: driver has interface %08" PRIx64 ", eadm.ko %08" PRIx64,
-			 of_driver, of_companion);
+		snprintf(text, sizeof(text),
+			 "the builds differ: the driver has interface %08" PRIx64
+			 ", eadm.ko %08" PRIx64, of_driver, of_companion);
 		put(cli, part, text);
 	}
 	eadm_dump_close(dump);

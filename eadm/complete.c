@@ -17,7 +17,7 @@ struct state {
 	const struct command *cmd;
 	unsigned int n_args;
 	const char *arg[MAX_ARGS];
-	const char *typed;		/* the last word */
+	const char *typed;		/* the last word, as typed so far */
 };
 
 static void offer(const struct state *st, const char *prefix, const char *word)
@@ -52,8 +52,8 @@ static void offer_devices(const struct state *st)
 	while (eadm_dump_next(dump, &record) > 0) {
 		offer_field(st, record, "dev-name");
 		/*
-		 * Offer aliases only for a partial word, because four words per device
-		 * are too many.
+		 * Offer aliases only for a partial word; otherwise, each device would
+		 * have four candidates.
 		 */
 		for (i = 0; *st->typed && device_aliases[i]; i++)
 			offer_field(st, record, device_aliases[i]);
@@ -349,7 +349,7 @@ static int run(struct cli *cli)
 
 const struct command cmd_complete = {
 	.name = "__complete",
-	.help = "print completions for a shell",
+	.help = "print completion candidates for a shell",
 	.hidden = true,
 	.raw = true,
 	.run = run,

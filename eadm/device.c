@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The device of --device: its name, network interface, PCI address or GUID. */
+/* The device given by --device: its name, network interface, PCI address or GUID. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "cli.h"
 
 /*
- * Returns 0 if a device has this name, -ENODEV if not, or the error of reading the list.
- * For -ENODEV, @why is set to a message, with a hint if possible. Drops a list of devices
- * that was kept.
+ * Returns 0 if a device has this name, -ENODEV if not, or the error of reading the
+ * list. For -ENODEV, @why is set to a message, with a hint if possible. Drops a cached
+ * list of devices.
  */
 int device_find(struct cli *cli, const char *name, char *why, size_t size)
 {
@@ -48,7 +48,7 @@ int unknown_device(struct cli *cli, const char *name)
 /* Fields by which a user may select a device, besides its name; NULL-terminated. */
 const char *const device_aliases[] = { "netdev", "bus-addr", "node-guid", NULL };
 
-/* The domain of a PCI address may be left out if it is 0. */
+/* The domain of a PCI address can be omitted if it is 0. */
 static bool is_alias(const char *text, const char *alias)
 {
 	return !strcasecmp(text, alias) ||
@@ -73,8 +73,8 @@ static bool has_alias(const struct eadm_record *record, const char *alias)
 }
 
 /*
- * The names of the devices with this alias, separated by commas; returns their number.
- * Errors are left to the command, which reads the devices again.
+ * Lists the names of the devices with this alias, separated by commas; returns their
+ * number. Errors are left to the command, which reads the devices again.
  */
 static unsigned int names_of(struct eadm_ctx *ctx, const char *alias, char *names, size_t size)
 {
@@ -104,7 +104,7 @@ static unsigned int names_of(struct eadm_ctx *ctx, const char *alias, char *name
 void device_set(struct cli *cli, const char *name)
 {
 	cli->args.opt[OPT_DEVICE] = name;
-	/* No device has a longer name or alias. */
+	/* Device names and aliases are never longer. */
 	if (strlen(name) >= sizeof(cli->device))
 		return;
 	strcpy(cli->device, name);

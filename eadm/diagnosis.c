@@ -49,7 +49,7 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 		status = sample(cli, d, groups, false, more);
 		if (!status)
 			status = evaluate(cli, d);
-		/* On a busy machine, any object may look stuck for a while. */
+		/* On a busy machine, any object can look stuck for a while. */
 		if (!status && !eadm_diagnosis_in_doubt(d))
 			break;
 	}
@@ -57,8 +57,7 @@ static int look_live(struct cli *cli, struct eadm_diagnosis *d,
 }
 
 /*
- * Use the snapshot that --at selects, or else the last snapshot, and the preceding
- * snapshot.
+ * Uses the snapshot selected by --at, or else the last one, and the snapshot before it.
  */
 static int look_back(struct cli *cli, struct eadm_diagnosis *d,
 		     unsigned int groups)

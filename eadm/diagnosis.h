@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A diagnosis of the source: the snapshots that its rules compare. */
+/* A diagnosis of the source, and the snapshots that its rules compare. */
 #ifndef DIAGNOSIS_H
 #define DIAGNOSIS_H
 

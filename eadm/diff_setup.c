@@ -22,7 +22,10 @@ enum { A, B, N_SIDES };
 #define VALUE_SIZE 512
 #define NO_PAIR (-1)
 
-/* A row on one side; the row with the same pair and name is its counterpart. */
+/*
+ * A row on one side; its counterpart is the row of the other side with the same pair
+ * and name.
+ */
 struct line {
 	int pair;	/* pair of devices; NO_PAIR: the host */
 	char name[VALUE_SIZE];
@@ -34,7 +37,7 @@ struct lines {
 	size_t n, max;
 };
 
-/* A device of each side; "" if one side has no counterpart. */
+/* A pair of devices, one of each side; "" if a side has no counterpart. */
 struct pair {
 	char name[N_SIDES][64];
 };
@@ -53,7 +56,7 @@ struct comparison {
 	size_t n_pairs, max_pairs;
 	struct difference *differences;
 	size_t n_differences, max_differences;
-	size_t equal, one_sided;	/* numbers of values */
+	size_t equal, one_sided;	/* counts of values */
 	int status;
 };
 
@@ -286,7 +289,7 @@ static bool has_setup(const struct eadm_object *object)
 	return false;
 }
 
-/* One difference represents a whole row that the other side does not have. */
+/* A row that the other side does not have counts as one difference. */
 static void put_lone(struct comparison *c, const struct eadm_object *object,
 		     const struct line *line, unsigned int side)
 {
@@ -392,7 +395,7 @@ static void make_lines(struct comparison *c, unsigned int side,
 		qsort(lines->line, lines->n, sizeof(*lines->line), compare_lines);
 }
 
-/* Note about rows that only one side has. */
+/* Notes that a side has no rows, and why. */
 static void note_missing(struct comparison *c, const struct eadm_object *object,
 			 unsigned int side, const char *text)
 {
@@ -405,7 +408,7 @@ static void note_missing(struct comparison *c, const struct eadm_object *object,
 	c->status = STATUS_PARTIAL;
 }
 
-/* A partial capture lacks rows that each host has. */
+/* Every host has such rows, so a side without them is a partial capture. */
 static bool is_unknown(const struct eadm_object *object, const struct rows *side,
 		       const struct rows *other)
 {

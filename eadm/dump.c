@@ -17,7 +17,7 @@ static int open_failed(struct cli *cli, const struct eadm_object *object,
 	return fail_lib(cli, error, eadm_object_title(object));
 }
 
-/* Pass the dump's notes to the writer; STATUS_PARTIAL if one is an error. */
+/* Passes the dump's notes to the writer; returns STATUS_PARTIAL if one is an error. */
 int dump_notes(struct cli *cli, struct eadm_dump *dump)
 {
 	struct eadm_note n = { .size = sizeof(n) };
@@ -51,7 +51,7 @@ bool view_absent(struct view *view, int error)
 	return true;
 }
 
-/* The status at the end of a watch; it fails if there was never a device. */
+/* Returns the status at the end of a watch, which fails if no device was ever found. */
 int view_end(struct cli *cli, const struct view *view, int status)
 {
 	return status || view->found || !view->waits || interrupted ? status :
@@ -67,7 +67,7 @@ struct pass {
 	struct rows kept;
 	unsigned long long seen;
 	struct blind blind;
-	bool keeps;		/* rows are stored and shown sorted at the end */
+	bool keeps;		/* rows are stored, and shown sorted at the end */
 };
 
 static int take_row(struct pass *pass, const struct eadm_record *record)
@@ -87,14 +87,14 @@ static int take_row(struct pass *pass, const struct eadm_record *record)
 	return 0;
 }
 
-/* Add notes about options that cannot be applied; returns the status. */
+/* Adds notes about options that cannot be applied; returns the status. */
 int blind_notes(struct cli *cli, struct view *view, struct blind *blind)
 {
 	int status = blind_status(blind);
 	struct eadm_note note;
 	size_t at = 0;
 
-	/* There may be rows that are missing for this reason. */
+	/* Rows may be missing for this reason. */
 	view->table.unknown = status;
 	while (blind_next(blind, &at, &note))
 		cli->writer->ops->note(cli->writer, &note);
@@ -140,7 +140,7 @@ static int end_of_rows(struct pass *pass, struct eadm_dump *dump, int ret)
 	return status;
 }
 
-/* Pass all rows to the writer once; the writer stays open. */
+/* Passes all rows to the writer once; the writer stays open. */
 int view_show(struct cli *cli, struct view *view)
 {
 	struct pass pass = { .cli = cli, .view = view,
@@ -157,7 +157,7 @@ int view_show(struct cli *cli, struct view *view)
 	}
 	if (ret)
 		return open_failed(cli, view->object, &view->opts, ret);
-	/* The first row determines whether there is a document or only an error. */
+	/* An error before the first row is reported without opening a document. */
 	ret = eadm_dump_next(dump, &record);
 	if (view_absent(view, ret))
 		ret = 0;

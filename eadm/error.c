@@ -100,8 +100,8 @@ int fail_lib(struct cli *cli, int error, const char *what)
 }
 
 /*
- * Report a file that could not be written; returns the corresponding status. A reader
- * that has closed its end early is not reported.
+ * Report a file that could not be written; returns the corresponding status. An early
+ * exit of the reader is not reported.
  */
 int fail_write(struct cli *cli, const struct eadm_ctx *ctx, int error,
 	       const char *path)
@@ -152,7 +152,7 @@ void word_free(struct word_list *list)
 	*list = (struct word_list){ 0 };
 }
 
-/* "a, b, c" */
+/* Joins the words: "a, b, c". */
 const char *word_join(const struct word_list *list, char *buf, size_t size)
 {
 	size_t i, at = 0;
@@ -173,7 +173,10 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 	return m < c ? m : c;
 }
 
-/* Edit distance between two words; swapping two adjacent letters counts as one. */
+/*
+ * Returns the edit distance between two words; swapping two adjacent letters counts as
+ * one edit.
+ */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[3][MAX_WORD + 1], *before = row[0], *last = row[1],
@@ -202,7 +205,7 @@ static unsigned int distance(const char *a, const char *b)
 	return last[m];
 }
 
-/* The word most similar to @word, if any is similar enough. */
+/* Returns the word most similar to @word, or NULL if none is similar enough. */
 const char *suggest(const char *word, const char *const *words)
 {
 	unsigned int best = strlen(word) < 4 ? 2 : 3, d;
@@ -210,7 +213,7 @@ const char *suggest(const char *word, const char *const *words)
 
 	for (; words && *words; words++) {
 		d = distance(word, *words);
-		/* A prefix of a word most likely denotes that word. */
+		/* A prefix of a word most likely stands for that word. */
 		if (d > 1 && strlen(word) > 1 &&
 		    !strncasecmp(word, *words, strlen(word)))
 			d = 1;

@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "schema.h"
 
-/* A command's options may replace global ones. */
+/* A command's options can replace global ones. */
 static bool is_hidden(const struct option_def *def, const struct command *cmd)
 {
 	return cmd && find_option(cmd, def->name, strlen(def->name)) != def;

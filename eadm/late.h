@@ -4,10 +4,9 @@
  * and loading takes most of the time of a short command. They are opened on demand, and
  * an ELF note (.note.dlopen) announces them to packagers.
  *
- *	#define FOO_FUNCTIONS(f)	f(foo_new) f(foo_free)
- *	LATE_LIBRARY(foo, FOO_FUNCTIONS);	in a header or a file
- *	LATE_OPENER(foo, FOO_FUNCTIONS, "libfoo.so.1", "recommended",
- *		    "what it is for");		in a file
+ * #define FOO_FUNCTIONS(f) f(foo_new) f(foo_free) LATE_LIBRARY(foo, FOO_FUNCTIONS); in
+ * a header or a file LATE_OPENER(foo, FOO_FUNCTIONS, "libfoo.so.1", "recommended",
+ * "purpose"); in a file
  *
  * defines foo_open(), and after it foo.foo_new() and foo.foo_free().
  */

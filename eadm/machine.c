@@ -2,7 +2,7 @@
 /* Facts about the machine for headings. */
 #include "cli.h"
 
-/* "" if unknown. */
+/* Returns the text of a field of the machine; "" if unknown. */
 const char *machine_text(struct eadm_ctx *ctx, const char *field, char *buf,
 			 size_t size)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The command "eadm": finding the command, and code common to all commands. */
+/*
+ * The program "eadm": selects the command, and handles options common to all commands.
+ */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -18,7 +20,7 @@ static const struct command *const commands[] = {
 	&cmd_complete, NULL,
 };
 
-/* Some commands use --output for something else. */
+/* For some commands, --output is a file. */
 static bool shows_columns(const struct command *cmd)
 {
 	return find_option(cmd, "output", 6)->words == WORDS_COLUMN;
@@ -67,7 +69,7 @@ static int run(struct cli *cli)
 	return cli->cmd->run(cli);
 }
 
-/* Make sure that all output through stdio has been written. */
+/* Makes sure that all output through stdio has been written. */
 static int close_stdout(const struct cli *cli, int status)
 {
 	int err = stdout_error();

@@ -23,7 +23,7 @@ bool mark_is_name(const char *name)
 	return true;
 }
 
-/* The folder of the user's marks. Returns false if there is none. */
+/* Stores the path of the user's folder of marks. Returns false if there is none. */
 bool mark_folder(char *path, size_t size)
 {
 	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
@@ -63,8 +63,8 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 }
 
 /*
- * Open the source @spec: a mark, a capture or "live", optionally followed by "@" and the
- * time of a snapshot. Without a name, it is a snapshot of the capture of --from.
+ * Open the source @spec: a mark, a capture or "live", optionally followed by "@" and
+ * the time of a snapshot. "@TIME" alone selects a snapshot of the capture of --from.
  */
 int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 {
@@ -82,7 +82,7 @@ int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 	}
 	if (!*name && !cli->args.opt[OPT_FROM])
 		status = fail(cli, STATUS_USAGE, spec,
-			      "'@TIME' needs a capture: use --from FILE");
+			      "'@TIME' requires a capture (use --from FILE)");
 	else if (!*name)
 		status = open_capture(cli, ctx, cli->args.opt[OPT_FROM]);
 	else if (strcmp(name, "live"))

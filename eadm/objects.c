@@ -50,11 +50,11 @@ const struct eadm_object *need_object(struct cli *cli, const char *name)
 		     "unknown object (did you mean '%s'?)", near);
 	else if (counted)
 		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d %s')",
+		     "unknown object (see 'eadm help stat'; for a device: 'eadm stat -d %s')",
 		     name);
 	else
 		fail(cli, STATUS_USAGE, name,
-		     "unknown object ('eadm help dump' lists them)");
+		     "unknown object (see 'eadm help dump')");
 	word_free(&words);
 	return NULL;
 }

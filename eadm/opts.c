@@ -16,7 +16,7 @@
 
 const struct option_def global_options[] = {
 	{ OPT_DEVICE, 'd', "device", "DEV", WORDS_DEVICE,
-	  "only this RDMA device (name, netdev, PCI address or GUID)" },
+	  "use only this RDMA device (name, netdev, PCI address or GUID)" },
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_PROGRAM, 0, "peer", "SOCKET", WORDS_FILE,
@@ -26,7 +26,7 @@ const struct option_def global_options[] = {
 	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,
 	  "use the capture's snapshot at TIME: 14:03:05, +30s, -10s, #3" },
 	{ OPT_SAVE, 0, "save", "FILE", WORDS_FILE,
-	  "also write all data read to a capture" },
+	  "also save all data read in a capture" },
 	{ OPT_JSON, 'j', "json", NULL, WORDS_NONE, "print JSON" },
 	{ OPT_OUTPUT, 'o', "output", "COLS", WORDS_COLUMN,
 	  "columns: A,B,...; '+A' adds to the default; 'all', 'wide', 'help'" },
@@ -137,7 +137,7 @@ int unknown_command(struct cli *cli, const char *name)
 			word_add(&words, commands[i]->name);
 	}
 	return unknown_word(cli, name, "unknown command", &words,
-			    "'eadm help' lists them");
+			    "see 'eadm help'");
 }
 
 /* ---- the line ---------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static bool is_optional(const struct option_def *def)
 	return def->arg && def->arg[0] == '[';
 }
 
-/* The word after an option as its value; NULL if there is none. */
+/* Returns the word after an option as its value; NULL if there is none. */
 static const char *value_behind(const struct option_def *def, int argc,
 				char **argv, int *i)
 {
@@ -225,7 +225,7 @@ static int short_options(struct cli *cli, int argc, char **argv, int *i)
 	return 0;
 }
 
-/* A text may contain negative numbers; no option looks like one. */
+/* Free text can contain negative numbers; no option looks like a negative number. */
 static bool is_text(const struct cli *cli, const char *word)
 {
 	return cli->cmd && cli->cmd->text && *word == '-' &&
@@ -245,7 +245,7 @@ static int positional(struct cli *cli, const char *word)
 	}
 	if (cli->args.n == cli->cmd->max_args)
 		return fail(cli, STATUS_USAGE, word,
-			    "one argument too many (see 'eadm help %s')",
+			    "unexpected argument (see 'eadm help %s')",
 			    cli->verb);
 	cli->args.arg[cli->args.n++] = word;
 	return 0;
@@ -284,7 +284,10 @@ int parse_args(struct cli *cli, int argc, char **argv)
 			 !is_text(cli, argv[i]))
 			ret = short_options(cli, argc, argv, &i);
 		else if (cli->cmd && cli->cmd->text)
-			/* The preceding words no longer need their places. */
+			/*
+			 * Collect the words of free text at the start of argv, which
+			 * has already been parsed.
+			 */
 			argv[cli->args.n_words++] = argv[i];
 		else
 			ret = positional(cli, argv[i]);
@@ -294,7 +297,7 @@ int parse_args(struct cli *cli, int argc, char **argv)
 
 /* ---- values ------------------------------------------------------------------- */
 
-/* Decimal, or hexadecimal after 0x. */
+/* Parses a decimal number, or a hexadecimal one after 0x. */
 bool parse_u64(const char *text, uint64_t *value)
 {
 	int base = strncasecmp(text, "0x", 2) ? 10 : 16;
@@ -321,7 +324,7 @@ bool opt_u64(struct cli *cli, enum opt_id id, uint64_t *value)
 	return false;
 }
 
-/* Bytes, or a number with K, M or G. */
+/* Parses a number of bytes, or a number followed by K, M or G. */
 bool opt_size(struct cli *cli, enum opt_id id, uint64_t *size)
 {
 	const char *text = cli->args.opt[id], *unit;
@@ -376,7 +379,9 @@ bool parse_duration(const char *text, uint64_t unit, uint64_t *ns)
 	return true;
 }
 
-/* A number with ns, us, ms, s, m or h; without one, in units of @unit ns. */
+/*
+ * Parses a number with ns, us, ms, s, m or h; without a suffix, the unit is @unit ns.
+ */
 bool opt_duration(struct cli *cli, enum opt_id id, uint64_t unit, uint64_t *ns)
 {
 	const char *text = cli->args.opt[id];

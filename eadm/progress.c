@@ -9,7 +9,7 @@
 #define PATIENCE	1000000000ULL	/* ns before the first message */
 #define STEP		200000000ULL	/* ns between messages */
 
-/* This is cheap enough to be called every few hundred rows. */
+/* This function is cheap enough to be called every few hundred rows. */
 void progress(struct cli *cli, const char *what, unsigned long long n)
 {
 	uint64_t ns = clock_ns(CLOCK_MONOTONIC_COARSE);
@@ -24,7 +24,7 @@ void progress(struct cli *cli, const char *what, unsigned long long n)
 	fflush(stderr);
 }
 
-/* Clear the line, so that the next output starts on an empty one. */
+/* Clear the line, so that the next output starts on an empty line. */
 void progress_end(struct cli *cli)
 {
 	if (cli->told) {

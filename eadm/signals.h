@@ -6,12 +6,12 @@
 #include <signal.h>
 
 /*
- * The signal received since catch_signals() was called, or 0. A writer whose output fails
- * sets this variable to SIGPIPE, and reports the failure at its end.
+ * The signal received since catch_signals() was called, or 0. A writer whose output
+ * fails sets this variable to SIGPIPE, and reports the failure when it is closed.
  */
 extern volatile sig_atomic_t interrupted;
 
-void catch_signals(void);	/* SIGINT and SIGTERM, once each */
+void catch_signals(void);	/* catches SIGINT and SIGTERM once each */
 void catch_signal(int signum);
 
 #endif /* SIGNALS_H */

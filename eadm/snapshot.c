@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Finding snapshots of a capture by the user's input. */
+/* Finds snapshots of a capture by a time or number given by the user. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,9 +26,9 @@ struct span {
 };
 
 /*
- * Parse 14:03, 14:03:05 or 14:03:05.5 in local time, preceded by a date, or else the
- * first such time that does not end before @near. The result is the whole minute or
- * second given.
+ * Parses 14:03, 14:03:05 or 14:03:05.5 in local time. Without a preceding date, this is
+ * the first such time that does not end before @near. The result covers the whole
+ * minute or second given.
  */
 static bool parse_clock(const char *text, uint64_t near, struct span *span)
 {
@@ -103,8 +103,8 @@ static bool parse_time(const char *text, const struct span *all,
 }
 
 /*
- * Go to the last snapshot that began at @text or earlier; @snapshot is set to its number
- * from 0.
+ * Goes to the last snapshot that began at @text or earlier, and sets @snapshot to its
+ * number, from 0.
  */
 int go_to_time(struct cli *cli, struct eadm_ctx *ctx, const char *text,
 	       unsigned int *snapshot)

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The source of a command: this machine or a capture; and captures made from it. */
+/*
+ * The source of a command, which is this machine or a capture, and captures made from
+ * it.
+ */
 #include "source.h"
 
 #include <errno.h>
@@ -13,7 +16,7 @@ static void log_line(void *data, enum eadm_log_level level, const char *line)
 	note(cli, "%s", line);
 }
 
-/* Record everything the command reads, for later use. */
+/* Records everything that the command reads, for later use. */
 static int save_source(struct cli *cli)
 {
 	const char *path = cli->args.opt[OPT_SAVE];
@@ -133,7 +136,7 @@ int need_connections(struct cli *cli)
 		    eadm_family_name(family));
 }
 
-/* Finish a complete capture; reports requested data that is missing from it. */
+/* Finishes a complete capture, and reports requested data that is missing from it. */
 int close_capture(struct cli *cli, struct eadm_capture *capture,
 		  const char *path)
 {

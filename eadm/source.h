@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The source of a command: this machine or a capture; and captures made from it. */
+/*
+ * The source of a command, which is this machine or a capture, and captures made from
+ * it.
+ */
 #ifndef SOURCE_H
 #define SOURCE_H
 

@@ -25,7 +25,7 @@ static int unknown_format(struct cli *cli, const char *name)
 	return unknown_word(cli, name, "unknown format", &words, NULL);
 }
 
-/* @view shows the flight recorder; its rows go to @path. */
+/* @view is set up to show the flight recorder; its rows go to @path. */
 int trace_export(struct cli *cli, struct view *view, const char *path)
 {
 	const char *name = cli->args.opt[OPT_FORMAT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "trace hist": latencies of commands, by command. */
+/* "trace hist": latencies by type of command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct ops {
 	size_t n, max;
 };
 
-/* The probe may record a verb and the driver's command that is part of it. */
+/* The probe can record both a verb and the driver's command that is part of it. */
 static const char *family_of(const struct eadm_record *record)
 {
 	const struct eadm_object *object = eadm_object_find("cmd");
@@ -92,7 +92,7 @@ static int by_value(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Largest maximum first. */
+/* The command with the largest maximum comes first. */
 static int by_max(const void *a, const void *b)
 {
 	const struct op *x = a, *y = b;
@@ -159,7 +159,9 @@ static const struct column columns[] = {
 	  .kind = EADM_KIND_GAUGE, .bars = true },
 };
 
-/* @view shows the flight recorder up to now. */
+/*
+ * @view is set up to show the flight recorder; this function makes it show a histogram.
+ */
 int trace_hist(struct cli *cli, struct view *view)
 {
 	struct column *op;

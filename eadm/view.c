@@ -66,8 +66,8 @@ int view_check(struct cli *cli)
 }
 
 /*
- * Sleep until @more ns after @when, in terms of monotonic_ns(), and advance @when. Returns
- * false if interrupted.
+ * Sleeps until @more ns after @when, in terms of monotonic_ns(), and advances @when.
+ * Returns false if interrupted.
  */
 bool wait_until(uint64_t *when, uint64_t more)
 {
@@ -81,7 +81,10 @@ bool wait_until(uint64_t *when, uint64_t more)
 	return !interrupted;
 }
 
-/* The current time, or the time when the capture's snapshot began, in ns since 1970. */
+/*
+ * Returns the current time, or the time when the capture's snapshot began, in ns since
+ * 1970.
+ */
 uint64_t time_shown(struct cli *cli)
 {
 	uint64_t ns = 0;
@@ -139,7 +142,7 @@ static int watch(struct cli *cli, struct view *view)
 	}
 }
 
-/* Open the source and show everything. */
+/* Opens the source and shows everything. */
 int view_run(struct cli *cli, struct view *view)
 {
 	int status = open_source(cli);

@@ -25,7 +25,7 @@ struct view {
 	int (*show)(struct cli *cli, struct view *view, struct rows *rows);
 	const char *setting;	/* setting whose rows are shown, or NULL */
 	bool waits;		/* no device means no rows, not an error */
-	bool found;		/* a device existed in some pass */
+	bool found;		/* a pass has found a device */
 };
 
 #define WATCH_OPTIONS \

@@ -15,13 +15,13 @@
 #define BUNDLE_MANIFEST "manifest.json"
 #define BUNDLE_CAPTURE "capture.pcapng"
 
-/* The outcome of a part. */
+/* Outcome of collecting a part. */
 enum outcome {
 	OUTCOME_OK,
 	OUTCOME_PARTIAL,	/* part of it could not be read */
-	OUTCOME_ABSENT,		/* does not exist on this machine */
+	OUTCOME_ABSENT,		/* there is nothing to collect */
 	OUTCOME_FAILED,
-	OUTCOME_TIMEOUT,	/* the data received until then is kept */
+	OUTCOME_TIMEOUT,	/* data received in time is kept */
 	OUTCOME_SKIPPED,	/* no time or room left */
 };
 
@@ -40,7 +40,7 @@ struct part {
 struct worker {
 	pid_t pid;		/* 0: none */
 	int fd;			/* socket for jobs and outcomes */
-	int out, err;		/* memory with its output */
+	int out, err;		/* memory for its output */
 };
 
 struct bundle {
@@ -49,11 +49,11 @@ struct bundle {
 	struct eadm_bundle_writer *pack;
 	struct eadm_redactor *redactor;	/* or NULL */
 	const char *from;		/* capture used as the source, or NULL */
-	const char *peer;		/* socket of a program used as the source, or NULL */
+	const char *peer;		/* socket of the source program, or NULL */
 	bool no_peers;
 	bool hw, progress;
 	uint64_t interval;		/* between two snapshots, ns */
-	uint64_t timeout;		/* limit per response, ns */
+	uint64_t timeout;		/* time limit per response, ns */
 	uint64_t deadline, max_time;	/* CLOCK_MONOTONIC, ns */
 	uint64_t max_size;
 	uint64_t begin;
@@ -65,9 +65,9 @@ struct bundle {
 };
 
 /*
- * Runs in a child, before and after other jobs: data goes to stdout, error messages to
- * stderr. Returns a value of enum status; those for "not found" and "unsupported" mean
- * that there is nothing to collect.
+ * Runs in a child that also runs other jobs. Data goes to stdout, error messages to
+ * stderr. Returns a value of enum status; "not found" and "unsupported" mean that there
+ * is nothing to collect.
  */
 typedef int (*collect_fn)(struct bundle *b, const void *arg);
 
@@ -83,17 +83,23 @@ int bundle_capture(struct bundle *b);
 int bundle_renderings(struct bundle *b);
 int bundle_manifest(struct bundle *b);
 
-/* Simple facts: the member's name, a description, and the function that collects it. */
+/*
+ * A part with simple facts: name of the member, a description, and the function that
+ * collects it.
+ */
 struct fact_source {
 	const char *name;
 	const char *what;
 	collect_fn collect;
 };
 
-/* In the order of collection; the later ones use the devices' names. */
+/*
+ * Parts in the order of collection; those collected after the capture use the names of
+ * the devices.
+ */
 extern const struct fact_source facts_before[], facts_after[];
 
-/* Print the lines "PATH: VALUE" of files; false if one could not be read. */
+/* Print lines "PATH: VALUE" for files; return false if a file could not be read. */
 bool facts_file(const char *path);
 bool facts_folder(const char *folder, const char *const *names);
 int facts_status(bool complete);

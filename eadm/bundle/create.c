@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Creates a bundle: cheap and safe parts come first, each part has its own time limit,
- * and the manifest reports the parts that could not be collected.
+ * Creates a bundle. Cheap and safe parts are collected first, each part has its own
+ * time limit, and the manifest lists the parts that could not be collected.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -26,7 +26,7 @@
 /* ---- redaction ------------------------------------------------------------------ */
 
 /*
- * Read a key of at least 16 bytes from a file, or generate a random one that is not
+ * Reads a key of at least 16 bytes from a file, or generates a random one that is not
  * stored.
  */
 static int read_key(struct bundle *b, const char *path, unsigned char *key,
@@ -57,7 +57,7 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 	return n;
 }
 
-/* Add the names of running programs, but not of kernel threads. */
+/* Adds the names of running programs, but not of kernel threads. */
 static void learn_processes(struct eadm_redactor *r)
 {
 	DIR *proc = opendir("/proc");
@@ -92,7 +92,7 @@ static void learn_processes(struct eadm_redactor *r)
 		closedir(proc);
 }
 
-/* Add the names of this machine and of the other machines in /etc/hosts. */
+/* Adds the names of this machine and of the other machines in /etc/hosts. */
 static void learn_hosts(struct eadm_redactor *r)
 {
 	static const char blanks[] = " \t\r\n";
@@ -103,7 +103,10 @@ static void learn_hosts(struct eadm_redactor *r)
 	while (file && fgets(line, sizeof(line), file)) {
 		line[strcspn(line, "#")] = '\0';
 		name = strtok_r(line, blanks, &save);
-		/* A known address is also recognized in hexadecimal. */
+		/*
+		 * Redacting an address makes it known, so that it is also recognized in
+		 * hexadecimal.
+		 */
 		if (!name || eadm_redactor_text(r, name, strlen(name), &text,
 						&len))
 			continue;
@@ -144,7 +147,7 @@ static int open_redactor(struct bundle *b)
 
 /* ---- options ---------------------------------------------------------------------- */
 
-/* "eadm-HOST-TIME.tar.zst" in the current folder. */
+/* Returns "eadm-HOST-TIME.tar.zst", in the current folder. */
 static char *default_name(struct bundle *b)
 {
 	char host[65] = "unknown", date[32], *name = NULL, *redacted = NULL;
@@ -191,7 +194,7 @@ static int collect_facts(struct bundle *b, const struct fact_source *source)
 }
 
 /*
- * A bundle created from a capture contains nothing about the machine on which it is
+ * A bundle created from a capture contains no facts about the machine on which it is
  * created.
  */
 static int collect(struct bundle *b)

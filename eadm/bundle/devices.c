@@ -30,7 +30,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Call @fn for each entry; returns their number. */
+/* Calls @fn for each entry of a folder; returns the number of entries. */
 static int each(const char *folder, bool (*fn)(const char *path), bool *good)
 {
 	struct dirent **list;
@@ -58,7 +58,7 @@ static bool is_folder(const char *path)
 {
 	struct stat st;
 
-	/* Treat a device that vanished in the meantime as a folder. */
+	/* A device that vanished in the meantime counts as a folder. */
 	return stat(path, &st) || S_ISDIR(st.st_mode);
 }
 
@@ -86,7 +86,7 @@ static int result(int n, bool good, const char *none)
 
 /* ---- RDMA devices --------------------------------------------------------------- */
 
-/* Empty entries of the GID table are left out. */
+/* Prints the GID table without its empty entries. */
 static bool gids(const char *port)
 {
 	static const char *const kinds[] = { "gid_attrs/types",
@@ -183,7 +183,10 @@ int collect_hw_counters(struct bundle *b, const void *arg)
 
 /* ---- PCI -------------------------------------------------------------------------- */
 
-/* The header and, as root, the capabilities, none of which contains serial numbers. */
+/*
+ * Prints the PCI header and, as root, the capabilities; neither contains serial
+ * numbers.
+ */
 static void config_space(const char *dev)
 {
 	unsigned char config[256];
@@ -220,7 +223,9 @@ static unsigned int number_of(const char *dev, const char *name)
 	return strtoul(text, NULL, 16);
 }
 
-/* Includes devices without a driver: they are recognized by class or ID. */
+/*
+ * Devices without a driver are included, because devices are recognized by class or ID.
+ */
 static bool is_adapter(const char *dev)
 {
 	const struct eadm_family *family = NULL;
@@ -333,7 +338,7 @@ static bool interface(const char *dev)
 	char path[600];
 	bool good;
 
-	/* A module may have a file next to the interfaces, such as bonding_masters. */
+	/* Modules can place files such as bonding_masters next to the interfaces. */
 	if (!is_folder(dev))
 		return facts_file(dev);
 	good = facts_folder(dev, names);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Small files of /proc and /sys as lines "PATH: VALUE". */
+/* Prints small files of /proc and /sys as lines "PATH: VALUE". */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #define MAX_FILE 65536
 
-/* Errors that sysfs returns if an attribute is meaningless at the moment. */
+/* Returns true for errors that sysfs returns if an attribute currently has no value. */
 static bool means_nothing(int err)
 {
 	return err == ENOENT || err == EINVAL || err == EOPNOTSUPP ||
@@ -60,7 +60,7 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strverscmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Files of a folder: those in @names, or all of them. */
+/* Prints the files of a folder: those in @names, or all if @names is NULL. */
 bool facts_folder(const char *folder, const char *const *names)
 {
 	struct dirent **list;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The manifest: contents of a bundle, missing parts, and the reasons. */
+/*
+ * The manifest, which lists the contents of a bundle, and missing parts with the
+ * reasons.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -33,7 +36,7 @@ static void put_seconds(struct json *to, const char *key, uint64_t ns)
 	json_f64(to, ns / 1e9);
 }
 
-/* Reasons may contain a path or a name. */
+/* Text such as reasons can contain a path or a name. */
 static void put_redacted(struct bundle *b, struct json *to, const char *key,
 			 const char *text)
 {
@@ -133,7 +136,10 @@ static void write_manifest(struct bundle *b, struct json *to)
 		put_part(b, to, &b->parts[i]);
 	json_newline(to);
 	json_close(to, ']');
-	/* This comes last, because reasons are redacted as well. */
+	/*
+	 * The counts of redacted items come last, because redacting reasons adds to
+	 * them.
+	 */
 	put_redaction(b, to);
 	json_close(to, '}');
 	json_newline(to);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The state of the devices: a capture, and renderings that are readable without eadm. The
- * renderings are made from the capture, so that they agree with it, no device is read
- * twice, and they are redacted in the same way.
+ * The state of the devices, as a capture and as renderings that are readable without
+ * eadm. The renderings are made from the capture, so that they agree with it, are
+ * redacted in the same way, and do not require reading a device twice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,9 +35,9 @@ static void wait_ns(uint64_t ns)
 }
 
 /*
- * Write all snapshots of a source, with the adapters' contexts in the first one. If
- * @lacks is not NULL, it is set if the contexts could not be read, and the reasons are
- * printed.
+ * Writes all snapshots of a source, with the adapters' contexts in the first one.
+ * Unless @lacks is NULL, data that could not be read sets it to true, and the reasons
+ * are printed.
  */
 static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx,
 			   struct eadm_redactor *redactor, bool hw, bool *lacks)
@@ -84,8 +84,9 @@ static int collect_capture(struct bundle *b, const void *arg)
 }
 
 /*
- * This runs in the calling process, which collects the names in the capture. The library
- * writes to standard output; the container has a separate descriptor.
+ * Runs in the parent process, because the redactor collects the names in the capture.
+ * The library writes to standard output, which is redirected; the container has a
+ * separate descriptor.
  */
 static int redact_capture(struct bundle *b, struct part *part, int raw)
 {
@@ -120,7 +121,7 @@ static int redact_capture(struct bundle *b, struct part *part, int raw)
 	return to;
 }
 
-/* If a device hangs when queried for its contexts, all other data is still captured. */
+/* If a device hangs while its contexts are read, all other data is still captured. */
 int bundle_capture(struct bundle *b)
 {
 	struct part *part = bundle_part(b, BUNDLE_CAPTURE,
@@ -169,11 +170,11 @@ int bundle_capture(struct bundle *b)
 
 struct rendering {
 	bool json;
-	const char *command, *object;	/* object: or NULL */
+	const char *command, *object;	/* object: NULL if none */
 };
 
 /*
- * Open the capture once for all renderings; if that fails, each of them reports the
+ * Opens the capture once for all renderings; if this fails, each rendering reports the
  * reason.
  */
 static struct eadm_ctx *opened_capture(struct bundle *b, const char *path)
@@ -219,7 +220,9 @@ static int render(struct bundle *b, const struct rendering *r)
 	if (!part)
 		return fail(b->cli, STATUS_FAILED, name, "out of memory");
 	fd = bundle_run(b, part, RENDER_MS, collect_rendering, r);
-	/* In JSON, errors are documents on standard output. */
+	/*
+	 * With --json, errors are written to standard output instead of standard error.
+	 */
 	if (r->json && part->outcome != OUTCOME_OK)
 		bundle_why(part, "same as text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
@@ -230,7 +233,9 @@ static int render(struct bundle *b, const struct rendering *r)
 	return ret;
 }
 
-/* List all renderings at once, so that the worker has them in its memory. */
+/*
+ * Lists all renderings before the worker is started, so that its memory contains them.
+ */
 static unsigned int list_renderings(struct rendering *list, unsigned int max)
 {
 	static const char *const names[] = { "list", "info", "ver", "stat",

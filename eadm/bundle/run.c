@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Collecting in a child: if a collector blocks in the kernel, crashes or never ends, only
- * its own part and time limit are lost. The child collects one part after the other,
- * because starting a process takes longer than most parts; after a failure, a new child
- * is started.
+ * Runs collectors in a child process: if a collector blocks in the kernel, crashes or
+ * never ends, only its own part is lost, and only its time limit is spent. A child
+ * collects many parts, because starting a process takes longer than collecting most
+ * parts; after a failure, a new child is started.
  */
 #include "../clock.h"
 #include "grow.h"
@@ -51,7 +51,7 @@ struct part *bundle_part(struct bundle *b, const char *name, const char *what)
 	return part;
 }
 
-/* Only the first reason is kept, because later ones are usually its consequences. */
+/* Keeps only the first reason, because later ones are usually its consequences. */
 void bundle_why(struct part *part, const char *fmt, ...)
 {
 	va_list ap;
@@ -103,7 +103,7 @@ static int do_job(struct bundle *b, const struct job *job)
 	struct rlimit size = { job->room, RLIM_INFINITY };
 	int status;
 
-	/* An earlier command may have set handlers. */
+	/* An earlier job may have set signal handlers. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	getrlimit(RLIMIT_FSIZE, &size);
@@ -116,7 +116,7 @@ static int do_job(struct bundle *b, const struct job *job)
 	return status;
 }
 
-/* Never returns. Once the parent has closed its end, there are no more jobs. */
+/* Runs jobs until the parent closes its end of the socket; never returns. */
 static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 {
 	struct rlimit none = { 0, 0 };
@@ -141,9 +141,12 @@ static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 	_exit(STATUS_FAILED);
 }
 
-/* ---- its outcome ----------------------------------------------------------------- */
+/*
+ * ---- the outcome of a job
+ * -----------------------------------------------------------------
+ */
 
-/* The child's error messages, joined to one line. */
+/* Joins the child's error messages into one line. */
 static void read_words(int err, char words[MAX_WHY + 1])
 {
 	char text[MAX_WHY + 1], *line, *save = NULL;
@@ -167,7 +170,7 @@ static void judge(struct part *part, int status, const char *words)
 		bundle_why(part, "%s", words);
 	switch (status) {
 	case STATUS_OK:
-	case STATUS_WARNING:	/* result of a diagnosis */
+	case STATUS_WARNING:	/* problems found by a diagnosis */
 	case STATUS_CRITICAL:
 		part->outcome = OUTCOME_OK;
 		break;
@@ -237,7 +240,7 @@ static void worker_forget(struct worker *w)
 	w->pid = 0;
 }
 
-/* A child that is blocked in the kernel cannot be killed and is abandoned. */
+/* A child that is blocked in the kernel cannot be killed and is therefore abandoned. */
 void bundle_worker_end(struct bundle *b)
 {
 	struct worker *w = &b->worker;
@@ -252,8 +255,8 @@ void bundle_worker_end(struct bundle *b)
 }
 
 /*
- * Truncate and rewind: both processes share the offset, which is where the last part
- * ended.
+ * Truncates and rewinds the file: both processes share its offset, which is at the end
+ * of the previous part.
  */
 static bool empty(int fd)
 {
@@ -308,9 +311,10 @@ static void await(struct bundle *b, struct part *part, uint64_t ms)
 }
 
 /*
- * Run a collector within its time limit. The data that @arg points to must have existed
- * since the last bundle_worker_end(). Returns a memory descriptor with its output, which
- * the next collector of the same worker overwrites, or -1; the result is in @part.
+ * Runs a collector within its time limit, and stores the outcome in @part. The data at
+ * @arg must have existed since the last bundle_worker_end(), because the child has a
+ * copy of it. Returns a memfd with the output, which the next collector of the same
+ * worker overwrites, or -1.
  */
 int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg)
@@ -336,14 +340,14 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 			return -1;
 		}
 	}
-	/* The worker's own descriptor is closed with the worker. */
+	/* Duplicate the descriptor, because it is closed when the worker ends. */
 	out = fcntl(b->worker.out, F_DUPFD_CLOEXEC, 3);
 	await(b, part, limit_ms < left ? limit_ms : left);
 	part->ns = monotonic_ns() - begin;
 	return out;
 }
 
-/* Create a member from the collected bytes, unless there are none. */
+/* Creates a member from the collected bytes, unless there are none. */
 int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 {
 	char *data = NULL, *text = NULL;

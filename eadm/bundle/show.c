@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Shows the contents of a bundle, and whether it is unchanged since it was written. */
+/*
+ * Shows the contents of a bundle, and verifies that it is unchanged since it was
+ * written.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
@@ -39,7 +42,7 @@ struct reader {
 	const char *path;
 	char *text;		/* text of the manifest */
 	struct json_object *manifest;
-	bool newer;		/* made by a newer eadm, which may know more */
+	bool newer;		/* written by a newer eadm; may have unknown members */
 	struct member *list;
 	uint64_t members, max_members, bytes;
 };
@@ -92,7 +95,10 @@ static int parse_manifest(struct reader *r)
 	return 0;
 }
 
-/* ---- the manifest against the members ------------------------------------------------ */
+/*
+ * ---- comparing the manifest with the members
+ * ------------------------------------------------
+ */
 
 static const char *text_of(struct json_object *from, const char *key)
 {
@@ -156,8 +162,8 @@ static bool is_part(struct json_object *part)
 }
 
 /*
- * Compare the manifest's entry for a part with its member. A newer eadm may leave out
- * values that this version always writes.
+ * Returns true if the manifest's entry for a part matches its member. A newer eadm may
+ * omit values that this version always writes.
  */
 static bool is_as_told(struct reader *r, struct json_object *part)
 {
@@ -175,8 +181,8 @@ static bool is_as_told(struct reader *r, struct json_object *part)
 		return false;
 	have = eadm_bundle_digest(r->bundle, m->name);
 	/*
-	 * Lengths are compared as signed numbers, because no length is large enough to
-	 * matter.
+	 * Lengths are compared as signed numbers, because no length exceeds their
+	 * range.
 	 */
 	return (!want || (have && !strcmp(have, want))) &&
 	       (!bytes || jsonc.json_object_get_int64(bytes) == (int64_t)m->len);
@@ -308,7 +314,7 @@ static void put_part(struct cli *cli, struct json_object *part)
 	write_values(cli->writer, values);
 }
 
-/* Host, time and version of the bundle: one line above the parts. */
+/* Describes the bundle in one line above the parts: host, time, version and so on. */
 static void make_caption(struct reader *r, char *caption, size_t size)
 {
 	const char *host = text_of(r->manifest, "host");

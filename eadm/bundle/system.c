@@ -12,13 +12,13 @@
 
 #include "bundle.h"
 
-/* Patterns for modules and kernel log lines about RDMA, for any adapter. */
+/* Patterns for modules and kernel log lines about RDMA that apply to any adapter. */
 #define RDMA_WORDS						\
 	"eadm|rdma|infiniband|\\bib[_-]|\\bib0|ib_core|ib_uverbs|"	\
 	"uverbs|iw(_|cm|arp)|\\broce|\\bhfi1|qedr|cxgb4|\\busnic|" \
 	"ocrdma|srpt?\\b|iser|smc[_-]"
 
-/* ... plus the names of known families. */
+/* Adds the names of known families to these patterns. */
 static int compile_words(regex_t *re, int flags)
 {
 	const struct eadm_family *family = NULL;
@@ -102,7 +102,7 @@ static int collect_limits(struct bundle *b, const void *arg)
 	return file_list(paths);
 }
 
-/* Print the matching lines of a file; false if it could not be read. */
+/* Prints the matching lines of a file; returns false if the file could not be read. */
 static bool matching_lines(const char *path, const char *pattern)
 {
 	FILE *file = fopen(path, "re");
@@ -157,7 +157,7 @@ static int collect_config(struct bundle *b, const void *arg)
 	return STATUS_NOT_FOUND;
 }
 
-/* A line of /proc/modules without the module's address. */
+/* Prints a line of /proc/modules without the module's address. */
 static void print_module(const char *line)
 {
 	const char *address = strstr(line, " 0x");
@@ -226,7 +226,7 @@ static int collect_interrupts(struct bundle *b, const void *arg)
 
 #define MAX_LINES 20000
 
-/* "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT\n KEY=VALUE\n..." */
+/* The format is "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT\n KEY=VALUE\n...". */
 static void print_record(const char *record)
 {
 	unsigned long long us = 0;

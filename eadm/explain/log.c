@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Reads a log line by line. A line that is longer than the buffer is searched in
- * overlapping pieces, so that no error is cut; each error counts once.
+ * overlapping pieces, so that no error is missed at a boundary; each error counts once
+ * per line.
  */
 #include "log.h"
 
@@ -10,10 +11,13 @@
 
 #include "table.h"
 
-/* Continues an excerpt that was cut. */
+/* Marks an excerpt that was cut. */
 static const char dots[] = "...";
 
-/* Show a long line, beginning a few words before the error. */
+/*
+ * Copies the line; of a long line, only a part that begins a few words before the
+ * error.
+ */
 static void take_excerpt(const struct log *log, size_t at, char *out)
 {
 	const char *line = log->buf;
@@ -78,10 +82,12 @@ void log_free(struct log *log)
 	free(log);
 }
 
-/* Search the buffer for errors that begin before @end, and drop the searched part. */
+/*
+ * Searches the buffer for errors that begin before @end, and drops the searched part.
+ */
 static void search(struct log *log, size_t end)
 {
-	/* Ends strspn() of an excerpt. */
+	/* Terminate the buffer for strspn() in take_excerpt(). */
 	log->buf[log->len] = '\0';
 	words_split(&log->words, log->buf, log->len);
 	match_words(&log->words, end, &log->matches);
@@ -119,7 +125,10 @@ void log_add(struct log *log, const char *text, size_t len)
 
 void log_end(struct log *log)
 {
-	/* Nothing follows the last newline. */
+	/*
+	 * If the last line is empty, the text ended with a newline: do not count that
+	 * line.
+	 */
 	if (!log->len)
 		log->line--;
 	search(log, log->len);

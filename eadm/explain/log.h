@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The errors of a log, of any size. */
+/* Errors found in a log of any size. */
 #ifndef EXPLAIN_LOG_H
 #define EXPLAIN_LOG_H
 
@@ -12,17 +12,17 @@ struct log_error {
 	unsigned long long count;	/* number of lines that contain it; 0: none */
 	unsigned long long line;	/* number of the first such line, from 1 */
 	unsigned long long last;
-	char text[LOG_EXCERPT];		/* first such line, or its part from the error on */
+	char text[LOG_EXCERPT];		/* first such line, or a part around the error */
 };
 
 struct log {
-	char buf[WORDS_TEXT];		/* remaining part of the current line */
+	char buf[WORDS_TEXT];		/* part of the current line not yet searched */
 	size_t len;
-	unsigned long long line;	/* number of the current line, finally of the last line */
+	unsigned long long line;	/* number of the current line, from 1 */
 	struct split words;
 	struct matches matches;
 	struct log_error *errors;	/* one per meaning */
-	unsigned int *order;		/* meanings, in the order of the log */
+	unsigned int *order;		/* meanings in the order of appearance */
 	unsigned int n;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Finds the phrases of the table among the words of a text. A phrase inside a longer one
- * does not count; the errno next to a failed call determines its meaning.
+ * Finds the phrases of the table among the words of a text. A phrase inside a longer
+ * one does not count. The meaning of a failed call depends on the errno next to it.
  */
 #include "match.h"
 
@@ -9,9 +9,9 @@
 
 #include "table.h"
 
-#define SKIP 16		/* number of words that "..." may match */
-#define AFTER 40	/* number of words after a call that may contain its error */
-#define BEFORE 12	/* number of words before a call */
+#define SKIP 16		/* maximum number of words that "..." matches */
+#define AFTER 40	/* number of words searched for an error after a call */
+#define BEFORE 12	/* number of words searched before a call */
 #define MAX_HITS 1024
 
 struct hit {
@@ -20,7 +20,7 @@ struct hit {
 	unsigned int from, to;	/* first word, and the word after the last */
 	bool covered;		/* covered by a longer hit */
 	bool general;		/* ignored if there is another hit */
-	unsigned int call;	/* number of a call that counts, from 1, or 0 */
+	unsigned int call;	/* number of the call, from 1, if it counts; or 0 */
 };
 
 struct search {
@@ -55,8 +55,8 @@ static bool fits(const struct word *word, const char *item)
 }
 
 /*
- * Returns the word after the phrase if its words begin at @at, otherwise 0. @number is
- * set to the word that is its number.
+ * Returns the index of the word after the phrase if the phrase begins at word @at,
+ * otherwise 0. @number is set to the index of the word that is its number.
  */
 static unsigned int fit_phrase(const struct split *words, unsigned int at,
 			       const char *phrase, unsigned int *number)
@@ -86,7 +86,9 @@ static const char *words_of(const struct explain_phrase *phrase)
 	return explain_words + phrase->words_at;
 }
 
-/* The order of phrases by their first words: that of the table. */
+/*
+ * Compares a word with the first word of a phrase; the table is sorted in this order.
+ */
 static int compare_first(const char *word, const char *phrase)
 {
 	size_t len = item_len(phrase);
@@ -171,8 +173,8 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 		hit.general = hit.kind == PHRASE_GUESS;
 		hit.kind = PHRASE_MEANING;
 		/*
-		 * A family's names for its numbers are more reliable than those of
-		 * libraries.
+		 * The meanings that a family gives its numbers are more reliable than
+		 * those of libraries.
 		 */
 		if (list->word)
 			hit.to++;
@@ -253,7 +255,7 @@ static bool is_errno(const struct split *words, unsigned int at,
 	       (at && is_one_of(words->word[at - 1].text, before));
 }
 
-/* The errno at a word, or 0. */
+/* Returns the errno at a word, or 0. */
 static unsigned int errno_at(const struct search *search, unsigned int at,
 			     unsigned int call_end)
 {
@@ -264,8 +266,8 @@ static unsigned int errno_at(const struct search *search, unsigned int at,
 }
 
 /*
- * The errno of a call: the first errno between this call and the next one, or else the
- * last errno before the call.
+ * Returns the errno of a call: the first errno between this call and the next one, or
+ * else the last errno before the call; 0 if there is none.
  */
 static unsigned int errno_of(const struct search *search, const struct hit *call)
 {
@@ -318,7 +320,10 @@ static bool meaning_of_call(const struct search *search, const struct hit *call,
 
 	if (!error && !says_failed(search->words, call))
 		return false;
-	/* The row for a specific errno follows the row for any other errno. */
+	/*
+	 * Rows for a specific errno follow the row for all other errnos, so the last
+	 * match counts.
+	 */
 	for (i = 0; i < explain_n_failed; i++) {
 		const struct explain_failed *row = &explain_failed[i];
 

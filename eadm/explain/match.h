@@ -5,7 +5,7 @@
 
 #include "words.h"
 
-/* No error is longer than this, from its first word to its last. */
+/* Maximum length of an error, from its first word to its last. */
 #define MATCH_REACH 2048
 
 struct matches {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Known errors: data derived from spec/explain and spec/families. */
+/* Known errors, generated from spec/explain and spec/families. */
 #ifndef EXPLAIN_TABLE_H
 #define EXPLAIN_TABLE_H
 
@@ -25,14 +25,14 @@ enum explain_kind {
 	PHRASE_CALL,
 	PHRASE_ERROR,
 	PHRASE_NUMBER,
-	PHRASE_GUESS,	/* a number that is ignored if there is any other hit */
+	PHRASE_GUESS,	/* a number that is ignored if there is another hit */
 };
 
 /*
  * Words of the phrase, separated by spaces; spec/explain/words.yaml describes their form.
  */
 struct explain_phrase {
-	unsigned int words_at;		/* in explain_words */
+	unsigned int words_at;		/* offset into explain_words */
 	enum explain_kind kind;
 	unsigned int target;	/* a meaning, call, errno or list */
 };
@@ -62,7 +62,10 @@ extern const char explain_words[];
 extern const struct explain_phrase explain_phrases[];	/* sorted */
 extern const unsigned int explain_n_phrases;
 extern const struct explain_list explain_lists[];
-/* A phrase with this list contains a number of the family that the text names. */
+/*
+ * As the target of a phrase, this number stands for the list of the family that the
+ * text names.
+ */
 extern const unsigned int explain_n_lists;
 extern const struct explain_list explain_adapters[];	/* ends with a NULL word */
 extern const struct explain_failed explain_failed[];

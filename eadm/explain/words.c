@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Independent of the locale. */
+/* These functions do not depend on the locale. */
 static bool is_digit(unsigned char c)
 {
 	return c >= '0' && c <= '9';
@@ -25,7 +25,10 @@ static bool is_word(unsigned char c)
 	return is_digit(c) || is_upper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/* Length of an apostrophe, plain or typographic, if a letter follows; otherwise 0. */
+/*
+ * Returns the length of a plain or typographic apostrophe if a letter follows,
+ * otherwise 0.
+ */
 static size_t apostrophe(const char *text, size_t len)
 {
 	static const char curly[] = "\xe2\x80\x99";
@@ -39,8 +42,8 @@ static size_t apostrophe(const char *text, size_t len)
 }
 
 /*
- * Length of a separator that contains letters: a colour sequence, or "
- * " as in JSON; otherwise 0.
+ * Returns the length of a separator that contains letters: a colour sequence, or "\n" as
+ * in JSON; otherwise 0.
  */
 static size_t escape(const char *text, size_t len)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Connections of the web server and their limits. Each state has its own limit, so that
- * many connections in one state do not affect those in another: clients that neither send
- * nor read cannot prevent other clients from having their password checked or from
- * receiving metrics. Above a limit, the oldest connection is closed, unauthenticated ones
- * first, but never the newest one.
+ * many connections in one state do not affect those in another: clients that neither
+ * send nor read cannot prevent other clients from authenticating or receiving metrics.
+ * If a limit is exceeded, the oldest connection is closed, unauthenticated ones first,
+ * but never the newest one.
  *
  * All functions are called with http->lock held.
  */
@@ -18,16 +18,16 @@
 /* Time limit for sending a request or receiving a response. */
 #define OPEN_TIME (60 * SECOND)
 /*
- * A connection is not closed to make room before this time, regardless of the number of
- * connections.
+ * A connection is never closed to make room before this time has passed, however many
+ * connections there are.
  */
 #define SPARED_TIME (SECOND / 2)
-/* With many clients, a refused client waits this long. */
+/* With many clients, a refused client must wait this long for its response. */
 #define HELD_TIME (60 * SECOND)
 
 /*
- * Factor for open connections if passwords are required: few of them reach the expensive
- * part.
+ * Factor for open connections if clients must authenticate, because few connections
+ * then reach the expensive part.
  */
 #define MOST_OPEN 5
 
@@ -51,7 +51,10 @@ bool server_knows_clients(const struct server *server)
 	       server->config.client_auth == CLIENT_VERIFY;
 }
 
-/* Sum of the above, plus connections being closed: fewer if the limits are low. */
+/*
+ * Sum of the above, plus connections that are being closed, of which there are fewer if
+ * the limits are low.
+ */
 unsigned int client_limit(unsigned int max_connections)
 {
 	return 16 * max_connections +
@@ -81,7 +84,7 @@ void client_wake(struct client *client)
 	MHD_resume_connection(client->connection);
 }
 
-/* The descriptor is open as long as the client is in the ring. */
+/* The descriptor stays open as long as the client is in the ring. */
 static void shut(struct client *client)
 {
 	set_state(client, CLIENT_SHUT);
@@ -163,13 +166,13 @@ static bool give_way(struct client *client)
 		return client_end(client);
 	if (!auth_take_back(client->server->http->auth, &client->attempt))
 		return false;
-	/* If the client were closed, it would reconnect as the newest one. */
+	/* A client that is closed would reconnect as the newest one. */
 	client->status = MHD_HTTP_UNAUTHORIZED;
 	client_enter(client, CLIENT_HELD);
 	return true;
 }
 
-/* @newcomer: client that is not closed, or NULL. */
+/* @newcomer: client that must not be closed, or NULL. */
 static void make_room(struct http *http, enum client_state state,
 		      const struct client *newcomer)
 {
@@ -244,7 +247,10 @@ void client_remove(struct client *client)
 	free(client);
 }
 
-/* The limit is near: connections are not kept for another request. */
+/*
+ * Returns true if the limit is near, so that connections are not kept for another
+ * request.
+ */
 bool client_is_crowded(const struct client *client)
 {
 	return client->server->http->n[CLIENT_OPEN] >

@@ -26,7 +26,8 @@ struct collection {
 };
 
 /*
- * Objects owned by all processes of the same name, and in the same container if relevant.
+ * Sum over the objects of all processes with the same name, and in the same container
+ * if sums are also by pod.
  */
 struct sum {
 	char comm[64], pod[64], container[96];
@@ -47,7 +48,8 @@ static bool put_label(struct collection *col, const struct row *row,
 }
 
 /*
- * Returns false if the row's series could not be distinguished from those of other rows.
+ * Returns false if the labels would not distinguish the row's series from those of
+ * other rows.
  */
 static bool row_labels(struct collection *col, const struct row *row,
 		       uint32_t *labels)
@@ -63,7 +65,7 @@ static bool row_labels(struct collection *col, const struct row *row,
 	return !c->per_object || told || put_label(col, row, &c->spare);
 }
 
-/* One series for each name of a state, so that all series always exist. */
+/* Adds one series for each name of a state, so that all series always exist. */
 static void put_state(struct collection *col, const struct family_field *f,
 		      uint32_t labels, uint64_t value)
 {
@@ -115,7 +117,7 @@ static void put_info(struct collection *col, const struct row *row,
 	samples_add(col->samples, col->c->info_family, more, 1);
 }
 
-/* Counters without a common name, under the driver's names. */
+/* Adds counters without a common name under the driver's names. */
 static void put_others(struct collection *col, const struct row *row,
 		       uint32_t labels)
 {
@@ -143,7 +145,7 @@ static void put_row(struct collection *col, const struct row *row)
 	uint32_t labels;
 	unsigned int i;
 
-	/* A row is exported completely or not at all. */
+	/* Export a row completely or not at all. */
 	if (c->per_object &&
 	    col->samples->n + c->n_fields + 1 > col->budget->series) {
 		col->section->truncated = true;
@@ -163,7 +165,7 @@ static void put_row(struct collection *col, const struct row *row)
 
 /* ---- sums by process -------------------------------------------------------------- */
 
-/* Above the budget, all further processes share one sum. */
+/* If the budget is exhausted, all further processes share one sum. */
 static struct sum *find_sum(struct collection *col, const struct sum *key)
 {
 	static const struct sum others = { .comm = "(others)" };
@@ -192,7 +194,8 @@ static struct sum *find_sum(struct collection *col, const struct sum *key)
 }
 
 /*
- * An object owned by the kernel has the consumer's name in brackets instead of a process.
+ * For an object owned by the kernel, the command name is that of the consumer in
+ * brackets, and there is no process.
  */
 static void find_pod(struct collection *col, const struct row *row,
 		     struct sum *key)
@@ -220,10 +223,10 @@ static struct sum *sum_of(struct collection *col, const struct row *row)
 	const char *comm = row_string(row, &c->label[1]);
 	struct sum key = { 0 }, *last = col->last_sum;
 
-	/* Rows of a process mostly follow each other. */
+	/* Rows of the same process are mostly adjacent. */
 	if (comm && last && !c->pods && !strcmp(comm, last->comm))
 		return last;
-	/* Names with the same displayed form share one series. */
+	/* Names that are displayed alike share one series. */
 	samples_name(comm ? comm : "", key.comm, sizeof(key.comm));
 	if (c->pods)
 		find_pod(col, row, &key);
@@ -322,7 +325,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		row_take(row, n_fields, record);
 		col->rows++;
 		if (!row_u64(row, &col->c->key, &col->id))
-			col->rows++;	/* a row without a key is never the only one */
+			col->rows++;	/* without a key, do not treat it as the only row */
 		look_at_age(col, row);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
@@ -342,7 +345,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 	return 0;
 }
 
-/* The first error among the notes of a dump. */
+/* Returns the first error among the notes of a dump. */
 static int first_error(const struct eadm_dump *dump)
 {
 	struct eadm_note note = { .size = sizeof(note) };
@@ -355,7 +358,10 @@ static int first_error(const struct eadm_dump *dump)
 	return 0;
 }
 
-/* The device has no such objects, no driver shows them, or the capture lacks them. */
+/*
+ * Returns true if the device has no such objects, no driver shows them, or the capture
+ * lacks them.
+ */
 static bool is_unsupported(const struct collector *c, int error)
 {
 	return error == -EOPNOTSUPP ||
@@ -402,7 +408,7 @@ static int read_object(struct collection *col, struct eadm_ctx *ctx,
 	return ret;
 }
 
-/* Run a collector on a device; if it cannot be read, there are no samples. */
+/* Runs a collector on a device; if the device cannot be read, there are no samples. */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
 	     const struct budget *budget, struct memory *memory,

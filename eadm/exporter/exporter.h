@@ -14,8 +14,9 @@
 #include "../clock.h"
 
 /*
- * In the public list of Prometheus' default ports, 9100 to 9999 are all taken; this port
- * is neither among the later entries nor in any list of services.
+ * All ports from 9100 to 9999 are taken in the public list of Prometheus' default
+ * ports; this port is neither among the later entries of that list nor in any list of
+ * services.
  */
 #define EXPORTER_PORT "10707"
 
@@ -51,26 +52,26 @@ struct family {
 	char *help;
 	enum metric_type type;
 	enum metric_unit unit;
-	/* Created by render.c: parts that are the same in every text. */
-	struct buffer *head;	/* text per format, FORMATS in total */
+	/* Parts that are the same in every response, created by render.c. */
+	struct buffer *head;	/* one text for each of FORMATS */
 	char *sample;		/* name of its samples */
 };
 
 /*
- * A field and its position in the object; if there is no field, NULL and the number of
- * fields.
+ * A field and its position in the object, or NULL and the number of fields if the
+ * object lacks it.
  */
 struct place {
 	const struct eadm_field *field;
 	unsigned int at;
-	const char *label;	/* name of labels with its value */
+	const char *label;	/* name of the label with its value */
 };
 
 /* A field of an object and the family of its values. */
 struct family_field {
 	struct place place;
 	unsigned int family;
-	bool names;		/* a state: one series per name */
+	bool names;		/* a state, with one series per name */
 };
 
 #define MAX_LABELS 6
@@ -80,15 +81,18 @@ struct collector {
 	const struct eadm_object *object;	/* NULL: the diagnosis */
 	const char *name;	/* name of the object */
 	bool per_object;	/* only on request, with a budget of series */
-	bool sums;		/* sums of rows by process, not rows */
+	bool sums;		/* exports sums by process instead of rows */
 	bool pods;		/* sums also by pod and container */
-	bool steady;		/* the number of a device's rows never changes */
+	bool steady;		/* a device's number of rows never changes */
 	struct place key;
 	struct place age;	/* if per_device */
 	struct place pid;	/* if pods */
 	struct place label[MAX_LABELS];
 	unsigned int n_labels;
-	/* If per_object: label for rows whose key RDMA netlink does not show. */
+	/*
+	 * If per_object: label for rows whose key is not available through RDMA
+	 * netlink.
+	 */
 	struct place spare;
 	struct family_field *fields;
 	unsigned int n_fields;
@@ -97,7 +101,7 @@ struct collector {
 	/* If there may be many rows: all fields above, NULL-terminated. */
 	const struct eadm_field **all;
 	unsigned int info_family;	/* if n_info */
-	bool others;		/* rows may have counters without a field */
+	bool others;		/* rows can have counters without a field */
 	bool per_device;	/* the row describes the device itself */
 	unsigned int other_family;	/* family of such counters */
 	unsigned int count_family;	/* for sums: the number of rows */
@@ -149,7 +153,7 @@ struct model {
 	unsigned int own[OWN_MAX];
 };
 
-/* Sums over the objects of processes. */
+/* How objects are summed over processes. */
 enum sums {
 	SUMS_NONE,
 	SUMS_NAMES,	/* sums by command name */
@@ -177,7 +181,10 @@ struct histogram {
 };
 
 extern const uint64_t histogram_bounds[CLASSIC_BUCKETS];	/* ns */
-/* The same bounds in seconds, as required by OpenMetrics, and that of the last bucket. */
+/*
+ * The same bounds in seconds, as required by OpenMetrics, followed by that of the last
+ * bucket.
+ */
 extern const char *const histogram_le[CLASSIC_BUCKETS + 1];
 
 int histogram_index(uint64_t ns);
@@ -212,7 +219,7 @@ struct label_head {
 
 struct label {
 	const char *name, *value;	/* without NUL */
-	size_t name_len, value_len;	/* no name: end of the set */
+	size_t name_len, value_len;	/* empty name: end of the set */
 	bool plain;			/* nothing in the value requires escaping */
 };
 
@@ -257,7 +264,7 @@ void samples_release(struct samples *samples);
 struct row {
 	const struct eadm_record *record;
 	struct eadm_value *values;
-	uint16_t *number;	/* number of each field's value, from 1; 0: absent */
+	uint16_t *number;	/* number of each field's value, from 1; 0: none */
 };
 
 static inline const struct eadm_value *row_value(const struct row *row,
@@ -303,7 +310,7 @@ void own_add_process(struct samples *samples, const struct model *model,
 /* Result of one collector on one device. */
 struct section {
 	struct samples samples;
-	bool supported;		/* the device has such objects */
+	bool supported;		/* the device has objects of this kind */
 	bool truncated;		/* more rows than the budget, or an inconsistent dump */
 	uint64_t skipped;	/* rows whose process could not be looked up */
 	int error;
@@ -319,8 +326,8 @@ struct operation {
 /* Data collected from the flight recorder. */
 struct recorder {
 	bool begun;
-	bool primed;			/* one dump was read to the end */
-	uint64_t next;			/* first number not seen yet */
+	bool primed;			/* a dump was read to the end */
+	uint64_t next;			/* lowest number not seen yet */
 	uint64_t *pending;		/* numbers of pending commands */
 	size_t n_pending, max_pending;
 	size_t n_seen;			/* pending commands in the current dump */
@@ -349,7 +356,10 @@ struct verdicts {
 	size_t n_rules;
 };
 
-/* A device's only row of a kind: requesting a single object is cheaper. */
+/*
+ * The only row of its kind on a device: requesting a single object is cheaper than a
+ * dump.
+ */
 struct lone_row {
 	bool known;
 	uint64_t id;
@@ -362,8 +372,7 @@ struct memory {
 	struct verdicts verdicts;
 	struct row row;			/* allocated when first needed */
 	/*
-	 * Time when the device was last seen, according to its row, and its age at that
-	 * time.
+	 * Time of the last row of the device, and the age of the device at that time.
 	 */
 	uint64_t seen, age;
 };
@@ -387,7 +396,10 @@ struct pod {
 	char uid[64], container[96];	/* as shown in labels; "" if there is none */
 };
 
-/* Pods of the processes of one device, sorted by PID. All zero: none yet; free(pod). */
+/*
+ * Pods of the processes of one device, sorted by PID. Initialize to zero; free(pod) at
+ * the end.
+ */
 struct pods {
 	struct pod *pod;
 	size_t n, max;
@@ -427,10 +439,10 @@ struct request {
 struct scrape_opts {
 	const char *from;		/* capture; NULL: this machine */
 	const char *peer;		/* socket of a program; NULL: this machine */
-	bool no_peers;			/* only the kernel's devices */
-	unsigned int snapshot;		/* first snapshot of the capture to show */
+	bool no_peers;			/* omit userspace adapters */
+	unsigned int snapshot;		/* number of the capture's first snapshot to show */
 	const char *device;		/* only this device; NULL: all */
-	uint64_t device_limit;		/* time limit of a device in ns */
+	uint64_t device_limit;		/* time limit for each device, in ns */
 	uint64_t lib_timeout;		/* ns; 0: the library's default */
 	struct budget budget;
 	/* Adds the server's own metrics; may be NULL. */
@@ -539,7 +551,7 @@ struct attempt {
 	void (*done)(struct attempt *attempt, bool ok);
 	int fd;			/* socket of the client, or -1 */
 	bool again;		/* the pair was sent before */
-	bool left;		/* the client seems to have left */
+	bool left;		/* the client seems to have disconnected */
 	unsigned int turn;
 	unsigned char digest[AUTH_DIGEST];
 	char *hash, *password;

@@ -11,7 +11,9 @@
 #include "grow.h"
 #include "exporter.h"
 
-/* The contents of the flight recorder: commands and their latencies. */
+/*
+ * Returns true for the contents of the flight recorder: commands and their latencies.
+ */
 static bool is_recorded(const struct eadm_object *object)
 {
 	return eadm_object_rows(object) == EADM_ROWS_PAST &&
@@ -19,9 +21,9 @@ static bool is_recorded(const struct eadm_object *object)
 }
 
 /*
- * Returns true if an object is exported by default: the flight recorder, or an object that
- * requires no privilege and of which each device has one or a few. Labels distinguish the
- * rows.
+ * Returns true if an object is exported by default: the flight recorder, or an object
+ * that requires no privilege and of which each device has only a few. Labels
+ * distinguish the rows.
  */
 static bool is_usual(const struct eadm_object *object)
 {
@@ -34,7 +36,9 @@ static bool is_usual(const struct eadm_object *object)
 	       is_recorded(object);
 }
 
-/* Returns true if reading the object always queries the adapter, so it may hang. */
+/*
+ * Returns true if reading the object always queries the adapter and can therefore hang.
+ */
 static bool may_hang(const struct eadm_object *object)
 {
 	enum eadm_field_perm perm;
@@ -48,8 +52,8 @@ bool model_has_collector(const char *name)
 }
 
 /*
- * Returns true for rows about the environment of devices' queues that do not come from
- * drivers, and that have counters or descriptions.
+ * Returns true for an object whose rows describe the environment of devices, do not
+ * come from drivers, and have counters or descriptions.
  */
 static bool surrounds(const struct eadm_object *object)
 {
@@ -123,8 +127,8 @@ static enum metric_unit unit_of(const struct eadm_field *field)
 }
 
 /*
- * Excludes fields that require a privilege, and fields of the adapter that are not read
- * anyway.
+ * Excludes fields that require a privilege, and fields from the adapter unless each
+ * read queries it anyway.
  */
 static bool may_show(const struct collector *c, const struct eadm_field *field)
 {
@@ -150,7 +154,7 @@ static bool is_value(const struct eadm_field *field)
 
 	if (metric != EADM_METRIC_VALUE && metric != EADM_METRIC_SUM)
 		return false;
-	/* Narrower counters may wrap several times between two scrapes. */
+	/* Narrower counters can wrap several times between two scrapes. */
 	return eadm_field_type(field) == EADM_TYPE_U64 &&
 	       (eadm_field_kind(field) != EADM_KIND_COUNTER ||
 		eadm_field_bits(field) == 64);
@@ -214,8 +218,8 @@ static void add_labels(struct collector *c)
 			c->label[c->n_labels++] = place_at(c->object, i);
 	}
 	/*
-	 * This label is added last, because the key may be unknown, and a different field
-	 * then replaces it.
+	 * The key comes last, because it may be unknown and is then replaced by a
+	 * different field.
 	 */
 	if (c->per_object)
 		c->label[c->n_labels++] = c->key;
@@ -227,7 +231,7 @@ static void list_field(const struct eadm_field ***end, const struct place *place
 		*(*end)++ = place->field;
 }
 
-/* Only the fields of the collector are read. */
+/* Lists the fields of the collector, because only these are read. */
 static int list_fields(struct collector *c)
 {
 	unsigned int i, n = 4 + c->n_labels + c->n_fields + c->n_info;
@@ -249,7 +253,7 @@ static int list_fields(struct collector *c)
 	return 0;
 }
 
-/* A collector for the rows of an object. */
+/* Adds a collector for the rows of an object. */
 static int add_rows(struct model *model, const struct eadm_object *object,
 		    bool per_object)
 {
@@ -277,7 +281,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	c->info = malloc(n * sizeof(*c->info));
 	if (!c->fields || !c->info)
 		return -ENOMEM;
-	/* Individual commands do not become series: recorder.c counts them. */
+	/* Individual commands are not exported as series; recorder.c counts them. */
 	if (is_recorded(object)) {
 		model->recorder = c - model->collectors;
 		recorder_fields_find(object, &model->recorder_fields);
@@ -350,9 +354,7 @@ static int add_sums(struct model *model, const struct eadm_object *object,
 		    !adds_up(field) || !is_value(field))
 			continue;
 		ret = add_field(model, c, prefix, (struct place){ field, i });
-		/*
-		 * The counts of destroyed objects are lost, so the sum may decrease.
-		 */
+		/* The counts of destroyed objects are lost, so the sum can decrease. */
 		model->families[c->fields[c->n_fields - 1].family].type =
 			METRIC_GAUGE;
 	}
@@ -453,7 +455,7 @@ static bool in_list(const char *list, const char *name)
 	return false;
 }
 
-/* Collectors that may hang come last. */
+/* Adds the default collectors; those that can hang come last. */
 static int add_usual(struct model *model, const char *collectors, bool hangs)
 {
 	const struct eadm_object *object = NULL;
@@ -483,7 +485,7 @@ int model_make(struct model *model, const char *collectors,
 
 	*model = (struct model){ .recorder = -1 };
 	ret = add_own(model);
-	/* These collectors come before the counters, which may hang. */
+	/* These collectors come first, because reading port counters can hang. */
 	while (!ret && objects && (object = eadm_object_next(object))) {
 		if (is_offered(object) &&
 		    in_list(objects, eadm_object_name(object)))

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Choice of the format that a client requests in its Accept header. */
+/* Chooses a format from the Accept header of a client. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "exporter.h"
 
-/* The value of a parameter in TYPE;NAME=VALUE;..., which has @len bytes. */
+/* Returns the value of a parameter in TYPE;NAME=VALUE;..., which has @len bytes. */
 static const char *parameter(const char *part, size_t len, const char *name,
 			     size_t *value_len)
 {
@@ -46,7 +46,9 @@ static double weight(const char *part, size_t len)
 	return q >= 0 && q <= 1 ? q : 0;
 }
 
-/* The format of one part of an Accept header; FORMATS if it is not supported. */
+/*
+ * Returns the format of one part of an Accept header; FORMATS if it is not supported.
+ */
 static enum format format_of(const char *part, size_t len)
 {
 	static const char *const names[FORMATS] = {
@@ -72,7 +74,7 @@ static enum format format_of(const char *part, size_t len)
 	if (versions[format] && parameter(part, len, "version", &name) &&
 	    !has_parameter(part, len, "version", versions[format]))
 		return FORMATS;
-	/* Other messages and encodings exist. */
+	/* Other messages and encodings of this type exist. */
 	if (format == FORMAT_PROTOBUF &&
 	    (!has_parameter(part, len, "proto",
 			    "io.prometheus.client.MetricFamily") ||

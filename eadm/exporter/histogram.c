@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Distribution of times, in fixed buckets and in those of a native histogram, whose
- * bounds grow by a constant factor.
+ * Distribution of times over fixed buckets, and over the buckets of a native histogram,
+ * whose bounds grow by a constant factor.
  */
 #include <math.h>
 
@@ -18,12 +18,14 @@ const char *const histogram_le[CLASSIC_BUCKETS + 1] = {
 };
 
 /*
- * Prometheus' number of the bucket: those of schema n end at powers of 2^(2^-n)
- * seconds, and bucket 0 ends at one second.
+ * Returns the number of the bucket as defined by Prometheus: with schema n, buckets end
+ * at powers of 2^(2^-n) seconds, and bucket 0 ends at one second.
  */
 int histogram_index(uint64_t ns)
 {
-	/* 2^(i/8) / 2; computing them would make every command load libm. */
+	/*
+	 * 2^(i/8) / 2, as constants: computing them would make every command load libm.
+	 */
 	static const double bounds[] = {
 		0.5, 0.5452538663326288, 0.5946035575013605,
 		0.6484197773255048, 0.7071067811865476, 0.7711054127039704,
@@ -34,7 +36,9 @@ int histogram_index(uint64_t ns)
 	double part = frexp(ns / 1e9, &exp);
 
 	_Static_assert(ARRAY_SIZE(bounds) == 1 << NATIVE_SCHEMA, "one bound for each native bucket");
-	/* A bound belongs to its bucket: only larger values belong to the next. */
+	/*
+	 * A bucket includes its upper bound; only larger values belong to the next one.
+	 */
 	while (step < steps && part > bounds[step])
 		step++;
 	return (exp - 1) * steps + step;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web server: requests and their responses. One thread accepts connections and passes
- * them to libmicrohttpd's daemon, whose thread does all work that does not block;
- * connections that wait for a password check or for metrics sleep.
+ * The web server: requests and their responses. One thread accepts connections and
+ * passes them to libmicrohttpd's daemon, whose thread does all work that does not
+ * block; connections that wait for a password check or for metrics are suspended.
  *
- * This file, not the daemon, owns the listening sockets, because a new configuration gets
- * a new daemon, which is started before the old one is stopped. So a failure to start has
- * no effect.
+ * This file, not the daemon, owns the listening sockets, because each new configuration
+ * gets a new daemon, which is started before the old one is stopped. A failure to start
+ * the new one therefore has no effect.
  */
 #include <errno.h>
 #include <gnutls/gnutls.h>
@@ -25,13 +25,18 @@
 #define CONNECTION_SECONDS 60
 /* Memory for a request with its headers. */
 #define CONNECTION_MEMORY 6144
-/* Time for requests of an old configuration to end, and for all requests at exit. */
+/*
+ * Time allowed for requests of an old configuration to end, and for all requests at
+ * exit.
+ */
 #define LEAVE_SECONDS 5
 #define FINISH_SECONDS 1
-/* Refusals sent immediately: this many, plus the given number per second. */
+/* Number of refusals sent immediately, and the number added to it per second. */
 #define REFUSALS 64
 #define REFUSALS_PER_SECOND 1
-/* Connections accepted before the daemon has processed the first of them. */
+/*
+ * Maximum number of connections accepted before the daemon has processed the first one.
+ */
 #define TAKE 16
 
 /*
@@ -119,8 +124,8 @@ static enum MHD_Result say_status(struct client *client, unsigned int status)
  */
 
 /*
- * Called with the lock held; returns true if a refusal must be delayed. A delay slows
- * down clients that try passwords, and limits the work they cause.
+ * Called with the lock held; returns true if a refusal must be delayed. The delay slows
+ * down clients that guess passwords, and limits the work they cause.
  */
 static bool is_to_be_held(struct server *server)
 {
@@ -248,7 +253,7 @@ static bool has_good_certificate(struct client *client)
 
 /* ---- metrics ---------------------------------------------------------------------------------- */
 
-/* The timeout of Prometheus, from its header. */
+/* Returns the timeout that Prometheus sends in a header. */
 static uint64_t timeout_of(struct MHD_Connection *connection)
 {
 	const char *text = MHD_lookup_connection_value(
@@ -332,7 +337,7 @@ static const char page[] =
 	"<ul><li><a href=\"/metrics\">Metrics</a></li>\n"
 	"<li><a href=\"/healthz\">Health</a></li></ul></body></html>\n";
 
-/* The path of a request target that includes the server (RFC 9112, 3.2.2). */
+/* Returns the path of a request target that includes the server (RFC 9112, 3.2.2). */
 static const char *path_of(const char *target)
 {
 	const char *path = target;
@@ -366,7 +371,7 @@ static enum MHD_Result route(struct client *client, const char *url,
 	return say_plain(client, MHD_HTTP_NOT_FOUND, "not found\n");
 }
 
-/* Continue with a request that has not waited yet, or with that of a known client. */
+/* Continues with a new request, or with one whose client has been authenticated. */
 static enum MHD_Result go_on(struct client *client, const char *url,
 			     const char *method)
 {
@@ -409,8 +414,8 @@ static enum MHD_Result on_request(void *data,
 	if (!client)
 		return MHD_NO;
 	/*
-	 * Called first when the headers have arrived, then when the whole request has
-	 * arrived.
+	 * The first call means that the headers have arrived; in a later one, the whole
+	 * request has arrived.
 	 */
 	if (!*context) {
 		*context = client;
@@ -421,7 +426,7 @@ static enum MHD_Result on_request(void *data,
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	/* Called again whenever the connection is woken. */
+	/* This part is repeated each time the connection is woken. */
 	pthread_mutex_lock(&server->http->lock);
 	over = server->over || client->state == CLIENT_SHUT;
 	client->busy = true;
@@ -493,7 +498,10 @@ static int hex(char c)
 	return at ? at - digits : -1;
 }
 
-/* Unescapes in place. NULs are not unescaped, because they would hide the rest. */
+/*
+ * Unescapes in place. NULs are not unescaped, because they would hide the rest of the
+ * text.
+ */
 static size_t unescape(void *data, struct MHD_Connection *connection,
 		       char *text)
 {
@@ -587,8 +595,8 @@ void http_use(struct http *http, struct scraper *scraper)
 }
 
 /*
- * From now on, serve with @config, which is taken over. @old is set to the server with
- * the previous configuration, if any, for http_leave(). On error, nothing changes.
+ * Serves new connections with @config, which is taken over. @old is set to the server
+ * with the previous configuration, if any, for http_leave(). On error, nothing changes.
  */
 int http_start(struct http *http, struct web_config *config,
 	       struct server **old, char *why, size_t size)
@@ -618,7 +626,7 @@ int http_start(struct http *http, struct web_config *config,
 	return 0;
 }
 
-/* Wait for a change, with the lock held. Returns false if @end was reached. */
+/* Waits for a change; called with the lock held. Returns false if @end was reached. */
 static bool wait_until(struct http *http, uint64_t end)
 {
 	struct timespec at = { end / SECOND, end % SECOND };
@@ -627,7 +635,10 @@ static bool wait_until(struct http *http, uint64_t end)
 	       ETIMEDOUT;
 }
 
-/* Held clients are excluded, because waking all of them at once would cause a flood. */
+/*
+ * Spares held clients, because waking all of them at once would cause a flood of
+ * requests.
+ */
 static void end_clients(struct server *server, bool all)
 {
 	struct http *http = server->http;
@@ -685,7 +696,7 @@ void http_leave(struct server *server)
 	free(server);
 }
 
-/* Accepts no more connections, and leaves some time for pending responses. */
+/* Stops accepting connections, and leaves some time for pending responses. */
 void http_finish(struct http *http)
 {
 	uint64_t end = monotonic_ns() + FINISH_SECONDS * SECOND;
@@ -707,8 +718,9 @@ void http_finish(struct http *http)
 /* ---- the listening sockets ------------------------------------------------------------------------ */
 
 /*
- * Do not accept faster than the daemon can process: its thread also closes connections to
- * make room. Returns false if no more connections are to be accepted.
+ * Waits until the daemon has processed earlier connections, because its thread also
+ * closes connections to make room. Returns false if no more connections are to be
+ * accepted.
  */
 static bool wait_for_daemon(struct http *http)
 {
@@ -792,8 +804,8 @@ static void *take_main(void *data)
 			for (n = 0; n < TAKE && take(http, fds[i].fd); n++)
 				;
 			/*
-			 * A connection is waiting that cannot be accepted: do not retry
-			 * immediately.
+			 * There is a connection, but it cannot be accepted: do not
+			 * retry immediately.
 			 */
 			if (!n && errno != EAGAIN)
 				nanosleep(&rest, NULL);
@@ -820,7 +832,7 @@ void http_sweep(struct http *http)
 	pthread_mutex_unlock(&http->lock);
 }
 
-/* Called by the scraper: the server's own metrics. */
+/* Adds the server's own metrics; called by the scraper. */
 void http_samples(void *data, const struct model *model,
 		  struct samples *samples)
 {

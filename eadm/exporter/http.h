@@ -2,9 +2,9 @@
 /*
  * Connections of the web server, shared by http.c and client.c.
  *
- * Lock order, outermost first: the scraper's lock, http.lock, the lock of
- * auth.c, and libmicrohttpd's own. A connection whose state is not CLIENT_OPEN
- * or CLIENT_SHUT sleeps in libmicrohttpd and is woken exactly once.
+ * Lock order, outermost first: the scraper's lock, http.lock, the lock of auth.c, and
+ * libmicrohttpd's own. A connection in any state but CLIENT_OPEN and CLIENT_SHUT is
+ * suspended in libmicrohttpd and is woken exactly once.
  */
 #ifndef EXPORTER_HTTP_H
 #define EXPORTER_HTTP_H
@@ -32,10 +32,10 @@ struct client {
 	enum client_state state;
 	uint64_t since;		/* time when the client entered its state */
 	bool asleep;
-	bool left;		/* while held: had disconnected when last checked */
+	bool left;		/* while held: was disconnected when last checked */
 	bool busy;		/* a request has not been fully processed yet */
 	bool served;		/* a request has been served */
-	bool trusted;		/* has authenticated at some time, by password or certificate */
+	bool trusted;		/* has authenticated before, by password or certificate */
 	/* State of the request, used after waking: */
 	bool passed;		/* the request may be served */
 	unsigned int status;	/* status of a refusal or error, or 0 */
@@ -52,7 +52,7 @@ struct server {
 	unsigned int n_clients, n_asleep;
 	unsigned int n_coming;	/* not yet processed by the daemon */
 	bool leaving;		/* accepts no more connections */
-	bool over;		/* no longer waits for clients either */
+	bool over;		/* no longer waits for clients to finish */
 	char *why;		/* error message while starting, or NULL */
 	size_t why_size;
 };
@@ -65,7 +65,7 @@ struct http {
 	pthread_mutex_t taking;		/* protects the following member; outermost */
 	struct server *server;		/* gets new connections */
 	pthread_mutex_t lock;		/* protects the following members and all clients */
-	pthread_cond_t change;		/* signalled when a client changes, if a thread waits */
+	pthread_cond_t change;		/* signalled when a client changes, if awaited */
 	struct client clients;		/* ring, oldest first */
 	unsigned int n_clients, n[CLIENT_STATES];
 	unsigned int n_taken;		/* accepted, but not clients yet */

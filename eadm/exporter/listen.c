@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Listening sockets: those passed by systemd, or by address. */
+/* Listening sockets, passed by systemd or opened by address. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -24,7 +24,10 @@ static int no_room(struct cli *cli, const char *what)
 		    MAX_LISTENERS);
 }
 
-/* Takes the sockets passed by systemd: LISTEN_FDS descriptors from 3 on, for LISTEN_PID. */
+/*
+ * Takes the sockets passed by systemd: LISTEN_FDS descriptors, starting with 3, for the
+ * process LISTEN_PID.
+ */
 static int take_systemd(struct cli *cli, struct listeners *listeners)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -88,7 +91,7 @@ static int listen_unix(struct cli *cli, const char *address,
 
 	if (!*path || strlen(path) >= sizeof(sun.sun_path))
 		return fail(cli, STATUS_USAGE, address,
-			    "the path must have 1 to %zu bytes",
+			    "the path must be 1 to %zu bytes long",
 			    sizeof(sun.sun_path) - 1);
 	strcpy(sun.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -129,7 +132,9 @@ static int listen_inet(struct cli *cli, const char *address,
 	return 0;
 }
 
-/* HOST:PORT, [HOST]:PORT, :PORT; a name may resolve to several addresses. */
+/*
+ * Listens on HOST:PORT, [HOST]:PORT or :PORT; a name can resolve to several addresses.
+ */
 static int listen_name(struct cli *cli, const char *address,
 		       struct listeners *listeners)
 {
@@ -156,7 +161,7 @@ static int listen_name(struct cli *cli, const char *address,
 		host[strlen(host) - 1] = '\0';
 		memmove(host, host + 1, strlen(host));
 	}
-	/* If there is IPv6, one IPv6 socket accepts IPv4 as well. */
+	/* If IPv6 is available, an IPv6 socket accepts IPv4 connections as well. */
 	if (!host[0] && !access("/proc/net/if_inet6", F_OK))
 		hints.ai_family = AF_INET6;
 	ret = getaddrinfo(host[0] ? host : NULL, colon + 1, &hints, &list);
@@ -201,7 +206,10 @@ int listen_all(struct cli *cli, const char *addresses,
 	return ret;
 }
 
-/* Print the addresses: those of systemd and of port 0 are not on the command line. */
+/*
+ * Prints the addresses, because those passed by systemd and those with port 0 are not
+ * known from the command line.
+ */
 void listen_note(struct cli *cli, const struct listeners *listeners)
 {
 	char host[INET6_ADDRSTRLEN], port[16];

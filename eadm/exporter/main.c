@@ -13,7 +13,10 @@
 #include "exporter.h"
 
 #define SWEEP_SECONDS 5
-/* Descriptors except those of connections: for devices, files, the program itself. */
+/*
+ * Number of descriptors that are not connections: devices, files, and the program
+ * itself.
+ */
 #define OTHER_DESCRIPTORS 48
 
 static int run(struct cli *cli);
@@ -72,8 +75,8 @@ static unsigned int descriptors_for(unsigned int max_connections)
 }
 
 /*
- * Make sure that there are descriptors for all connections that may be open: without free
- * descriptors, no further client could be accepted.
+ * Makes sure that there are enough descriptors for all connections that can be open at
+ * once: without a free descriptor, no further client could be accepted.
  */
 static int fit_descriptors(struct exporter *x)
 {
@@ -174,7 +177,7 @@ static int run_server(struct exporter *x)
 
 static int run(struct cli *cli)
 {
-	/* Threads that hang may use this data until the process ends. */
+	/* Threads that hang can use this data until the process ends. */
 	static struct exporter x;
 	int status;
 
@@ -186,8 +189,8 @@ static int run(struct cli *cli)
 }
 
 /*
- * A thread may still hang in the kernel: the process exits without waiting for it, and
- * without freeing its data.
+ * A thread can still hang in the kernel: exit without waiting for it or freeing its
+ * data.
  */
 int main(int argc, char **argv)
 {
@@ -196,7 +199,7 @@ int main(int argc, char **argv)
 
 	signal(SIGPIPE, SIG_IGN);
 	error_init();
-	/* Short-lived threads should share their memory arenas. */
+	/* Share memory arenas between short-lived threads. */
 	mallopt(M_ARENA_MAX, 3);
 	/*
 	 * Keep the buffers of a scrape for the next one instead of returning them to the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * "eadm exporter --once" and "--textfile": the current metrics. They need no server, so
- * eadm itself provides them, because loading the libraries of a server takes longer.
+ * eadm itself prints them: loading the libraries of a server would take longer.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -107,7 +107,10 @@ int exporter_once(struct cli *cli)
 	struct setup setup = { 0 };
 	int status = 0;
 
-	/* Threads run one at a time, so separate arenas would only cost setup time. */
+	/*
+	 * Only one thread runs at a time, so separate arenas would only cost setup
+	 * time.
+	 */
 	mallopt(M_ARENA_MAX, 1);
 	if (path)
 		status = check_target(cli, path);

@@ -14,7 +14,7 @@ void own_add(struct samples *samples, const struct model *model,
 		    value);
 }
 
-/* @start: when the program was started, ns since 1970. */
+/* @start: time when the program was started, in ns since 1970. */
 void own_add_process(struct samples *samples, const struct model *model,
 		     uint64_t start)
 {

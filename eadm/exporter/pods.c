@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Pod and container of a process. */
+/* Looks up the pod and container of a process. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "grow.h"
 #include "exporter.h"
 
-/* The position of a process in the list; *@found: whether it is in the list. */
+/*
+ * Returns the position of a process in the list; *@found is set to true if the list
+ * contains it.
+ */
 static size_t place_of(const struct pods *pods, uint32_t pid, bool *found)
 {
 	size_t lo = 0, hi = pods->n, mid;
@@ -31,7 +34,7 @@ static void take(char *to, size_t size, const struct row *row,
 		samples_name(name, to, size);
 }
 
-/* The files of a process are read once. */
+/* Reads the files of a process, once per process. */
 static void look_up(struct eadm_ctx *ctx, struct pod *pod)
 {
 	const struct eadm_object *object = eadm_object_find("process");

@@ -23,7 +23,7 @@ enum { BUCKET_COUNT = 1, BUCKET_BOUND };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 enum { TYPE_COUNTER = 0, TYPE_GAUGE, TYPE_UNTYPED = 3, TYPE_HISTOGRAM };
 
-/* Half the smallest normal 32-bit number, as in client libraries. */
+/* Half the smallest normal 32-bit floating-point number, as in client libraries. */
 #define ZERO_THRESHOLD 0x1p-128
 
 /* ---- fields ---------------------------------------------------------------------- */
@@ -45,7 +45,7 @@ static void put_number(struct buffer *text, int field, uint64_t value)
 	put_varint(text, value);
 }
 
-/* Zigzag encoding, so that small signed numbers are short. */
+/* Uses zigzag encoding, which keeps small signed numbers short. */
 static void put_signed(struct buffer *text, int field, int64_t value)
 {
 	put_number(text, field, (uint64_t)value << 1 ^ value >> 63);
@@ -72,7 +72,7 @@ static void put_bytes(struct buffer *text, int field, const char *data,
 	buffer_put(text, data, len);
 }
 
-/* Put a message inside another one; its buffer is empty afterwards. */
+/* Puts @message inside another message; its buffer is empty afterwards. */
 static void put_message(struct buffer *text, int field, struct buffer *message)
 {
 	put_bytes(text, field, message->data, message->len);
@@ -96,7 +96,10 @@ static void put_labels(struct proto *p, const struct samples *part,
 	}
 }
 
-/* Runs of nonempty buckets; counts are differences from the previous one. */
+/*
+ * Puts spans of nonempty buckets; each count is encoded as the difference from the
+ * previous one.
+ */
 static void put_native(struct proto *p, const struct histogram *histogram)
 {
 	int i, end, next = -NATIVE_FIRST;
@@ -171,7 +174,7 @@ void proto_sample(struct proto *p, const struct family *family,
 
 /* ---- families ----------------------------------------------------------------------- */
 
-/* The fields before the metrics: a part of a message. */
+/* Puts the fields that precede the metrics in a message. */
 void proto_head(const struct family *family, const char *name,
 		struct buffer *text)
 {
@@ -194,7 +197,10 @@ void proto_head(const struct family *family, const char *name,
 			  strlen(units[family->unit]));
 }
 
-/* A complete message: @head and the metrics since the last one. */
+/*
+ * Puts a complete message, which consists of @head and the metrics since the last
+ * message.
+ */
 void proto_end(struct proto *p, const struct buffer *head, struct buffer *text)
 {
 	put_varint(text, head->len + p->family.len);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Totals from the flight recorder across scrapes: each dump shows the last few thousand
- * commands, and each command is counted once, when it has ended.
+ * Totals from the flight recorder across scrapes. Each dump shows the last few thousand
+ * commands; each command is counted once, when it has ended.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -38,8 +38,8 @@ void recorder_reset(struct recorder *recorder)
 }
 
 /*
- * Called before a dump: the number of the first record that may be new; false if all
- * records may be new.
+ * Called before a dump. Sets @from to the number of the first record that can be new;
+ * returns false if all records can be new.
  */
 bool recorder_begin(struct recorder *recorder, uint64_t *from)
 {
@@ -55,7 +55,8 @@ bool recorder_begin(struct recorder *recorder, uint64_t *from)
 }
 
 /*
- * Called after a complete dump: pending commands that did not reappear have ended unseen.
+ * Called after a complete dump: pending commands that are missing from it have ended,
+ * and their records were lost.
  */
 void recorder_end(struct recorder *recorder)
 {
@@ -153,7 +154,7 @@ static bool count_time(struct recorder *recorder, const struct operation *op,
 	       !is_same(&recorder->timings[i].op, op))
 		i++;
 	if (i == recorder->n_timings) {
-		/* A histogram takes 2.6 KB, so there is no room for unused ones. */
+		/* A histogram takes 2.6 KB, so none is allocated in advance. */
 		if (!grow_to(recorder->timings, i + 1, recorder->max_timings))
 			return false;
 		recorder->timings[recorder->n_timings++] = (struct timing){ .op = *op };
@@ -162,7 +163,7 @@ static bool count_time(struct recorder *recorder, const struct operation *op,
 	return true;
 }
 
-/* Count a record unless it was counted before. Returns false if out of memory. */
+/* Counts a record unless it was counted before. Returns false if out of memory. */
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
 		   const struct row *row)
@@ -193,7 +194,7 @@ bool recorder_take(struct recorder *recorder,
 			return add_pending(recorder, seq);
 	}
 	op = operation_of(fields, row);
-	/* Only a completed command has a latency; other commands were abandoned. */
+	/* Only completed commands have a latency; other commands were abandoned. */
 	if (row_u64(row, &fields->latency, &latency) &&
 	    !count_time(recorder, &op, latency))
 		return false;

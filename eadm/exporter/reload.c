@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The web configuration, and reloading it on SIGHUP. Reading blocks as long as a file
- * server does not respond. One thread reads, so that signals neither wait for it nor
- * accumulate: signals that arrive in the meantime cause one more reading.
+ * The web configuration, and reloading it on SIGHUP. Reading blocks while a file server
+ * does not respond, so a separate thread reads. Signals that arrive in the meantime do
+ * not accumulate; they cause a single further reading.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 /* A reload that takes longer is reported. */
 #define LATE (5 * SECOND)
 /*
- * Number of replaced servers that may be finishing their requests; the next reload waits
- * for one of them.
+ * Maximum number of replaced servers that are still finishing their requests; the next
+ * reload waits for one of them.
  */
 #define MAX_LEAVING 8
 
@@ -52,7 +52,7 @@ int config_read(struct cli *cli, struct web_config *config)
 		    path, "%s", why);
 }
 
-/* @old is for http_leave(). */
+/* Sets @old to the replaced server, for http_leave(). */
 int config_use(struct cli *cli, struct http *http, struct web_config *config,
 	       struct server **old)
 {
@@ -165,7 +165,7 @@ struct reloader *reloader_start(struct cli *cli, struct http *http)
 	return r;
 }
 
-/* ---- for other threads; these functions never wait for reading ------------------ */
+/* ---- for other threads; these functions never wait for a reload ------------------ */
 
 /* Called with the lock held. */
 static bool is_late(const struct reloader *r)
@@ -189,7 +189,7 @@ void reloader_ask(struct reloader *r)
 		note(r->cli, "the web configuration is still being loaded; it will be reloaded afterwards");
 }
 
-/* Called periodically: report a slow reload, once. */
+/* Reports a slow reload once; called periodically. */
 void reloader_check(struct reloader *r)
 {
 	bool late;

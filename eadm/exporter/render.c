@@ -11,8 +11,8 @@
 #include "exporter.h"
 
 /*
- * The caller frees the result. Formatted output would take ten times as long, and there
- * are many calls.
+ * The caller frees the result. snprintf() would take ten times as long, and there are
+ * many calls.
  */
 char *text_join(const char *a, const char *b)
 {
@@ -86,7 +86,7 @@ static void put_head(struct buffer *text, const struct family *family,
 	buffer_puts(text, "\n");
 }
 
-/* Write a number with at least this many digits before @end; returns its start. */
+/* Writes a number with at least @digits digits before @end; returns its start. */
 static char *digits(char *end, uint64_t value, int least)
 {
 	for (; value || least > 0; least--) {
@@ -96,7 +96,7 @@ static char *digits(char *end, uint64_t value, int least)
 	return end;
 }
 
-/* A number and the end of its line. Nanoseconds are printed as seconds. */
+/* Puts a number and the end of its line. Nanoseconds are printed as seconds. */
 static void put_value(struct buffer *text, uint64_t value, enum metric_unit unit)
 {
 	char buf[40], *end = buf + sizeof(buf) - 1, *p;
@@ -131,7 +131,7 @@ static char *put_escaped(char *to, const char *value, size_t len)
 	return to;
 }
 
-/* NAME="VALUE" after @before; escaping may double the length of a value. */
+/* Puts NAME="VALUE" after @before; escaping can double the length of a value. */
 static void put_label(struct buffer *text, char before, struct label label)
 {
 	char *to = buffer_room(text, label.name_len + 2 * label.value_len + 4);
@@ -151,7 +151,7 @@ static void put_label(struct buffer *text, char before, struct label label)
 	text->len += to - begin;
 }
 
-/* The labels, plus @le unless it is NULL, and a space. */
+/* Puts the labels, plus @le unless it is NULL, and a space. */
 static void put_labels(struct buffer *text, const struct samples *part,
 		       uint32_t labels, const char *le)
 {
@@ -213,9 +213,9 @@ static void put_sample(struct buffer *text, const struct family *family,
 /* ---- families ----------------------------------------------------------------------- */
 
 /*
- * Prepare for responses in the given formats, a set of 1 << FORMAT_*. Texts in other
- * formats take longer to render. Preparation is not worthwhile for a single text, because
- * most families have no samples.
+ * Prepares for responses in the given formats, a set of 1 << FORMAT_*. Responses in
+ * other formats take longer to render. For a single response, preparation is not
+ * worthwhile, because most families have no samples.
  */
 int render_prepare(struct family *family, unsigned int formats)
 {
@@ -240,7 +240,8 @@ int render_prepare(struct family *family, unsigned int formats)
 }
 
 /*
- * Each part is sorted; all samples of a family are grouped, regardless of their part.
+ * Renders @parts, each of which is sorted; the samples of a family are grouped across
+ * parts.
  */
 void render(const struct model *model, const struct samples *const *parts,
 	    size_t n_parts, enum format format, struct buffer *text)

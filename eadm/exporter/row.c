@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row's values by field, which the library returns in one call. */
+/* The values of a row by field; the library returns them all in one call. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ struct place place_at(const struct eadm_object *object, unsigned int at)
 	return (struct place){ field, at, key };
 }
 
-/* @field: of the object, or NULL. */
+/* @field: a field of the object, or NULL. */
 struct place place_in(const struct eadm_object *object,
 		      const struct eadm_field *field)
 {
@@ -39,7 +39,7 @@ bool row_init(struct row *row, unsigned int max_fields)
 {
 	if (!row->values)
 		row->values = malloc(max_fields * sizeof(*row->values));
-	/* One more element is for a field that the object does not have. */
+	/* The additional element stands for fields that the object does not have. */
 	if (!row->number)
 		row->number = malloc((max_fields + 1) * sizeof(*row->number));
 	return row->values && row->number;
@@ -51,7 +51,7 @@ void row_release(struct row *row)
 	free(row->number);
 }
 
-/* The row's values are valid as long as the record. */
+/* The values of the row are valid as long as the record is. */
 void row_take(struct row *row, unsigned int n_fields,
 	      const struct eadm_record *record)
 {
@@ -72,8 +72,8 @@ const char *row_string(const struct row *row, const struct place *place)
 }
 
 /*
- * A value as text, which may be in @buf and is truncated to its size; NULL if it is
- * absent.
+ * Returns a value as text, truncated to @size and possibly stored in @buf; NULL if it
+ * is absent.
  */
 const char *row_text(const struct row *row, const struct place *place,
 		     char *buf, size_t size)

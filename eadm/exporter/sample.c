@@ -23,7 +23,7 @@ static void append(struct samples *samples, const char *data, size_t len)
 		buffer_put(&samples->text, data, len);
 }
 
-/* Begin a set of labels; samples_label() adds to the latest set. */
+/* Begins a set of labels; samples_label() adds to the latest set. */
 uint32_t samples_labels(struct samples *samples)
 {
 	static const char end[LABEL_END];
@@ -32,7 +32,9 @@ uint32_t samples_labels(struct samples *samples)
 	return samples->text.len ? samples->text.len - LABEL_END : 0;
 }
 
-/* Length of a set of labels, up to the end mark after the last one. */
+/*
+ * Returns the length of a set of labels, including the end mark after the last label.
+ */
 static size_t set_size(const struct samples *samples, uint32_t labels)
 {
 	struct label label = label_first(samples, labels);
@@ -43,21 +45,22 @@ static size_t set_size(const struct samples *samples, uint32_t labels)
 	return end + LABEL_END - (samples->text.data + labels);
 }
 
-/* Begin a set of labels as a copy of another one. */
+/* Begins a set of labels that is a copy of another set. */
 uint32_t samples_labels_from(struct samples *samples, uint32_t labels)
 {
 	size_t begin = samples->text.len;
 	size_t len = samples->failed ? 0 : set_size(samples, labels);
 
-	/* Reserve first: the text to be copied may move. */
+	/* Reserve space first, because this can move the text to be copied. */
 	if (reserve(samples, len))
 		append(samples, samples->text.data + labels, len);
 	return begin;
 }
 
 /*
- * The character at @p, or a replacement if it is invalid: names of devices and processes
- * may contain any bytes, but the formats require UTF-8. Returns the number of bytes used.
+ * Sets @out to the character at @p, or to a replacement if it is invalid: names of
+ * devices and processes can contain any bytes, but the formats require UTF-8. Returns
+ * the number of bytes used.
  */
 static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 {
@@ -68,7 +71,7 @@ static size_t take_char(const unsigned char *p, const char **out, size_t *len)
 	return n ? n : 1;
 }
 
-/* @value as shown in labels, truncated to the buffer's size. */
+/* Stores @value as shown in labels, truncated to the size of the buffer. */
 void samples_name(const char *value, char *buf, size_t size)
 {
 	const unsigned char *p = (const unsigned char *)value;
@@ -85,7 +88,7 @@ void samples_name(const char *value, char *buf, size_t size)
 	buf[at] = '\0';
 }
 
-/* Write @value to @to; returns its length. */
+/* Writes @value to @to; returns its length. */
 static size_t put_label_value(char *to, const char *value, bool *plain)
 {
 	const unsigned char *p = (const unsigned char *)value;
@@ -110,8 +113,8 @@ void samples_label(struct samples *samples, const char *name,
 	char *at, *to;
 
 	/*
-	 * The label is added completely or not at all, so that the set remains valid. A
-	 * byte becomes at most 3 bytes.
+	 * The label is added completely or not at all, so that the set remains valid.
+	 * Each byte becomes at most 3 bytes.
 	 */
 	if (!samples->text.len || !reserve(samples, 2 * sizeof(head) +
 					       head.name_len +
@@ -153,8 +156,8 @@ void samples_add_histogram(struct samples *samples, unsigned int family,
 }
 
 /*
- * A part has few families, with adjacent numbers. Returns false if the part is already
- * sorted.
+ * Determines the range of families, which is small because a part has few families with
+ * adjacent numbers. Returns false if the part is already sorted.
  */
 static bool family_range(const struct samples *samples, unsigned int *first,
 			 unsigned int *range)
@@ -177,7 +180,7 @@ static bool family_range(const struct samples *samples, unsigned int *first,
 	return !sorted;
 }
 
-/* Sort by family, keeping the order within each. */
+/* Sorts by family, keeping the order within each family. */
 void samples_sort(struct samples *samples)
 {
 	struct sample *sorted;
@@ -224,7 +227,7 @@ static void *copy_of(const void *data, size_t n, size_t size, bool *failed)
 	return copy ? memcpy(copy, data, n * size) : NULL;
 }
 
-/* The copy has no room for more. Returns false if out of memory. */
+/* The copy has no spare room. Returns false if out of memory. */
 bool samples_copy(struct samples *to, const struct samples *from)
 {
 	bool failed = false;

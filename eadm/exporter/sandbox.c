@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The system calls that the program may make once it listens. Files can only be opened
- * for reading; starting programs or accessing other processes kills this process; any
- * call that is not listed fails as if the kernel did not support it, as libraries expect
- * of older kernels.
+ * Restricts the system calls of the program once it listens. Files can only be opened
+ * for reading; an attempt to start a program or access another process kills this
+ * process; any call that is not listed fails as on older kernels that do not support
+ * it, which libraries can handle.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static const int allowed[] = {
 	SCMP_SYS(getrlimit),
 	/* the network */
 	SCMP_SYS(socket), SCMP_SYS(bind), SCMP_SYS(getsockname),
-	/* to programs on this machine that emulate adapters */
+	/* connections to programs that emulate adapters */
 	SCMP_SYS(connect),
 	SCMP_SYS(getpeername), SCMP_SYS(getsockopt), SCMP_SYS(setsockopt),
 	SCMP_SYS(accept), SCMP_SYS(accept4), SCMP_SYS(shutdown),
@@ -66,7 +66,7 @@ static const int deadly[] = {
 	SCMP_SYS(perf_event_open), SCMP_SYS(keyctl),
 };
 
-/* The probe's records are read with bpf(2), which can also load programs. */
+/* Reading the probe's records requires bpf(2), which can also load programs. */
 static int add_bpf_rules(scmp_filter_ctx filter)
 {
 	static const int reads[] = {
@@ -114,7 +114,7 @@ static int add_rules(scmp_filter_ctx filter)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
 				       SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
-	/* Both calls can also affect other processes. */
+	/* These calls can also affect other processes. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(tgkill), 1,

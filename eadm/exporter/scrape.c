@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A scrape: one thread reads device after device and responds at the end, so that in the
- * usual case there is only one thread switch. With a thread per device, a scrape of 8
- * devices takes 25 % more CPU time, one of 32 devices 78 %. A watch supervises the
- * thread: if the thread is stuck with a device, a different thread continues with the
- * rest, so that a hanging device only loses its own metrics, and clients whose time is up
- * receive a response. A device that keeps hanging is not waited for again until it has
- * responded. The watch sleeps until a timer expires; usually, the timer is stopped
- * before.
+ * A scrape: one thread reads device after device and responds at the end, so that there
+ * is usually only one thread switch. With a thread per device, a scrape takes 25 % more
+ * CPU time for 8 devices, and 78 % more for 32 devices. A watch thread supervises the
+ * reading thread: if that is stuck with a device, a different thread continues with the
+ * remaining devices, so that only the metrics of the hanging device are lost, and
+ * clients whose time is up receive a response. Further scrapes do not wait for a
+ * hanging device until it has responded. The watch sleeps until a timer expires;
+ * usually, the timer is stopped before it expires.
  *
  * Lock: scraper.lock protects all members below except those marked as owned by the
  * reading thread.
@@ -26,15 +26,18 @@
 #include "exporter.h"
 
 #define MAX_TARGETS 256
-/* If a thread takes no further device for this long, another thread is added; in ns. */
+/* Another thread is added if no thread takes a further device for this long, in ns. */
 #define PATIENCE 50000000
 #define DEVICES "/sys/class/infiniband"
-/* When the companion is loaded or unloaded, most of the devices' data changes. */
+/* Loading or unloading the companion changes most of the devices' data. */
 #define COMPANION "/sys/module/eadm"
-/* After this many scrapes, the list of devices is read in any case. */
+/* The list of devices is read at least once in this many scrapes. */
 #define LIST_SCRAPES 30
 #define STACK_SIZE (256 * 1024)
-/* Leave time to transfer the response. */
+/*
+ * Share of a client's timeout for the scrape; the rest is for transferring the
+ * response.
+ */
 #define DEADLINE_PERCENT 90
 
 /* A device or the list of devices, with its state. */
@@ -125,8 +128,7 @@ static int open_target(struct target *t)
 }
 
 /*
- * Each scrape of a capture shows the next snapshot, and finally the last one
- * indefinitely.
+ * Each scrape of a capture shows the next snapshot; the last one is shown indefinitely.
  */
 static void go_to_snapshot(struct target *t, unsigned int scrape)
 {
@@ -186,8 +188,8 @@ static void list_devices(struct target *t)
 }
 
 /*
- * Clients receive a copy without spare room: with many devices, the room that reading
- * requires would be most of the memory.
+ * Keeps a copy without spare room for clients: with many devices, the room required for
+ * reading would otherwise take most of the memory.
  */
 static void publish(struct target *t, unsigned int collector,
 		    unsigned int scrape, const struct section *work)
@@ -216,7 +218,7 @@ static void do_scrape(struct target *t, unsigned int scrape, unsigned int list,
 		list_devices(t);
 	if (!t->device || !t->ctx)
 		return;
-	/* If there is no list, each dump reports the reason itself. */
+	/* If the devices cannot be listed, each dump reports the reason itself. */
 	if (t->list != list && eadm_scan(t->ctx))
 		eadm_scan_drop(t->ctx);
 	t->list = list;
@@ -243,7 +245,10 @@ static bool all_done(const struct scraper *s)
 	return true;
 }
 
-/* A target to be read that no thread is reading; called with the lock held. */
+/*
+ * Returns a target that must be read and that no thread is reading; called with the
+ * lock held.
+ */
 static struct target *next_target(const struct scraper *s)
 {
 	struct target *t;
@@ -323,7 +328,7 @@ static void ask(struct scraper *s, struct target *t)
 	t->asked = s->scrape;
 }
 
-/* New devices are read immediately; returns true if there are any. */
+/* Adds new devices, which are read immediately; returns true if there are any. */
 static bool add_targets(struct scraper *s)
 {
 	struct target *t, **end;
@@ -403,7 +408,7 @@ static void put_health(const struct scraper *s, const struct target *t,
 	}
 }
 
-/* The program's own metrics. */
+/* Adds the program's own metrics. */
 static void put_own(const struct scraper *s, struct samples *samples)
 {
 	const struct model *model = s->model;
@@ -431,7 +436,10 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_sort(samples);
 }
 
-/* Returns true if data is missing; reading the list again may help next time. */
+/*
+ * Returns true if data is missing; the next scrape then reads the list again, which can
+ * help.
+ */
 static bool has_failed(const struct scraper *s)
 {
 	const struct target *t;
@@ -481,7 +489,7 @@ out:
 	return !has_failed(s) && !text->failed;
 }
 
-/* Respond to the clients whose time is up, or to all. */
+/* Responds to the clients whose time is up, or to all clients. */
 static void answer(struct scraper *s, bool all)
 {
 	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
@@ -505,7 +513,7 @@ static void answer(struct scraper *s, bool all)
 
 /* ---- a scrape; called with the lock held ------------------------------------------- */
 
-/* Set the time of the next check by the watch; 0 disarms the timer. */
+/* Sets the time of the next check by the watch; 0 disarms the timer. */
 static void set_timer(struct scraper *s, uint64_t when)
 {
 	struct itimerspec at = { .it_value = { when / 1000000000,
@@ -519,7 +527,10 @@ static void call_watch(struct scraper *s)
 	set_timer(s, 1);
 }
 
-/* Set the timer to the time when a client's time is up, or a thread may be stuck. */
+/*
+ * Sets the timer to the time at which a client's time is up, or a thread is assumed to
+ * be stuck.
+ */
 static void watch_again(struct scraper *s)
 {
 	const struct request *request;
@@ -535,8 +546,8 @@ static void watch_again(struct scraper *s)
 }
 
 /*
- * A hash of the names in sysfs, independent of their order. The folder stays
- * open; if it is empty, it may have been removed.
+ * Returns a hash of the names in sysfs that does not depend on their order. The folder
+ * stays open unless it is empty, because it may then have been removed.
  */
 static uint64_t names_in_sysfs(struct scraper *s)
 {
@@ -568,9 +579,9 @@ static uint64_t names_in_sysfs(struct scraper *s)
 }
 
 /*
- * Reading the list of devices takes as many requests as reading a device. It is read if
- * sysfs shows other names than before, if an operation failed, and periodically, because
- * sysfs does not show every change.
+ * Reading the list of devices takes as many requests as reading a device. Therefore, it
+ * is only read if the names in sysfs have changed, after a failure, and periodically,
+ * because sysfs does not show every change.
  */
 static bool needs_list(struct scraper *s)
 {
@@ -598,7 +609,7 @@ static void begin_scrape(struct scraper *s)
 	s->limit = s->begin + s->opts.device_limit;
 	s->running = true;
 	s->again = false;
-	/* Later requests get the next scrape. */
+	/* Later requests are handled by the next scrape. */
 	s->batch = s->waiting;
 	s->waiting = NULL;
 	s->scrape++;
@@ -661,8 +672,9 @@ static void read_target(struct scraper *s, struct target *t,
 }
 
 /*
- * A diagnosis of many objects needs several times the memory of a scrape, which would be
- * free but resident until the next one. Called with the lock held.
+ * Returns free memory to the kernel: a diagnosis of many objects needs several times
+ * the memory of a scrape, which would otherwise remain resident until the next
+ * diagnosis. Called with the lock held.
  */
 static void return_memory(struct scraper *s)
 {
@@ -698,8 +710,8 @@ static void *reader_main(void *data)
 }
 
 /*
- * Get a reading thread: an idle one or a new one. Each device and the list may block one
- * thread.
+ * Wakes an idle reading thread or starts a new one. Each device, and the list, can
+ * block one thread.
  */
 static void hire(struct scraper *s)
 {
@@ -789,8 +801,8 @@ int scraper_start(struct scraper *s)
 }
 
 /*
- * Request metrics. The response comes from a different thread, in time. Returns false if
- * there will be none, because the scraper is being stopped.
+ * Requests metrics. A different thread responds before the deadline. Returns false if
+ * there will be no response, because the scraper is being stopped.
  */
 bool scraper_ask(struct scraper *s, struct request *request)
 {
@@ -806,7 +818,7 @@ bool scraper_ask(struct scraper *s, struct request *request)
 		request->next = s->waiting;
 		s->waiting = request;
 		idle = s->n_idle;
-		/* The reading threads may be stuck, or there is none yet. */
+		/* The reading threads may be stuck, or none has been started yet. */
 		if (!idle && !s->running)
 			call_watch(s);
 	}
@@ -821,8 +833,8 @@ bool scraper_ask(struct scraper *s, struct request *request)
 }
 
 /*
- * Responds to waiting clients and accepts no more. Reading threads may hang for a long
- * time: they and their memory are abandoned until the process ends.
+ * Responds to waiting clients and accepts no further ones. Reading threads may hang for
+ * a long time: they and their memory are abandoned until the process ends.
  */
 void scraper_stop(struct scraper *s)
 {

@@ -30,10 +30,7 @@ static int check_names(struct cli *cli, enum opt_id id,
 
 static int take_options(struct cli *cli, bool once, struct setup *setup)
 {
-	/*
-	 * With --once, no client is waiting, so a busy machine gets the time that it
-	 * needs.
-	 */
+	/* With --once, no client is waiting, so a busy machine can take longer. */
 	uint64_t limit = once ? 10000000000 : 1000000000;
 	uint64_t series = 2000, timeout = 0;
 	uint64_t diagnosis = 60000000000;
@@ -79,7 +76,7 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 			   "cannot be exported as series (use qp, cq, mr and so on)");
 }
 
-/* For a server, the device may still appear later. */
+/* For a server, a missing device is not an error, because it can appear later. */
 static int check_device(struct cli *cli, const char *only, bool once)
 {
 	char why[DEVICE_WHY];
@@ -93,7 +90,7 @@ static int check_device(struct cli *cli, const char *only, bool once)
 	return 0;
 }
 
-/* Check whether the source can be read before there are clients. */
+/* Checks whether the source can be read before there are clients. */
 static int check_source(struct cli *cli, bool once, struct setup *setup)
 {
 	int status = 0;
@@ -126,7 +123,7 @@ static bool is_stream(const char *path)
 	return !stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* @once: for a single scrape, so that a missing device cannot appear later. */
+/* @once: there is only one scrape, so a missing device is an error. */
 int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 {
 	int status = take_options(cli, once, setup);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Writes a file that is always complete. */
+/* Writes a file atomically, so that readers never see an incomplete one. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,8 +23,8 @@ static int write_all(int fd, const struct buffer *text)
 }
 
 /*
- * Make the file readable for node_exporter, which runs as a different user, unless the
- * caller has restricted an older file.
+ * Makes the file readable for node_exporter, which runs as a different user, unless an
+ * older file has a more restrictive mode.
  */
 static int set_mode(int fd, const char *path)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The number of verdicts in a diagnosis of the device. A diagnosis examines every queue,
- * so it does not run at each scrape; in between, the last result is repeated, with its
- * age.
+ * Counts the verdicts of a diagnosis of the device. A diagnosis examines every queue,
+ * so it does not run at each scrape; scrapes in between repeat the last result, with
+ * its age.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +85,7 @@ static uint32_t labels_of(struct samples *samples, const char *device,
 }
 
 /*
- * The absence of findings is only meaningful together with the extent of the examination.
+ * The absence of findings is only meaningful if the number of unapplied rules is known.
  */
 static void collect_gaps(const struct verdicts *verdicts,
 			 const struct model *model, struct samples *samples)

@@ -25,7 +25,10 @@
 #define HASH_SALT 7
 #define HASH_SUM 29
 #define HASH_END 60
-/* Above this, checking one password takes longer than a scrape may. */
+/*
+ * With a higher cost, checking one password takes longer than a scrape is allowed to
+ * take.
+ */
 #define MAX_COST 15
 
 struct reader {
@@ -77,8 +80,9 @@ static bool is_null(const yaml_node_t *node)
 /* ---- values ------------------------------------------------------------------ */
 
 /*
- * Opening a pipe or a device can block or have side effects, so its type is checked
- * before, and again after, in case the name now refers to a different file.
+ * Opening a pipe or a device can block or have side effects, so the type of the file is
+ * checked before opening it, and again afterwards, in case the name now refers to a
+ * different file.
  */
 static int open_file(const char *path)
 {
@@ -118,7 +122,7 @@ static int read_all(int fd, char *data, size_t *len)
 	return 0;
 }
 
-/* Read a regular file. On failure, returns a negative errno and sets the reason. */
+/* Reads a regular file. On failure, returns a negative errno and sets the reason. */
 static int read_file(const char *path, char **data, size_t *len,
 		     const char **why)
 {
@@ -138,7 +142,7 @@ static int read_file(const char *path, char **data, size_t *len,
 	return ret;
 }
 
-/* Read a file; a relative name is in the configuration's folder. */
+/* Reads a file; a relative name refers to the configuration's folder. */
 static int read_pem(struct reader *r, const yaml_node_t *node, char **pem)
 {
 	const char *name = scalar(r, node), *why;
@@ -253,7 +257,7 @@ static int take_tls(struct reader *r, const char *key, const yaml_node_t *node)
 		return read_version(r, node, &r->min);
 	if (!strcmp(key, "max_version"))
 		return read_version(r, node, &r->max);
-	/* GnuTLS uses the server's order anyway. */
+	/* GnuTLS always uses the server's order. */
 	if (!strcmp(key, "prefer_server_cipher_suites") &&
 	    node->type == YAML_SCALAR_NODE &&
 	    !strcmp((char *)node->data.scalar.value, "true"))
@@ -302,7 +306,7 @@ static int take_header(struct reader *r, const char *key,
 
 static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 {
-	/* The server uses HTTP/1.1 in either case. */
+	/* The server uses HTTP/1.1 regardless of this setting. */
 	if (!strcmp(key, "http2"))
 		return scalar(r, node) ? 0 : -EINVAL;
 	if (!strcmp(key, "headers"))
@@ -311,9 +315,9 @@ static int take_http(struct reader *r, const char *key, const yaml_node_t *node)
 }
 
 /*
- * A password is checked by comparing the text that crypt(3) returns, so only a hash that
- * crypt(3) can produce is valid. Hashing at the lowest cost shows whether the salt is
- * valid: it is repeated in the output.
+ * A password is checked by comparing the text that crypt(3) returns, so only a hash
+ * that crypt(3) can produce is valid. Hashing at the lowest cost shows whether the salt
+ * is valid, because crypt(3) repeats a valid salt in its output.
  */
 static bool is_salt(const char *hash)
 {
@@ -333,7 +337,7 @@ static bool is_salt(const char *hash)
 	return ok;
 }
 
-/* In the last of the 31 digits, two bits are unused. */
+/* Two bits of the last of the 31 digits are unused. */
 static bool is_bcrypt(const char *hash)
 {
 	static const char digits[] =
@@ -419,7 +423,10 @@ static int check(struct reader *r)
 	return 0;
 }
 
-/* Check with the library that will load them: a certificate with its key, and a CA. */
+/*
+ * Checks the certificate with its key, and the CA, with the library that will load
+ * them.
+ */
 static int check_tls(struct reader *r)
 {
 	const struct web_config *config = r->config;
@@ -483,7 +490,7 @@ static int read_doc(struct reader *r, yaml_parser_t *parser)
 	yaml_document_delete(&r->doc);
 	if (ret)
 		return ret;
-	/* Another document, including any users in it, would be ignored. */
+	/* A second document, and any users in it, would be ignored. */
 	ret = load_doc(r, parser);
 	if (ret)
 		return ret;

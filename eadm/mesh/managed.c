@@ -55,7 +55,7 @@ static int query(struct managed *m, const struct adapter *adapter)
 	int ret;
 
 	if (!m->id->verbs || strcmp(m->id->verbs->device->name, adapter->device) != 0)
-		return link_fail(m->link, "%s cannot be opened: rdma_cm uses another device for its address",
+		return link_fail(m->link, "%s cannot be opened: rdma_cm uses a different device for its address",
 				 adapter->device);
 	ret = verbs.ibv_query_port(m->id->verbs, adapter->port,
 				   (struct _compat_ibv_port_attr *)&port);

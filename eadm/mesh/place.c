@@ -111,7 +111,7 @@ static int take_line(struct hosts *h, char *line, char *why)
 		return bad_line(h, "not a host name or address", why);
 	for (i = 0; i < h->n; i++) {
 		if (!strcasecmp(h->names[i], name))
-			return bad_line(h, "the host is in the file twice", why);
+			return bad_line(h, "the file lists this host twice", why);
 	}
 	if (h->n == MESH_MAX_HOSTS)
 		return bad_line(h, "too many hosts", why);
@@ -168,7 +168,7 @@ static int find_self(struct place *place, const struct hosts *h, char *why)
 	place->has_rank = n;
 	if (n < 2)
 		return 0;
-	snprintf(why, PLACE_WHY, "%s: several lines have the name of this host, '%.60s': add --rank",
+	snprintf(why, PLACE_WHY, "%s: several lines name this host, '%.60s': add --rank",
 		 h->path, h->self);
 	return -1;
 }

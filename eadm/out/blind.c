@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Options that refer to data missing from all rows of a device. Without a note about it,
- * a filter that cannot be applied looks like one that matches nothing.
+ * Options that refer to data missing from all rows of a device. A note reports them,
+ * because a filter that cannot be applied otherwise looks like one that matches
+ * nothing.
  */
 #include "blind.h"
 
@@ -70,7 +71,7 @@ void blind_free(struct blind *blind)
 
 /* ---- rows ------------------------------------------------------------------- */
 
-/* Rows of a device mostly follow each other. */
+/* Searches from the end, because rows of the same device are mostly adjacent. */
 static struct blind_device *device_of(struct blind *blind, const char *name)
 {
 	struct blind_device *dev;
@@ -115,7 +116,7 @@ static bool is_named(const struct eadm_record *record,
 	return false;
 }
 
-/* Neither unconnected queue pairs nor those of the connection manager have a peer. */
+/* Unconnected queue pairs, and those of the connection manager, have no peer. */
 static bool may_have_peer(const struct blind *blind,
 			  const struct eadm_record *record)
 {
@@ -138,7 +139,10 @@ static bool could_show(const struct blind *blind, enum blind_option option,
 	switch (option) {
 	case BLIND_PEER:
 		return may_have_peer(blind, record);
-	/* Objects used by a kernel module have the module's name, and no process data. */
+	/*
+	 * Objects used by a kernel module have the name of the module, but no process
+	 * data.
+	 */
 	case BLIND_PID:
 	case BLIND_NETNS:
 	case BLIND_CGROUP:
@@ -186,10 +190,7 @@ void blind_see(struct blind *blind, const struct eadm_record *record)
 
 /* ---- missing data --------------------------------------------------------------- */
 
-/*
- * A known driver that does not show contexts has a different reason, which the dump
- * notes.
- */
+/* If a known driver does not show contexts, the dump itself notes the reason. */
 static bool is_blind(const struct blind_device *dev, unsigned int option)
 {
 	return dev->lacks[option] && !dev->has[option] &&

@@ -12,9 +12,9 @@ enum blind_option {
 
 struct blind_device {
 	char name[64];
-	bool family;			/* rows come from a driver of a known family */
-	bool has[N_BLIND_OPTIONS];	/* some row has the data */
-	bool lacks[N_BLIND_OPTIONS];	/* some row that might match lacks it */
+	bool family;			/* the rows come from a driver of a known family */
+	bool has[N_BLIND_OPTIONS];	/* a row has the data */
+	bool lacks[N_BLIND_OPTIONS];	/* a row that could match lacks the data */
 };
 
 /* Data found in the rows of a dump. */
@@ -34,8 +34,8 @@ void blind_free(struct blind *blind);
 /* Call for every row that is read, whether or not it passes the filter. */
 void blind_see(struct blind *blind, const struct eadm_record *record);
 /*
- * Gets the next device and option; *@at must be 0 at first. Returns false if there are no
- * more. The note is valid until the next call.
+ * Stores the note about the next device and option; *@at must be 0 at first. Returns
+ * false if there are no more notes. The note is valid until the next call.
  */
 bool blind_next(struct blind *blind, size_t *at, struct eadm_note *note);
 /* Returns 0, or the status of the dump if all other operations succeeded. */

@@ -14,7 +14,7 @@ struct buffer {
 
 bool buffer_grow(struct buffer *buffer, size_t len);
 
-/* Room for @len bytes at the end; NULL if out of memory. */
+/* Returns room for @len bytes at the end; NULL if out of memory. */
 static inline char *buffer_room(struct buffer *buffer, size_t len)
 {
 	if (buffer->len + len > buffer->size && !buffer_grow(buffer, len))

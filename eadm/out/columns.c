@@ -20,8 +20,8 @@ struct column *column_add(struct table *table)
 }
 
 /*
- * Columns of a table that no object describes. Defaults for values that a column leaves
- * out: its key is its name, it contains text, and it has no unit and no help.
+ * Sets the columns of a table that no object describes. A column that lacks a name uses
+ * its key, its default type is a string, and it has no unit and no help by default.
  */
 int table_of(struct cli *cli, struct table *table, const struct column *cols,
 	     unsigned int n)
@@ -108,7 +108,7 @@ static int add_field(struct table *table, const struct eadm_field *field,
 	return add_new_field(table, field, asked);
 }
 
-/* Add the fields up to a level; secrets are only shown if requested by name. */
+/* Adds the fields up to a level; secrets are only shown if requested by name. */
 static int add_shown(struct table *table, const struct eadm_object *object,
 		     enum eadm_field_show up_to, bool hw)
 {
@@ -119,7 +119,9 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 
 	for (i = 0; !ret && i < n; i++) {
 		field = eadm_object_field(object, i);
-		/* The key is shown in any case, unless it only counts devices. */
+		/*
+		 * The key is always shown, unless it is only the number of the device.
+		 */
 		if ((eadm_field_show(field) > up_to &&
 		     (field != key ||
 		      eadm_field_show(field) == EADM_SHOW_NEVER)) ||
@@ -142,10 +144,10 @@ int unknown_column(struct cli *cli, const struct eadm_object *object,
 		word_add(&words,
 			 eadm_field_name(eadm_object_field(object, i)));
 	return unknown_word(cli, name, "unknown column", &words,
-			    "'-o help' lists them");
+			    "see '-o help'");
 }
 
-/* Find a field by name, or by its heading in tables. */
+/* Finds a field by name, or by its heading in tables. */
 const struct eadm_field *find_column(const struct eadm_object *object,
 				     const char *name)
 {
@@ -197,7 +199,7 @@ static int add_list(struct cli *cli, const struct eadm_object *object,
 	return ret;
 }
 
-/* Show each field on a line, because there are many counters but few objects. */
+/* Shows each field on a line, because there are many counters but few objects. */
 static void make_upright(struct table *table, const struct eadm_object *object)
 {
 	const struct eadm_field *key = eadm_object_key(object);
@@ -210,13 +212,15 @@ static void make_upright(struct table *table, const struct eadm_object *object)
 		col->heading = col->field == key ||
 			       eadm_field_metric(col->field) ==
 				       EADM_METRIC_LABEL;
-		/* Fields in the heading are shown in the table, too. */
+		/*
+		 * Fields in the heading are also shown in the table, not only in JSON.
+		 */
 		if (col->heading)
 			col->json_only = false;
 	}
 }
 
-/* Rows whose key is unknown are identified by their number in the RDMA core. */
+/* Adds a column that identifies rows without a key by their number in the RDMA core. */
 static int add_stand_in(struct table *table, const struct eadm_object *object)
 {
 	const struct eadm_field *field, *key = eadm_object_key(object);
@@ -233,8 +237,8 @@ static int add_stand_in(struct table *table, const struct eadm_object *object)
 }
 
 /*
- * Choose an object's columns: the default ones, or those given by --output. In JSON, the
- * default columns are all fields that are present.
+ * Chooses the columns of an object: the default ones, or those given by --output. In
+ * JSON, the default columns are all fields that are present.
  */
 int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 		   struct table *table)
@@ -263,7 +267,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	if (!ret && list)
 		ret = add_list(cli, object, usual ? list + 1 : list, hw,
 			       table);
-	/* JSON always has the fields that identify a row. */
+	/* JSON always contains the fields that identify a row. */
 	for (i = 0; !ret && i < ARRAY_SIZE(identity); i++) {
 		field = eadm_object_find_field(object, identity[i]);
 		before = table->n_cols;
@@ -320,7 +324,7 @@ static void value_of_field(const struct eadm_record *record,
 	value->type = there ? col->type : (enum eadm_field_type)VALUE_NONE;
 }
 
-/* One value for each column; absent for columns whose values the command computes. */
+/* Stores one value for each column, which is absent if the command computes it. */
 void values_of_record(const struct table *table,
 		      const struct eadm_record *record,
 		      struct eadm_value *values)

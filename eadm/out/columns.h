@@ -25,15 +25,15 @@ struct column {
 	const char *head;
 	const char *unit;
 	const char *help;
-	bool cut;		/* may be shortened on a narrow terminal */
-	bool bars;		/* a histogram, drawn below the rows */
+	bool cut;		/* can be shortened on a narrow terminal */
+	bool bars;		/* a histogram that is drawn below the rows */
 	bool rate;		/* per second, in the object "rates" */
-	bool growth;		/* rate: also the difference, in "growth" */
+	bool growth;		/* rate: also show the difference, in "growth" */
 	bool asked;		/* requested by name: shown even if empty */
 	/* Shown only if this field is absent in all rows. */
 	const struct eadm_field *stands_in_for;
 	bool json_only;
-	bool heading;		/* part of a heading: of a row, not LAYOUT_ROWS, or of bars */
+	bool heading;		/* part of the heading of a row or of bars */
 };
 
 enum layout {
@@ -46,18 +46,18 @@ struct table {
 	const char *object;	/* object name for JSON, or NULL */
 	const char *title;	/* used in "no ..."; NULL: no message */
 	enum layout layout;
-	bool all;		/* JSON: all fields that are present */
-	bool lines;		/* JSON: each flush writes a separate line */
+	bool all;		/* JSON: write all fields that are present */
+	bool lines;		/* JSON: write a separate line at each flush */
 	bool passes;		/* JSON lines: begin() opens a line even without rows */
 	unsigned int screen;	/* not JSON: height of a screen to clear, or 0 */
 	bool about;		/* LAYOUT_FIELDS: show the fields' help */
-	bool rates_only;	/* not JSON: rates instead of counters */
-	bool growth;		/* rates_only: growth instead of rates */
-	bool unknown;		/* not JSON: no message that there are no rows */
+	bool rates_only;	/* not JSON: show rates instead of counters */
+	bool growth;		/* rates_only: show growth instead of rates */
+	bool unknown;		/* not JSON: print no message if there are no rows */
 	bool notes_once;	/* not JSON: do not repeat the previous pass's notes */
 	const char *caption;	/* not JSON: line above the table, or NULL */
-	const char *absent;	/* not JSON: follows the caption when there can be no rows, or NULL */
-	uint64_t interval;	/* ns that rates cover; 0: no rates */
+	const char *absent;	/* not JSON: why there are no rows, or NULL */
+	uint64_t interval;	/* interval of the rates in ns; 0: no rates */
 	unsigned int n_cols, max_cols;
 	struct column *cols;
 };

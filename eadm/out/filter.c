@@ -34,7 +34,7 @@ static int unknown_value(struct cli *cli, const struct eadm_field *field,
 	return unknown_word(cli, name, what, &words, NULL);
 }
 
-/* A list of states by name. */
+/* Parses a list of names of states. */
 static int parse_states(struct cli *cli, struct filter *filter,
 			const char *list)
 {
@@ -57,7 +57,7 @@ static int parse_states(struct cli *cli, struct filter *filter,
 	return 0;
 }
 
-/* ADDR, ADDR/BITS, ADDR:PORT or [ADDR]:PORT */
+/* Parses ADDR, ADDR/BITS, ADDR:PORT or [ADDR]:PORT. */
 static bool parse_peer(struct filter *filter, const char *text)
 {
 	char addr[INET6_ADDRSTRLEN + 24], *p = addr, *end = NULL;
@@ -98,7 +98,7 @@ static bool parse_peer(struct filter *filter, const char *text)
 	return true;
 }
 
-/* The inode number of an object that users give by name. */
+/* Finds the inode number of an object that is given by name, path or number. */
 static int parse_inode(struct cli *cli, const char *text, const char *folder,
 		       const char *what, long magic, uint64_t *number)
 {
@@ -118,7 +118,7 @@ static int parse_inode(struct cli *cli, const char *text, const char *folder,
 	if (stat(path, &st) || statfs(path, &fs))
 		return fail(cli, STATUS_USAGE, text, "no %s: %s: %s", what,
 			    path, strerror(errno));
-	/* Other file systems have inodes, too. */
+	/* Inodes of other file systems do not identify such an object. */
 	if (fs.f_type != magic)
 		return fail(cli, STATUS_USAGE, path, "not a %s", what);
 	*number = st.st_ino;
@@ -193,7 +193,7 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 	return state ? parse_states(cli, filter, state) : 0;
 }
 
-/* If @absent, a row is assumed to have the value of a field that it lacks. */
+/* A row that lacks the field passes if @absent is true. */
 static bool is_value(const struct eadm_record *record,
 		     const struct eadm_field *field, uint64_t wanted,
 		     bool absent)

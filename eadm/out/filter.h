@@ -29,7 +29,7 @@ int filter_init(struct cli *cli, const struct eadm_object *object,
 bool filter_passes(const struct filter *filter,
 		   const struct eadm_record *record);
 
-/* Returns true also if the result depends on data that the row lacks. */
+/* Also returns true if the result depends on data that the row lacks. */
 bool filter_may_pass(const struct filter *filter,
 		     const struct eadm_record *record);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tables, padded to the widths that their first rows need. Rows are printed in chunks and
- * stay aligned, so a table may be larger than memory. For this reason, libsmartcols is
- * not used: it computes the widths of each chunk separately.
+ * Tables whose columns have the widths required by the first rows. Rows are printed in
+ * chunks and stay aligned, so a table can be larger than memory. libsmartcols is not
+ * used, because it computes the widths of each chunk separately.
  */
 #include "grid.h"
 
@@ -22,21 +22,21 @@ struct grid_col {
 	char *head;
 	size_t width;
 	int flags;
-	unsigned int part;	/* EVERY: in all parts */
-	bool cut;		/* longer texts are truncated */
+	unsigned int part;	/* part that shows the column, or EVERY */
+	bool cut;		/* truncate longer texts */
 };
 
 #define EVERY UINT_MAX
 
-/* The size of a text. */
+/* Size of a text. */
 struct extent {
 	unsigned int len;
-	unsigned int width : 31;	/* on a terminal */
+	unsigned int width : 31;	/* number of terminal columns */
 	bool plain : 1;			/* printable ASCII */
 };
 
 struct grid_cell {
-	size_t at;		/* offset of its text; 0: absent */
+	size_t at;		/* offset of the text; 0: absent */
 	const char *escape;	/* colour sequence, or NULL */
 	struct extent extent;
 };
@@ -46,7 +46,7 @@ struct grid {
 	bool shown;		/* widths have been determined */
 	bool may_fold;
 	unsigned int keys;	/* columns that identify a row */
-	unsigned int parts;	/* parts that are printed one below the other, minus one */
+	unsigned int parts;	/* number of further parts printed below the first one */
 	struct grid_col *cols;
 	unsigned int n_cols, max_cols;
 	struct grid_cell *cells;
@@ -55,9 +55,9 @@ struct grid {
 	struct buffer lines;	/* output buffer, to save stdio calls */
 };
 
-/* Lines are written once there are this many bytes. */
+/* Buffered lines are written once they contain this many bytes. */
 #define LINES_SIZE 8192
-/* Most texts and gaps are shorter and take one copying step. */
+/* Most texts and gaps are shorter than this and are copied in one step. */
 #define STEP 16
 
 struct grid *grid_new(bool colors)
@@ -88,7 +88,10 @@ void grid_free(struct grid *grid)
 
 /* ---- texts ------------------------------------------------------------------ */
 
-/* Length of a text of printable ASCII, which is also its width; otherwise -1. */
+/*
+ * Returns the length of a text of printable ASCII, which is also its width; otherwise
+ * -1.
+ */
 static ssize_t plain_length(const char *text)
 {
 	const char *p = text;
@@ -100,13 +103,19 @@ static ssize_t plain_length(const char *text)
 	return p - text;
 }
 
-/* Bytes of the first character; 0 if it is invalid or a control character. */
+/*
+ * Returns the length of the first character in bytes; 0 if it is invalid or a control
+ * character.
+ */
 static size_t char_bytes(const unsigned char *p)
 {
 	return *p < 0x80 ? *p >= 0x20 && *p != 0x7f : utf8_len(p);
 }
 
-/* Width of the first character as put_char() prints it; *n is set to its bytes. */
+/*
+ * Returns the width of the first character as printed by put_char(); sets *n to its
+ * length.
+ */
 static size_t char_width(const char *text, size_t *n)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -142,7 +151,10 @@ static size_t put_char(struct buffer *line, const char *text)
 	return len ? len : 1;
 }
 
-/* Returns the number of bytes of @text that fit into @most columns, with their *width. */
+/*
+ * Returns the number of bytes of @text that fit into @most columns; sets *width to
+ * their width.
+ */
 static size_t fitting(const char *text, size_t most, size_t *width)
 {
 	const char *p = text;
@@ -203,7 +215,10 @@ static void add_cell(struct grid *grid, size_t at, struct extent extent,
 	cell->extent = extent;
 }
 
-/* Most texts are short and plain: copy while checking; false if this one is not. */
+/*
+ * Adds a short plain text, as most texts are, by copying it while checking it. Returns
+ * false if the text is not short and plain.
+ */
 static bool add_short(struct grid *grid, const char *text, const char *escape)
 {
 	char *to = buffer_room(&grid->texts, STEP);
@@ -276,7 +291,7 @@ static bool in_part(const struct grid_col *col, unsigned int part)
 	return is_shown(col) && (col->part == part || col->part == EVERY);
 }
 
-/* Width of all columns, each followed by a blank. */
+/* Returns the width of all columns, each followed by a blank. */
 static size_t total_width(const struct grid *grid)
 {
 	size_t total = 0;
@@ -288,8 +303,8 @@ static size_t total_width(const struct grid *grid)
 }
 
 /*
- * Move columns that do not fit to parts below, each of which begins with the first
- * columns, which identify the row.
+ * Moves columns that do not fit to further parts below, each of which begins with the
+ * columns that identify the row.
  */
 static void fold(struct grid *grid, size_t room)
 {
@@ -319,7 +334,7 @@ static void fold(struct grid *grid, size_t room)
 	grid->parts = part;
 }
 
-/* Take the missing width from the widest columns that may be cut. */
+/* Takes the missing width from the widest columns that can be cut. */
 static void narrow(struct grid *grid, size_t room)
 {
 	struct grid_col *col, *widest;
@@ -342,7 +357,10 @@ static void narrow(struct grid *grid, size_t room)
 	}
 }
 
-/* If cutting is not enough and columns move below, undo the cuts. */
+/*
+ * Makes the columns fit by cutting them; if this is not enough, undoes the cuts and
+ * folds the table.
+ */
 static void fit(struct grid *grid, size_t room)
 {
 	size_t *widths = calloc(grid->n_cols, sizeof(*widths));
@@ -361,7 +379,7 @@ static void fit(struct grid *grid, size_t room)
 	free(widths);
 }
 
-/* The width of the longest text of a column. */
+/* Returns the width of the longest text in a column. */
 static size_t width_of(const struct grid *grid, unsigned int i)
 {
 	const struct grid_col *col = &grid->cols[i];
@@ -414,7 +432,7 @@ static void decide_widths(struct grid *grid, size_t spare)
 
 /* ---- printing ---------------------------------------------------------------- */
 
-/* Bytes written past the end are overwritten by the following text. */
+/* Writes past the end, where the following text overwrites the additional bytes. */
 static inline char *put_spaces(char *to, size_t n)
 {
 	size_t at;
@@ -493,7 +511,7 @@ static void write_lines(struct buffer *lines)
 	lines->len = 0;
 }
 
-/* The last column of a part. */
+/* Returns the last column of a part. */
 static unsigned int last_of(const struct grid *grid, unsigned int part)
 {
 	unsigned int last = grid->n_cols;
@@ -515,7 +533,10 @@ static void put_heads(struct grid *grid, unsigned int part)
 		if (!in_part(col, part))
 			continue;
 		extent = measure(col->head);
-		/* The text is copied in steps, so there must be room after it. */
+		/*
+		 * Texts are copied in whole steps, so there must be room after this
+		 * one.
+		 */
 		head = buffer_room(&grid->texts, extent.len + STEP);
 		if (!head)
 			return;
@@ -524,7 +545,10 @@ static void put_heads(struct grid *grid, unsigned int part)
 	}
 }
 
-/* Put a row if all its cells are plain and fit into their columns. */
+/*
+ * Puts a row if all its cells are plain and fit into their columns; otherwise, returns
+ * false.
+ */
 static bool put_plain_row(struct grid *grid, const struct grid_cell *cell,
 			  unsigned int last, size_t room)
 {
@@ -598,7 +622,7 @@ bool grid_print(struct grid *grid, size_t spare)
 	bool first = !grid->shown;
 	unsigned int part;
 
-	/* Texts are copied in steps, so there must be room after them. */
+	/* Texts are copied in whole steps, so there must be room after the last one. */
 	if (!buffer_room(&grid->texts, STEP) || grid->failed)
 		return false;
 	if (!grid->n_cells)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "hist.h"
 
-/* Upper end of a bucket: 1us, 2us, 5us, 10us ... 50s; the last has none. */
+/*
+ * Returns the upper bound of a bucket: 1us, 2us, 5us, 10us ... 50s; the last bucket has
+ * none.
+ */
 uint64_t hist_below(unsigned int bucket)
 {
 	static const unsigned int steps[] = { 1, 2, 5 };
@@ -24,7 +27,10 @@ void hist_add(struct hist *hist, uint64_t ns)
 	hist->count[i]++;
 }
 
-/* The range of buckets from the first to the last that is not empty. */
+/*
+ * Finds the first and the last bucket that is not empty; returns false if all are
+ * empty.
+ */
 bool hist_range(const struct hist *hist, unsigned int *first,
 		unsigned int *last)
 {
@@ -42,7 +48,7 @@ bool hist_range(const struct hist *hist, unsigned int *first,
 	return any;
 }
 
-/* The smallest value that is at least as large as @percent of all values. */
+/* Returns the smallest value that is at least as large as @percent of all values. */
 uint64_t hist_rank(const uint64_t *sorted, size_t n, unsigned int percent)
 {
 	size_t rank = (n * percent + 99) / 100;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A streaming JSON writer. It only handles commas; its callers are responsible for a
- * valid structure. It writes tens of thousands of rows, so it uses no stdio and no printf
- * for numbers.
+ * valid structure. It writes tens of thousands of rows, so it avoids stdio, and
+ * printf() for numbers.
  */
 #include "json.h"
 
@@ -18,7 +18,7 @@ struct json {
 	int fd;
 	struct buffer *to;	/* output instead of @fd, or NULL */
 	int error;
-	bool comma;		/* the next value needs a comma before it */
+	bool comma;		/* a comma must precede the next value */
 	size_t used;
 	char buf[BUFFER_SIZE];
 };
@@ -78,7 +78,7 @@ void json_free(struct json *json)
 	free(json);
 }
 
-/* Room for @n bytes, at most BUFFER_SIZE. */
+/* Returns room for @n bytes, at most BUFFER_SIZE. */
 static inline char *room(struct json *json, size_t n)
 {
 	if (BUFFER_SIZE - json->used < n)
@@ -86,13 +86,13 @@ static inline char *room(struct json *json, size_t n)
 	return json->buf + json->used;
 }
 
-/* @end: end of the bytes that were put into room(). */
+/* @end: end of the bytes that were written to room(). */
 static inline void took(struct json *json, const char *end)
 {
 	json->used = end - json->buf;
 }
 
-/* Room for a value of @n bytes, after a comma if needed. */
+/* Returns room for a value of @n bytes, after a comma if required. */
 static inline char *value_room(struct json *json, size_t n)
 {
 	char *p = room(json, n + 1);
@@ -126,7 +126,10 @@ static uint32_t code_of(const unsigned char *p, size_t n)
 	return c;
 }
 
-/* Length of the UTF-8 sequence at @p, 0 if invalid. */
+/*
+ * Returns the length of the multibyte UTF-8 sequence at @p, or 0 if there is no valid
+ * one.
+ */
 size_t utf8_len(const unsigned char *p)
 {
 	size_t n, i;
@@ -177,7 +180,10 @@ bool utf8_is_hidden(const unsigned char *p, size_t n)
 	return false;
 }
 
-/* Put a hidden character as an equivalent escape sequence; returns its end. */
+/*
+ * Puts a hidden character as an equivalent escape sequence; returns the end of the
+ * sequence.
+ */
 static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 {
 	uint32_t c = code_of(from, n);
@@ -189,10 +195,13 @@ static char *escape_hidden(char *p, const unsigned char *from, size_t n)
 	return p + sprintf(p, "\\u%04x", c);
 }
 
-/* Put the escape sequence of one character; returns its end. */
+/* Puts the escape sequence of one character; returns the end of the sequence. */
 static char *escape(char *p, unsigned char c)
 {
-	/* Names from the kernel may contain arbitrary bytes, but JSON must be valid UTF-8. */
+	/*
+	 * Names from the kernel can contain arbitrary bytes, but JSON must be valid
+	 * UTF-8.
+	 */
 	if (c >= 0x80)
 		memcpy(p, "\\ufffd", 6);
 	else if (c == '"' || c == '\\')
@@ -208,7 +217,10 @@ static char *escape(char *p, unsigned char c)
 
 static void quoted(struct json *json, const char *text)
 {
-	/* Marks nearly all characters, so that each byte takes a single lookup. */
+	/*
+	 * Contains nearly all characters that occur, so that most bytes take a single
+	 * lookup.
+	 */
 	static const bool plain[256] = {
 		[' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true,
 	};
@@ -220,8 +232,8 @@ static void quoted(struct json *json, const char *text)
 	took(json, p);
 	do {
 		/*
-		 * A byte becomes up to 6 bytes, and the last character may have 4 more
-		 * bytes.
+		 * A byte becomes up to 6 bytes, and the last character can extend
+		 * beyond the piece.
 		 */
 		p = room(json, 6 * (PIECE + 4) + 1);
 		until = from + PIECE;
@@ -280,13 +292,15 @@ static unsigned int count_digits(uint64_t value)
 		10000000000000000, 100000000000000000, 1000000000000000000,
 		10000000000000000000ULL,
 	};
-	/* The binary logarithm determines that the number has n digits or one more. */
+	/* According to the binary logarithm, the number has n digits or n + 1. */
 	unsigned int n = (64 - __builtin_clzll(value | 1)) * 1233 >> 12;
 
 	return n + (value >= powers[n]);
 }
 
-/* Writes two digits at a time, because divisions dominate the cost of numbers. */
+/*
+ * Writes two digits at a time, because divisions dominate the cost of writing numbers.
+ */
 static char *digits(char *p, uint64_t value)
 {
 	static const char pairs[] =
@@ -426,7 +440,7 @@ void json_null(struct json *json)
 	json_literal(json, "null", 4);
 }
 
-/* Bytes as a string of hexadecimal digits. */
+/* Writes bytes as a string of hexadecimal digits. */
 void json_bytes(struct json *json, const void *data, size_t len)
 {
 	const unsigned char *p = data;
@@ -439,7 +453,7 @@ void json_bytes(struct json *json, const void *data, size_t len)
 	json_raw(json, "\"", 1);
 }
 
-/* The value of the key "error". */
+/* Writes the value of the key "error". */
 void json_error_object(struct json *json, const char *verb, int status,
 		       const char *what, const char *why)
 {

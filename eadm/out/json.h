@@ -20,14 +20,14 @@ size_t utf8_len(const unsigned char *p);
 bool utf8_is_hidden(const unsigned char *p, size_t n);
 void json_raw(struct json *json, const char *text, size_t len);
 void json_string(struct json *json, const char *text);
-/* A text that is known to need no escaping. */
+/* Writes a text that requires no escaping. */
 void json_name(struct json *json, const char *name, size_t len);
 void json_key(struct json *json, const char *key);
 void json_u64(struct json *json, uint64_t value);
 void json_s64(struct json *json, int64_t value);
 void json_hex(struct json *json, uint64_t value);	/* "0x1f" */
 void json_f64(struct json *json, double value);
-/* A short value that is written unchanged. */
+/* Writes a short value unchanged. */
 void json_literal(struct json *json, const char *text, size_t len);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
@@ -37,7 +37,7 @@ void json_close(struct json *json, char bracket);
 void json_newline(struct json *json);
 
 /*
- * A key, with quotes and colon, in memory that can be read up to the next multiple of
+ * A key with quotes and a colon, in memory that is readable up to the next multiple of
  * JSON_KEY_STEP bytes.
  */
 struct json_prepared {
@@ -51,7 +51,7 @@ struct json_prepared {
 void json_prepared_key(struct json *json, const struct json_prepared *key);
 void json_prepared_u64(struct json *json, const struct json_prepared *key,
 		       uint64_t value);
-/* Put a line break before the next value. */
+/* Puts a line break before the next value. */
 void json_row_break(struct json *json);
 
 void json_error_object(struct json *json, const char *verb, int status,

@@ -26,7 +26,10 @@ void rows_free(struct rows *rows)
 	*rows = (struct rows){ 0 };
 }
 
-/* Growth of a counter, even if it has wrapped around. */
+/*
+ * Computes the growth of a counter, even if it has wrapped around. Returns false if it
+ * was reset.
+ */
 bool counter_growth(const struct eadm_field *field, uint64_t before,
 		    uint64_t now, uint64_t *growth)
 {
@@ -133,7 +136,7 @@ static int add_key(struct cli *cli, const struct eadm_object *object,
 	return 0;
 }
 
-/* Equal rows need a fixed order, too, so that they do not swap places. */
+/* Adds keys that give equal rows a fixed order, so that they do not swap places. */
 static void add_identity(const struct eadm_object *object, struct sort *sort)
 {
 	sort->key[sort->n++].field =
@@ -141,7 +144,7 @@ static void add_identity(const struct eadm_object *object, struct sort *sort)
 	sort->key[sort->n++].field = eadm_object_key(object);
 }
 
-/* --sort A,B:desc */
+/* Parses --sort A,B:desc. */
 int sort_init(struct cli *cli, const struct eadm_object *object,
 	      struct sort *sort)
 {

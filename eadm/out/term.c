@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The terminal: whether there is one, and coloured text. */
+/* Determines whether there is a terminal, and prints coloured text. */
 #include "term.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ bool term_is_tty(void)
 	return isatty(STDOUT_FILENO);
 }
 
-/* Rows of a screen that can be cleared; 0 if there is none. */
+/* Returns the number of rows if the screen can be cleared, otherwise 0. */
 unsigned int term_rows(void)
 {
 	const char *term = getenv("TERM");
@@ -24,7 +24,7 @@ unsigned int term_rows(void)
 	return size.ws_row;
 }
 
-/* Columns of the terminal; 0 if there is none. */
+/* Returns the number of columns of the terminal; 0 if there is no terminal. */
 unsigned int term_width(void)
 {
 	struct winsize size;
@@ -43,7 +43,10 @@ bool term_colors(const struct cli *cli)
 	       term_is_tty() && term && strcmp(term, "dumb");
 }
 
-/* Colours of state names that need attention; NULL for all others. */
+/*
+ * Returns the colour for the name of a state that needs attention; NULL for other
+ * states.
+ */
 const char *term_color_of(const char *value)
 {
 	static const struct {
@@ -68,7 +71,7 @@ const char *term_color_of(const char *value)
 	return NULL;
 }
 
-/* The escape sequence, for callers that print themselves. */
+/* Returns the escape sequence, for callers that do their own printing. */
 const char *term_escape_of(const char *value)
 {
 	const char *color = term_color_of(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values as text for people. Numbers in JSON are written by other code. */
+/* Formats values as text for people; numbers in JSON are written by other code. */
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static int text_tenths(uint64_t ns, uint64_t unit, const char *name, char *buf,
 	return len + more;
 }
 
-/* 640ns 12.3us 1.2s 3m20s 2h15m 5d3h */
+/* Examples: 640ns 12.3us 1.2s 3m20s 2h15m 5d03h */
 static int text_age(uint64_t ns, char *buf, size_t size)
 {
 	uint64_t s = ns / 1000000000;
@@ -67,7 +67,7 @@ static int text_age(uint64_t ns, char *buf, size_t size)
 			s / 3600 % 24);
 }
 
-/* The exact value if it is short: 512, 4KiB, 1.5GiB. */
+/* Prints the exact value if it is short: 512, 4KiB, 1.5GiB. */
 static int text_bytes(uint64_t bytes, char *buf, size_t size)
 {
 	static const char *const units[] = { "", "KiB", "MiB", "GiB",
@@ -90,7 +90,7 @@ static int text_bytes(uint64_t bytes, char *buf, size_t size)
 	return snprintf(buf, size, "%.1f%s", value, units[i]);
 }
 
-/* 0.5 12 3.4k 5.6M */
+/* Examples: 0.5 12 3.4k 5.6M */
 static int text_rate(double rate, char *buf, size_t size)
 {
 	static const char units[] = " kMGTPE";
@@ -106,7 +106,7 @@ static int text_rate(double rate, char *buf, size_t size)
 			rate);
 }
 
-/* In the unit used for links: 25Gbit/s. */
+/* Uses the usual unit for links: 25Gbit/s. */
 static int text_bits(uint64_t bits, char *buf, size_t size)
 {
 	if (bits >= 1000000000)
@@ -114,7 +114,10 @@ static int text_bits(uint64_t bits, char *buf, size_t size)
 	return snprintf(buf, size, "%gMbit/s", bits / 1e6);
 }
 
-/* Rows arrive in the order of their times, many within the same second. */
+/*
+ * Keeps the text of the last second, because many successive times are within the same
+ * second.
+ */
 static int text_time(uint64_t ns, char *buf, size_t size)
 {
 	static char day[32];
@@ -167,7 +170,7 @@ static int text_number(const struct column *col, uint64_t u, char *buf,
 	return text_plain(u, buf, size);
 }
 
-/* A value as text, "-" if absent; returns its length as by snprintf(). */
+/* Formats a value as text, "-" if absent; returns the length like snprintf(). */
 int text_of_value(const struct column *col, const struct eadm_value *value,
 		  char *buf, size_t size)
 {

@@ -9,7 +9,7 @@
 #include <eadm.h>
 #include <string.h>
 
-/* Types that no field has follow those of the library. */
+/* Types in addition to those of the library, used only by computed values. */
 enum {
 	VALUE_NONE = 0,
 	VALUE_RATE = 64,	/* a double, in @u64: rate_of() */
@@ -71,7 +71,7 @@ static inline double rate_of(const struct eadm_value *value)
 	return rate;
 }
 
-/* One or more values of VALUE_HIST and similar types. */
+/* Returns a value that refers to one or more @things, as for VALUE_HIST. */
 static inline struct eadm_value value_of(int type, const void *things,
 					 size_t n)
 {

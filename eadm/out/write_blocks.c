@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A row as a paragraph: its heading on one line, the rest below, wrapped. */
+/*
+ * Prints a row as a paragraph: the heading on one line, and the remaining columns below
+ * it, wrapped.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +15,8 @@
 #define USUAL_WIDTH 80
 
 /*
- * Print the words of @text starting at column @at, so that lines are not longer
- * than @width if possible; further lines begin at @indent.
+ * Prints the words of @text starting at column @at. If possible, lines are not longer
+ * than @width; further lines begin at column @indent.
  */
 static void print_words(const char *text, size_t at, size_t indent,
 			size_t width)
@@ -44,7 +47,9 @@ static void print_wrapped(const char *label, const char *text, size_t width)
 	print_words(text, 2 + LABEL_WIDTH, 2 + LABEL_WIDTH, width);
 }
 
-/* Fields are printed as in tables, except for the growth of a field. */
+/*
+ * Prints the value of a field as in tables; the growth of a field is printed as given.
+ */
 static void print_value(FILE *out, const struct eadm_evidence *e)
 {
 	const struct eadm_object *object = eadm_object_find(e->object);
@@ -63,7 +68,7 @@ static void print_value(FILE *out, const struct eadm_evidence *e)
 	fputs(text, out);
 }
 
-/* "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3"; the caller frees it. */
+/* Returns "qp 5: state rts, sq_pi 17; qp 6: rq_pi 3"; the caller frees the text. */
 static char *evidence_text(const struct eadm_value *value)
 {
 	const struct eadm_evidence *e = value->bytes, *last = NULL;
@@ -91,7 +96,10 @@ static char *evidence_text(const struct eadm_value *value)
 	return text;
 }
 
-/* "cloud_1 qp 5 (rping, PID 77): waits for a receive; ..."; the caller frees it. */
+/*
+ * Returns "cloud_1 qp 5 (rping, PID 77): waits for a receive; ..."; the caller frees
+ * the text.
+ */
 static char *affected_text(const struct eadm_value *value)
 {
 	const struct eadm_consequence *c = value->bytes;
@@ -119,7 +127,7 @@ static char *affected_text(const struct eadm_value *value)
 	return text;
 }
 
-/* Findings about the possible cause, printed below it. */
+/* Prints a finding about a possible cause below the cause. */
 static void print_found(const struct eadm_verdict *v, size_t width, bool colors)
 {
 	const char *name = eadm_severity_name(v->severity);
@@ -139,7 +147,7 @@ static void print_found(const struct eadm_verdict *v, size_t width, bool colors)
 	print_words(text, LABEL_WIDTH + 11 + strlen(name), LABEL_WIDTH + 5, width);
 }
 
-/* Causes are numbered, in their order. */
+/* Prints the causes as a numbered list, in the given order. */
 static void print_causes(const struct eadm_value *value, size_t width, bool colors)
 {
 	const struct cause *cause = value->bytes;
@@ -157,7 +165,7 @@ static void print_causes(const struct eadm_value *value, size_t width, bool colo
 	}
 }
 
-/* Returns the length of the heading. */
+/* Prints the heading; returns its length. */
 static size_t print_heading(const struct table *table,
 			    const struct eadm_value *values, bool colors)
 {
@@ -183,7 +191,7 @@ static size_t print_heading(const struct table *table,
 	return len;
 }
 
-/* The text below the heading if there is only one, otherwise NULL. */
+/* Returns the text below the heading if there is exactly one, otherwise NULL. */
 static const char *only_text(const struct table *table,
 			     const struct eadm_value *values)
 {
@@ -200,7 +208,7 @@ static const char *only_text(const struct table *table,
 	return text;
 }
 
-/* False if out of memory. */
+/* Returns false if out of memory. */
 bool block_print(const struct table *table, const struct eadm_value *values,
 		 bool colors)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Flight records in Chrome's trace event format, supported by ui.perfetto.dev and other
- * viewers: a process for each device, with as many threads as it has concurrent commands.
+ * Writes flight records in Chrome's trace event format, supported by ui.perfetto.dev
+ * and other viewers. Each device is shown as a process with as many threads as it has
+ * concurrent commands.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -44,7 +45,7 @@ static uint64_t u64_of(const struct eadm_record *record,
 
 /* ---- events --------------------------------------------------------------------- */
 
-/* The format uses microseconds; three decimal places keep it exact. */
+/* The format uses microseconds; three decimal places keep the value exact. */
 static void put_us(struct chrome_writer *cw, const char *key, uint64_t ns)
 {
 	char text[40];
@@ -83,7 +84,7 @@ static void put_name(struct chrome_writer *cw, const char *what, uint64_t pid,
 	json_close(cw->json, '}');
 }
 
-/* Everything known about the command, except secrets and raw bytes. */
+/* Writes all fields of the command, except secrets and raw bytes. */
 static void put_args(struct chrome_writer *cw,
 		     const struct eadm_record *record)
 {
@@ -155,7 +156,7 @@ struct lanes {
 	uint64_t free_at[MAX_LANES];	/* ns */
 };
 
-/* The first free lane: commands in the same lane never overlap. */
+/* Returns the first free lane, so that commands in the same lane never overlap. */
 static unsigned int lane_of(struct lanes *lanes, uint64_t start, uint64_t end)
 {
 	unsigned int i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rows as a JSON document. Rows are written as they arrive; the document is closed in any
- * case.
+ * Writes rows as a JSON document. Rows are written as they arrive; the document is
+ * closed even after an error.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ struct json_writer {
 	struct column *all;	/* all fields of the object */
 	unsigned int n_all;
 	struct eadm_value *values;
-	struct json_prepared *keys;	/* for @all, or for the columns */
+	struct json_prepared *keys;	/* keys of @all, or of the columns */
 	char *key_text;
 	unsigned int n_keys;
 	bool in_rows;
@@ -236,7 +236,7 @@ static void json_begin(struct writer *w, const struct table *table)
 
 	jw->table = table;
 	prepare(jw);
-	/* If lines are only for rows, the first row of each line opens it. */
+	/* If there are no lines without rows, the first row of each line opens it. */
 	if (!table->lines || table->passes)
 		begin_document(jw);
 }
@@ -430,14 +430,14 @@ static void write_causes(struct json *json, const struct eadm_value *value)
 	json_close(json, ']');
 }
 
-/* A present value, after the column's prepared key. */
+/* Writes a value that is present, after the prepared key of its column. */
 static inline void write_value(struct json *json,
 			       const struct json_prepared *key,
 			       const struct column *col,
 			       const struct eadm_value *value,
 			       const struct eadm_record *record)
 {
-	/* Most are numbers. */
+	/* Most values are numbers. */
 	if (value->type == EADM_TYPE_U64 && col->json == JSON_NUMBER) {
 		json_prepared_u64(json, key, value->u64);
 		return;
@@ -474,7 +474,7 @@ static inline void write_value(struct json *json,
 	}
 }
 
-/* All fields that are present. */
+/* Writes all fields that are present. */
 static void write_all(struct json_writer *jw, const struct eadm_record *record)
 {
 	const struct column *col;
@@ -539,7 +539,7 @@ static void write_attributes(struct json *json,
 		json_close(json, '}');
 }
 
-/* Counters without a field. */
+/* Writes counters for which there is no field. */
 static void write_others(struct json *json, const struct eadm_record *record)
 {
 	struct eadm_extra extra = { .size = sizeof(extra) };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Rows as a table for people. */
+/* Prints rows as a table for people. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "text.h"
 #include "writer.h"
 
-/* This many rows are printed at a time, with the widths of the first chunk. */
+/* Number of rows printed at a time; the first chunk determines the widths. */
 #define CHUNK 5000
-/* Number of devices whose counters are columns, if there is no terminal width. */
+/* Maximum number of devices shown side by side if the terminal width is unknown. */
 #define MOST_BESIDE 8
 
 struct other {
@@ -26,7 +26,7 @@ struct other {
 
 struct line {
 	struct hist *hist;	/* drawn below the rows, or NULL */
-	struct other *other;	/* values without a field */
+	struct other *other;	/* counters without a field */
 	unsigned int n_other;
 };
 
@@ -40,8 +40,8 @@ struct table_writer {
 	bool begun;		/* LAYOUT_ROWS: the first rows were printed */
 	bool *present;		/* for each column: some line has a value */
 	bool captioned;
-	unsigned long long cut;	/* rows that did not fit on the screen */
-	bool moves;		/* some rate is above zero */
+	unsigned long long cut;	/* number of rows that did not fit on the screen */
+	bool moves;		/* a rate is greater than zero */
 	struct buffer notes, notes_before;	/* lines of this pass and of the previous one */
 	bool colors;
 	int error;
@@ -88,7 +88,10 @@ static const char *color_of(const struct table_writer *tw,
 		       term_escape_of(text) : NULL;
 }
 
-/* The name of a value, or a value that is already text; NULL if it must be converted. */
+/*
+ * Returns the name of a value, or a value that is already text; NULL if the value must
+ * be converted.
+ */
 static const char *ready_text(const struct column *col,
 			      const struct eadm_value *value)
 {
@@ -143,7 +146,7 @@ static void add_cells(struct table_writer *tw, const struct row *row,
 	}
 }
 
-/* The text at a line and column, or NULL if it is absent. */
+/* Returns the text at a line and column, or NULL if it is absent. */
 static const char *text_at(const struct table_writer *tw, unsigned int line,
 			   unsigned int col)
 {
@@ -239,19 +242,22 @@ static bool is_shown(const struct table_writer *tw, unsigned int i)
 	return true;
 }
 
-/* Rows arrive one by one, below headings that were already printed. */
+/* Returns true if rows arrive one by one, after the headings have been printed. */
 static bool is_stream(const struct table *table)
 {
 	return table->lines && !table->passes && !table->rates_only;
 }
 
-/* Returns true if more rows may follow than those that determine the widths. */
+/* Returns true if more rows can follow those that determine the widths. */
 static bool is_long(const struct table_writer *tw)
 {
 	return is_stream(tw->table) || tw->n_lines == CHUNK;
 }
 
-/* In a long table, later rows are unknown when the first ones are printed. */
+/*
+ * Reserves width in a long table, whose later rows are unknown when the first ones are
+ * printed.
+ */
 static size_t least_width(const struct table_writer *tw,
 			  const struct column *col)
 {
@@ -271,7 +277,7 @@ static size_t least_width(const struct table_writer *tw,
 	return width;
 }
 
-/* Numbers grow in a long table: with a million rows, they have two digits more. */
+/* Numbers grow in a long table: with a million rows, they have two more digits. */
 static size_t spare_width(const struct table_writer *tw)
 {
 	return is_long(tw) && !is_stream(tw->table) ? 2 : 0;
@@ -376,7 +382,7 @@ static const char *other_value(const struct line *line, const char *name)
 	return NULL;
 }
 
-/* Returns true if a row before @n has a value with that name. */
+/* Returns true if a row before @n has a counter with that name. */
 static bool was_shown(const struct table_writer *tw, unsigned int n,
 		      const char *name)
 {
@@ -409,7 +415,7 @@ static void print_others(struct table_writer *tw, struct grid *grid)
 	}
 }
 
-/* Word number @n of a text, or NULL if there are no more words. */
+/* Returns word number @n of a text, or NULL if the text has fewer words. */
 static const char *word_of(const char *text, unsigned int n, char *buf,
 			   size_t size)
 {
@@ -427,7 +433,7 @@ static const char *word_of(const char *text, unsigned int n, char *buf,
 	return buf;
 }
 
-/* Additional words of a list, such as addresses, one per line. */
+/* Prints the second and further words of a list, such as addresses, one per line. */
 static void print_words(struct table_writer *tw, struct grid *grid,
 			unsigned int i, bool help)
 {
@@ -490,7 +496,7 @@ static void print_field(struct table_writer *tw, struct grid *grid,
 		print_words(tw, grid, i, help);
 }
 
-/* A row's heading consists of the fields that identify it, joined. */
+/* Joins the fields that identify a row into its heading. */
 static void heading_of(const struct table_writer *tw, unsigned int line,
 		       char *head, size_t size)
 {
@@ -507,7 +513,7 @@ static void heading_of(const struct table_writer *tw, unsigned int line,
 	}
 }
 
-/* A rate that is zero in all rows gets no line. */
+/* Returns true for a rate that is zero in all rows and therefore gets no line. */
 static bool is_quiet(const struct table_writer *tw, unsigned int col)
 {
 	const char *text;
@@ -536,7 +542,7 @@ static bool is_listed(const struct table_writer *tw, unsigned int col)
 	       !is_quiet(tw, col);
 }
 
-/* A line for each field, and a column for each row. */
+/* Adds a line for each field, and a column for each row. */
 static void fill_upright(struct table_writer *tw, struct grid *grid, bool help)
 {
 	bool about = tw->table->about;
@@ -561,7 +567,7 @@ static void fill_upright(struct table_writer *tw, struct grid *grid, bool help)
 		print_others(tw, grid);
 }
 
-/* Names of the fields in the heading of a row, joined like their values. */
+/* Joins the names of the fields that form the headings of rows. */
 static void heading_names(const struct table *table, char *head, size_t size)
 {
 	unsigned int i;
@@ -575,7 +581,7 @@ static void heading_names(const struct table *table, char *head, size_t size)
 	}
 }
 
-/* Returns true if some rate of a row is above zero. */
+/* Returns true if a rate of the row is greater than zero. */
 static bool is_moving(const struct table_writer *tw, unsigned int line)
 {
 	const char *text;
@@ -589,7 +595,7 @@ static bool is_moving(const struct table_writer *tw, unsigned int line)
 	return false;
 }
 
-/* Add a cell for each value without a field, or with @line -1 a column. */
+/* Adds a cell for each counter without a field or, if @line is -1, a column. */
 static void put_others(struct table_writer *tw, struct grid *grid, int line)
 {
 	const char *name, *value;
@@ -610,7 +616,7 @@ static void put_others(struct table_writer *tw, struct grid *grid, int line)
 	}
 }
 
-/* Shows rows as rows, for counters of more devices than fit next to each other. */
+/* Adds a line for each row, because the devices do not fit side by side. */
 static void fill_across(struct table_writer *tw, struct grid *grid)
 {
 	const struct column *cols = tw->table->cols;
@@ -727,7 +733,7 @@ static void table_begin(struct writer *w, const struct table *table)
 		no_memory(tw);
 }
 
-/* With many objects, only those with changing counters get a line. */
+/* Returns true if only rates are shown and the object has none above zero. */
 static bool is_idle(const struct table_writer *tw,
 		    const struct eadm_value *values)
 {
@@ -768,7 +774,10 @@ static void table_row(struct writer *w, const struct row *row)
 			no_memory(tw);
 		return;
 	}
-	/* Caption, headings, the number of omitted rows, and the cursor's line. */
+	/*
+	 * The other lines are the caption, the headings, the number of omitted rows,
+	 * and the cursor's line.
+	 */
 	if (tw->table->screen && tw->table->layout == LAYOUT_ROWS &&
 	    tw->n_lines + 4 >= tw->table->screen) {
 		tw->cut++;
@@ -779,7 +788,10 @@ static void table_row(struct writer *w, const struct row *row)
 		print_lines(tw);
 }
 
-/* An endless command must stop when its output cannot be written. */
+/*
+ * Stops the command if its output cannot be written, because it might otherwise never
+ * end.
+ */
 static void push(struct table_writer *tw)
 {
 	int err = tw->error ? 0 : stdout_error();
@@ -791,8 +803,8 @@ static void push(struct table_writer *tw)
 }
 
 /*
- * Returns true if the previous pass had the same note, which is recorded for the next
- * pass.
+ * Returns true if the previous pass had the same note, and records the note for the
+ * next pass.
  */
 static bool was_noted(struct table_writer *tw, const struct eadm_note *n)
 {

@@ -31,9 +31,9 @@ void write_record(struct writer *w, const struct eadm_record *record)
 }
 
 /*
- * Returns the errno of writing to standard output, 0 on success, -1 if the errno is
- * unknown. When stdio fails to write, it drops the data and the reason. Writing one more
- * byte fails for the same reason.
+ * Returns 0 if writing to standard output succeeded, otherwise the errno, or -1 if it
+ * is unknown. If stdio fails to write, it drops the data and the errno; writing one
+ * more byte then fails for the same reason.
  */
 int stdout_error(void)
 {
@@ -51,7 +51,10 @@ const char *stdout_why(int err)
 	return err > 0 ? strerror(err) : "write error";
 }
 
-/* Incomplete output is a failure; a reader that stopped early may know the result. */
+/*
+ * Incomplete output is a failure, unless the reader stopped early and the status
+ * already reports a problem.
+ */
 int stdout_status(int err, int status)
 {
 	if (!err || (err == EPIPE && status && status != STATUS_PARTIAL))
@@ -59,7 +62,7 @@ int stdout_status(int err, int status)
 	return STATUS_FAILED;
 }
 
-/* Finish the output; returns @status unless writing failed. */
+/* Finishes the output; returns @status unless writing failed. */
 int write_end(struct cli *cli, int status)
 {
 	int err = cli->writer->ops->end(cli->writer);

@@ -6,25 +6,27 @@
 #include "columns.h"
 
 struct row {
-	/* One value per column; NULL: those of the record. */
+	/* One value per column; NULL: use the values of the record. */
 	const struct eadm_value *values;
-	const struct eadm_record *record;	/* NULL: not a row of the library */
+	const struct eadm_record *record;	/* NULL: not from the library */
 };
 
 struct writer_ops {
 	void (*begin)(struct writer *w, const struct table *table);
 	void (*row)(struct writer *w, const struct row *row);
 	/*
-	 * Before the first begin(), no document is open: a note is then printed only as
+	 * Before the first begin(), no document is open, and a note is only printed as
 	 * text.
 	 */
 	void (*note)(struct writer *w, const struct eadm_note *note);
 	void (*inconsistent)(struct writer *w);
-	/* Show the data so far, or close the document, even after an error. */
+	/*
+	 * Shows the data received so far, or closes the document, even after an error.
+	 */
 	void (*flush)(struct writer *w);
 	void (*error)(struct writer *w, int status, const char *what,
 		      const char *why);
-	int (*end)(struct writer *w);	/* 0, or as stdout_error() */
+	int (*end)(struct writer *w);	/* returns 0 or a value like stdout_error() */
 	void (*free)(struct writer *w);
 };
 
@@ -33,15 +35,15 @@ struct writer {
 	struct cli *cli;
 	const char *target;	/* file being written; NULL: standard output */
 	bool open;
-	struct eadm_value *values;	/* for rows that are only a record */
+	struct eadm_value *values;	/* for rows that consist only of a record */
 	unsigned int max_values;
 };
 
-/* The values of a row, for writers; NULL if out of memory. */
+/* Returns the values of a row, for writers; NULL if out of memory. */
 const struct eadm_value *row_values(struct writer *w, const struct table *table,
 				    const struct row *row);
 
-/* A row of values made by a command, or only of a record. */
+/* Write a row of values computed by a command, or a row that is a record. */
 void write_values(struct writer *w, const struct eadm_value *values);
 void write_record(struct writer *w, const struct eadm_record *record);
 int write_end(struct cli *cli, int status);
@@ -55,7 +57,7 @@ struct origin {
 	char host[80];
 	char kernel[80];
 };
-/* Flight records for other viewers; the caller keeps @fd. */
+/* Writes flight records for other viewers; the caller keeps @fd. */
 struct writer *chrome_writer_new(struct cli *cli, int fd,
 				 const struct origin *origin);
 bool block_print(const struct table *table, const struct eadm_value *values,

@@ -219,7 +219,7 @@ static void take(struct server *s, struct link *link)
 		}
 		/* fall through */
 	default:
-		turn_away(s, link, "an invalid request");
+		turn_away(s, link, "invalid request");
 	}
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* top without a screen: two tables per refresh, or two lines of JSON. */
+/* Runs top without a screen: prints two tables per refresh, or two lines of JSON. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <time.h>

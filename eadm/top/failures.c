@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Failures since the previous refresh, recorded by the driver or the probe. */
+/* Counts failures since the previous refresh that the driver or the probe recorded. */
 #include "top.h"
 
-/* A row may represent several failures. */
+/* Returns the number of failures that a row stands for. */
 static uint64_t times_of(const struct eadm_record *record,
 			 const struct eadm_object *failure)
 {
@@ -54,7 +54,10 @@ void top_failures_look(struct top *top)
 		count(top, record, failure);
 	complete = !eadm_dump_note(dump, 0, &gap);
 	eadm_dump_close(dump);
-	/* The failures of a device in a gap are unknown, not 0. */
+	/*
+	 * If records are missing, a device without failures has an unknown number, not
+	 * 0.
+	 */
 	for (i = 0; i < top->n_devs; i++) {
 		struct top_dev *dev = &top->dev[i];
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Latencies of commands, and connections. On this machine, they come from the stream of
- * flight records, which is idle if there are no commands; in a capture, from its records.
+ * Measures latencies of commands, and counts connections. On this machine, the data
+ * comes from the stream of flight records, which is idle if there are no commands; in a
+ * capture, it comes from the recorded commands.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,10 @@
 #include "../out/hist.h"
 #include "top.h"
 
-/* The probe records calls that establish a connection, from either side. */
+/*
+ * Returns true for a call that establishes a connection from either side, as recorded
+ * by the probe.
+ */
 static bool is_connect(const struct eadm_record *record)
 {
 	const struct eadm_object *cmd = eadm_object_find("cmd");
@@ -46,7 +50,10 @@ static int by_value(const void *a, const void *b)
 
 static void rank(const struct top *top, struct top_dev *dev)
 {
-	/* Drivers do not record connections: 0 is meaningless until one was recorded. */
+	/*
+	 * Drivers do not record connections: 0 is meaningless until the probe has
+	 * recorded one.
+	 */
 	if (dev->n_connects || dev->connects >= 0)
 		dev->connects = top->before && top->now > top->before ?
 			dev->n_connects * 1e9 / (top->now - top->before) : -1;
@@ -60,13 +67,16 @@ static void rank(const struct top *top, struct top_dev *dev)
 	dev->n_latency = 0;
 }
 
-/* The stream is not captured: to show all data from a capture later, records are read. */
+/*
+ * The stream is not captured: while writing a capture, read the records, so that the
+ * capture contains them.
+ */
 static bool reads_records(const struct top *top)
 {
 	return !eadm_is_live(top->cli->ctx) || top->cli->save;
 }
 
-/* Without permission to read the stream, no latency is shown. */
+/* Opens the stream; without permission, no latency is shown. */
 void top_latency_open(struct top *top, struct top_dev *dev)
 {
 	dev->tried = true;
@@ -88,7 +98,7 @@ static void drain(struct top_dev *dev)
 	dev->trace = NULL;
 }
 
-/* Commands in a capture that were submitted since the previous snapshot. */
+/* Reads the commands that were submitted since the previous refresh. */
 static void read_records(struct top *top)
 {
 	const struct eadm_object *cmd = eadm_object_find("cmd");

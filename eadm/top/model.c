@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The measurements. There are few devices, which are read each time. There may be very
- * many QPs: the more there are, the more CPU time reading them takes, so they are read as
- * often as a fixed share of one CPU allows, and their rates cover the time between two
- * readings.
+ * Takes the measurements. There are few devices, which are read at each refresh. There
+ * can be very many QPs, and the CPU time for reading them grows with their number, so
+ * they are read as often as a fixed share of one CPU allows; their rates cover the time
+ * between two readings.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "../signals.h"
 #include "top.h"
 
-/* A scan that took 1 ms of CPU time is not repeated for this many ms; all processes take longer. */
+/* Minimum time between scans of QPs or processes, as a multiple of their CPU time. */
 #define SCAN_SHARE 200
 #define PROC_SHARE 20
 
@@ -151,7 +151,7 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 		top_latency_open(top, dev);
 }
 
-/* Drop removed devices; true if there were any. */
+/* Drops removed devices; returns true if there were any. */
 static bool forget_devs(struct top *top)
 {
 	unsigned int i, n = 0;
@@ -258,14 +258,14 @@ static struct top_qp *qp_add(struct qp_set *set)
 	return grow(set->qp, set->n, set->max) ? &set->qp[set->n++] : NULL;
 }
 
-/* Rate at which an index moves. */
+/* Returns the rate at which an index advances. */
 static float index_rate(uint32_t before, uint32_t now, uint32_t mask,
 			uint64_t ns)
 {
 	return ((now - before) & mask) * 1e9 / ns;
 }
 
-/* Both sets are sorted: a merge finds the QPs in both. */
+/* Both sets are sorted, so a merge finds the QPs that are in both. */
 static void add_rates(struct top *top)
 {
 	const struct qp_set *old = &top->old;
@@ -355,10 +355,11 @@ static int scan_qps(struct top *top)
 /* ---- a refresh -------------------------------------------------------------------- */
 
 /*
- * Keep the list of devices for several refreshes: reading it takes as long as all other
- * requests together. A new device is seen a little later; without a list, each dump
- * reports the reason itself. This is not done while writing or reading a capture, where
- * the same requests must be made in the same order.
+ * Keeps the list of devices for several refreshes, because reading it takes as long as
+ * all other requests together; a new device therefore appears slightly later. If the
+ * devices cannot be listed, each dump reports the reason itself. The list is not kept
+ * while writing or reading a capture, because both must make the same requests in the
+ * same order.
  */
 static void hold_list(struct top *top)
 {
@@ -387,7 +388,7 @@ static bool is_absent(const struct top *top, int error)
 	       (top->found || !top->cli->args.opt[OPT_DEVICE]);
 }
 
-/* Rows other than devices. */
+/* Reads all rows except devices. */
 static int scan(struct top *top, uint64_t start, bool has_device)
 {
 	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), share;
@@ -401,7 +402,10 @@ static int scan(struct top *top, uint64_t start, bool has_device)
 	/* Round up to the first refresh after this interval. */
 	top->scan_every += top->interval - 1;
 	top->scan_every -= top->scan_every % top->interval;
-	/* Refreshes are not exactly periodic. Rates require a second scan soon. */
+	/*
+	 * Refreshes are not exactly periodic, hence the tolerance. The second scan
+	 * comes early, because rates require it.
+	 */
 	top->next_scan = start - top->interval / 10 +
 			 (top->scans++ ? top->scan_every : top->interval);
 	return ret || top_arrange(top) ? ret : -ENOMEM;
@@ -426,7 +430,7 @@ static int no_device(struct top *top, uint64_t start)
 	return top_arrange(top) ? 0 : -ENOMEM;
 }
 
-/* Refresh all data; negative: there is no further data. */
+/* Refreshes all data; a negative return value means that there is no further data. */
 int top_look(struct top *top)
 {
 	uint64_t start = clock_ns(CLOCK_MONOTONIC);
@@ -458,7 +462,7 @@ int top_look(struct top *top)
 	return is_due(top, start) ? scan(top, start, true) : 0;
 }
 
-/* Report why a refresh failed. */
+/* Reports why a refresh failed. */
 int top_failed(struct top *top, int error)
 {
 	const char *device = top->cli->args.opt[OPT_DEVICE];
@@ -468,7 +472,7 @@ int top_failed(struct top *top, int error)
 		       fail_lib(top->cli, error, "devices");
 }
 
-/* The status at the end; it fails if there was never a device. */
+/* Returns the status at the end, which is a failure if no device was ever found. */
 int top_end(struct top *top)
 {
 	if (!top->found && !interrupted)
@@ -476,7 +480,7 @@ int top_end(struct top *top)
 	return top->blind[0] ? STATUS_PARTIAL : STATUS_OK;
 }
 
-/* Go to the next snapshot of a capture. Returns false if there is no next snapshot. */
+/* Goes to the next snapshot of a capture. Returns false if there is none. */
 bool top_next(struct top *top)
 {
 	if (next_snapshot(top->cli))

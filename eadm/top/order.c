@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The QPs that are shown, and their order. */
+/* Selects and sorts the QPs to be shown. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "grow.h"
 #include "top.h"
 
-/* Columns by which rows can be sorted; the first one means the busiest first. */
+/* Columns by which rows can be sorted; the first one sorts the busiest rows first. */
 static const struct sort_name {
 	const char *name;
 	unsigned int column;
@@ -27,7 +27,7 @@ static const struct sort_name *sorts_of(const struct top *top, size_t *n)
 	return top->processes ? proc_sorts : sorts;
 }
 
-/* @name NULL: the busiest first. */
+/* @name: NULL sorts the busiest rows first. */
 int top_sort_find(struct top *top, const char *name)
 {
 	struct word_list words = { 0 };
@@ -46,7 +46,7 @@ int top_sort_find(struct top *top, const char *name)
 	return unknown_word(top->cli, name, "unknown order", &words, NULL);
 }
 
-/* The next or previous sort column. */
+/* Returns the next or previous sort column. */
 unsigned int top_sort_step(const struct top *top, int step)
 {
 	const struct sort_name *all;
@@ -94,7 +94,10 @@ static float busy(const struct top_qp *qp)
 
 #define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
 
-/* Below 0: @a comes first. Larger and older values come first, unknown values last. */
+/*
+ * Returns a value below 0 if @a comes first. Larger and older values come first,
+ * unknown values last.
+ */
 static int compare(const struct top_qp *a, const struct top_qp *b,
 		   unsigned int column)
 {
@@ -138,8 +141,8 @@ static int by_order(const void *a, const void *b, void *data)
 }
 
 /*
- * With many QPs, most are idle and already in order: only the busy ones need sorting.
- * Returns false if out of memory.
+ * Sorts only the busy QPs if possible: if there are many QPs, most are idle and already
+ * in order. Returns false if out of memory.
  */
 bool top_arrange(struct top *top)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Processes as columns and values, and their order. */
+/* Shows processes as columns and values, and sorts them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,7 +98,10 @@ static double entries(const struct top_proc *proc)
 
 #define ORDER(x, y) ((x) < (y) ? -1 : (x) > (y))
 
-/* Below 0: @a comes first. The busiest come first; if that is unknown, the largest. */
+/*
+ * Returns a value below 0 if @a comes first. The busiest process comes first; among
+ * equally busy ones, the one with the most QPs.
+ */
 static int compare(const struct top_proc *a, const struct top_proc *b,
 		   unsigned int column)
 {
@@ -127,7 +130,7 @@ static int by_order(const void *a, const void *b, void *data)
 	const struct top *top = data;
 	int ret = compare(&top->procs.proc[i], &top->procs.proc[j], top->sort);
 
-	/* Processes are stored sorted by PID. */
+	/* Processes are stored in the order of their PIDs. */
 	if (!ret)
 		ret = ORDER(i, j);
 	return top->reverse ? -ret : ret;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Processes: their objects on RDMA devices, and how they move their data. The devices'
- * objects name their owners; users of libibverbs are also found without objects, with
- * their TCP connections.
+ * Finds processes, their objects on RDMA devices, and the transport of their data.
+ * Objects of devices name their owners; processes that use libibverbs are found even if
+ * they have no objects, and their TCP connections as well.
  */
 #include <errno.h>
 #include <fnmatch.h>
@@ -42,8 +42,8 @@ static bool is_wanted(const struct filter *filter, uint32_t pid,
 }
 
 /*
- * Returns NULL if the process is not shown, or memory is exhausted. Rows of one process
- * are mostly adjacent.
+ * Returns NULL if the process is not shown or memory is exhausted. Rows of the same
+ * process are mostly adjacent.
  */
 static struct top_proc *get_proc(struct top *top, uint32_t pid,
 				 const char *comm)
@@ -85,7 +85,7 @@ static void add_device(struct top_proc *proc, const char *name)
 			 "%s%s", len ? " " : "", name);
 }
 
-/* The owner of an object, or NULL: kernel objects have none. */
+/* Returns the owner of an object, or NULL, because kernel objects have no owner. */
 static struct top_proc *owner_of(struct top *top,
 				 const struct eadm_record *record,
 				 const char *object)
@@ -175,7 +175,7 @@ static void take_user(struct top *top, const struct eadm_record *record)
 		take_moved(&proc->moved[TCP_RX], record, value);
 }
 
-/* Adds the container in which a process runs, only for processes already in the list. */
+/* Adds the container in which a process runs if the process is already in the list. */
 static void take_process(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *of = eadm_object_find("process");
@@ -197,7 +197,7 @@ static void add_rate(double *sum, double rate)
 		*sum = (*sum > 0 ? *sum : 0) + rate;
 }
 
-/* Takes the QPs that were just read, with their rates. */
+/* Adds the QPs that were just read, with their rates, to their processes. */
 static void take_qps(struct top *top)
 {
 	const struct top_qp *qp;
@@ -219,8 +219,8 @@ static void take_qps(struct top *top)
 }
 
 /*
- * The process whose QPs a counter counts, and their number; NULL if they belong to
- * several processes, or some are unknown.
+ * Returns the process that owns the QPs of a counter, and sets *@n to their number.
+ * Returns NULL if the QPs belong to several processes or their owner is unknown.
  */
 static struct top_proc *counted_of(struct top *top, uint32_t dev,
 				   const char *qpns, unsigned int *n)
@@ -242,7 +242,7 @@ static struct top_proc *counted_of(struct top *top, uint32_t dev,
 	return pid ? find(&top->procs, pid) : NULL;
 }
 
-/* Counters that are bound to QPs; drivers name the byte counters in one of these ways. */
+/* Adds the bytes of a counter that is bound to QPs; drivers use one of these names. */
 static void take_counter(struct top *top, const struct eadm_record *record)
 {
 	static const struct {
@@ -278,7 +278,7 @@ static void take_counter(struct top *top, const struct eadm_record *record)
 
 /* ---- rates -------------------------------------------------------------------------- */
 
-/* A sum that lacks some QP would be too low. */
+/* Returns false if the sum lacks a QP and is therefore too low. */
 static bool is_whole(const struct top_proc *proc, unsigned int which)
 {
 	return proc->moved[which].time &&
@@ -294,7 +294,10 @@ static void set_rates(struct top_proc *proc, const struct top_proc *old)
 		struct moved *now = &proc->moved[i];
 		const struct moved *then = &old->moved[i];
 
-		/* The bytes of ended connections and QPs are lost. */
+		/*
+		 * There is no rate if a connection or QP has ended, because its bytes
+		 * are lost.
+		 */
 		if (is_whole(proc, i) && is_whole(old, i) &&
 		    now->qps == then->qps && now->time > then->time &&
 		    now->value >= then->value)
@@ -312,8 +315,8 @@ static int moves(double a, double b, double least)
 }
 
 /*
- * If the traffic of a QP is not counted, a connected QP counts as traffic. TCP traffic is
- * known from the second refresh on.
+ * If the traffic of QPs is not counted, a connected QP is regarded as traffic. TCP
+ * traffic is unknown until the second refresh.
  */
 static enum top_on what_moves(const struct top *top,
 			      const struct top_proc *proc)
@@ -343,14 +346,14 @@ static void judge(struct top *top)
 	for (i = 0; i < top->procs.n; i++) {
 		proc = &top->procs.proc[i];
 		old = find(&top->old_procs, proc->pid);
-		/* The number may belong to a different process by now. */
+		/* The PID may now belong to a different process. */
 		if (old && !strcmp(old->comm, proc->comm))
 			set_rates(proc, old);
 		proc->on = what_moves(top, proc);
 	}
 }
 
-/* Explain missing data; once, as further refreshes show the same. */
+/* Explains missing data once, because later refreshes would repeat the explanation. */
 static void explain(struct top *top)
 {
 	bool uncounted = false;
@@ -375,8 +378,8 @@ static void explain(struct top *top)
 }
 
 /*
- * Returns true if the objects may not be read or are not shown, so that their number is
- * unknown.
+ * Returns true if the number of objects is unknown, because reading them is not
+ * permitted or not supported.
  */
 static bool lacks(struct top *top, const char *name,
 		  void (*take)(struct top *top,

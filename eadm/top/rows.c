@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Reading and looking up rows. */
+/* Reads and looks up rows. */
 #include <stdlib.h>
 
 #include "top.h"

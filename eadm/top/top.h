@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Parts of the command "top": the measurements, and their display. */
+/* Parts of the command "top", which take the measurements and display them. */
 #ifndef TOP_H
 #define TOP_H
 
@@ -47,7 +47,7 @@ struct top_dev {
 	bool seen;
 	struct count count[N_COUNTS];
 	struct eadm_trace *trace;	/* on this machine, or NULL */
-	bool tried;			/* opening the trace was tried */
+	bool tried;			/* an attempt was made to open the trace */
 	uint64_t *latency;		/* latencies of commands since the last refresh */
 	size_t n_latency, max_latency;
 	uint64_t p50, p99;
@@ -59,7 +59,7 @@ struct top_dev {
 	unsigned int n_traffic;
 };
 
-/* Keep this small: there may be a hundred thousand. */
+/* Keep this struct small: there can be a hundred thousand QPs. */
 struct top_qp {
 	uint64_t time, pid, last, age;
 	float sq_rate, rq_rate;		/* below 0: unknown */
@@ -116,25 +116,25 @@ struct top {
 	uint64_t interval;		/* ns */
 	unsigned int n_devs, max_devs;
 	struct top_dev *dev;
-	bool found;			/* a device existed in some refresh */
+	bool found;			/* a refresh has found a device */
 	struct qp_set qps, old;
 	uint64_t next_scan;		/* ns, monotonic */
 	uint64_t scan_every;		/* ns; maximum age of QPs */
 	uint32_t *order;		/* indices of QPs, or of processes, as shown */
 	size_t n_order, max_order;
-	unsigned int sort;		/* column to sort rows by; QP_SQ, PROC_TX: the busiest */
+	unsigned int sort;		/* sort column; QP_SQ, PROC_TX: the busiest first */
 	unsigned int looks, scans;
 	bool lost;			/* the list of devices must be read */
 	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
 	char note[160];			/* note about unreadable data */
-	char blind[300];		/* filter that could not be applied to the QPs */
+	char blind[300];		/* note about a filter that could not be applied */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
-	bool processes;			/* shown instead of QPs */
+	bool processes;			/* show processes instead of QPs */
 	struct proc_set procs, old_procs;
 	struct table proc_table;
-	uint64_t hidden;		/* processes that may not be read */
+	uint64_t hidden;		/* processes that cannot be read */
 	bool no_qps, no_cqs, no_mrs;	/* reading them is not permitted */
 	bool said_hidden, said_uncounted;
 };
@@ -184,13 +184,13 @@ unsigned int top_sort_step(const struct top *top, int step);
 int top_tables(struct top *top);
 void top_dev_values(const struct top_dev *dev, struct eadm_value *values);
 /*
- * The table of QPs or processes, and its row @at in display order; @peer: memory for an
- * address
+ * The table of QPs or processes, and the values of its row @at in display order. @peer
+ * is memory for an address.
  */
 const struct table *top_rows_table(const struct top *top);
 void top_row_values(const struct top *top, size_t at,
 		    struct eadm_value *values, char *peer, size_t size);
-/* "40 QPs" */
+/* Formats the number of rows: "40 QPs". */
 void top_rows_count(const struct top *top, bool brief, char *buf, size_t size);
 const char *top_dev_name(const struct top *top, uint32_t index);
 

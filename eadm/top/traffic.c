@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Traffic of each device in the last refreshes, as a line. */
+/* Shows the traffic of each device in the last refreshes as a line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "top.h"
 
-/* Width of a line except the bars: names, numbers, units, blanks. */
+/* Width of a line without the bars: names, numbers, units and blanks. */
 #define TEXT_WIDTH 48
 #define MIN_BARS 4
 
@@ -26,7 +26,7 @@ void top_traffic_look(struct top *top)
 	}
 }
 
-/* The newest on the right, scaled to the maximum of both directions. */
+/* Draws bars, the newest on the right, scaled to the maximum of both directions. */
 static size_t put_bars(const struct top_dev *dev, unsigned int direction,
 		       unsigned int n, bool utf8, char *buf, size_t size)
 {
@@ -56,7 +56,7 @@ static size_t put_bars(const struct top_dev *dev, unsigned int direction,
 	return at;
 }
 
-/* Returns false if there is no data yet, or no room. */
+/* Returns false if there is no data yet or no room. */
 bool top_traffic_line(const struct top_dev *dev, unsigned int width, char *buf,
 		      size_t size)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The measurements as columns and values, for the screen, text and JSON. */
+/* Formats the measurements as columns and values, for the screen, text and JSON. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>

@@ -636,7 +636,7 @@ again() {
 
 @test "wrong use" {
 	fails 2 "eadm: diagnose: --interval: must be at least 10ms" diagnose -i 1ms
-	fails 2 "eadm: diagnose: qp: one argument too many (see 'eadm help diagnose')" diagnose qp
+	fails 2 "eadm: diagnose: qp: unexpected argument (see 'eadm help diagnose')" diagnose qp
 	fails 3 "eadm: diagnose: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
 		--from "$TWO" diagnose -d cloud0
 	fails 3 "eadm: check: cloud0: no such RDMA device (did you mean 'cloud_0'?)" \
@@ -715,7 +715,7 @@ note cloud_1 the loaded driver erdma is not eadm's (in-tree, srcversion 1A2B3C) 
 	done
 	[[ $(jq -r '.rows[] | select(.dev_name == "cloud_0") | .finding' <<<"$output") != *"different builds"* ]]
 	run eadm --from "$BATS_TEST_TMPDIR/builds" ver
-	[[ $output == *"companion of cloud_1"*"different build: driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
+	[[ $output == *"companion of cloud_1"*"the builds differ: the driver has interface 0000001f, eadm.ko 9c0b34f1"* ]]
 	[[ $output != *"companion of cloud_0"* ]]
 	fails 5 "eadm: dump: event queues: the driver and eadm.ko come from different builds" \
 		--from "$BATS_TEST_TMPDIR/builds" dump eq -d cloud_1

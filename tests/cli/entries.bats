@@ -28,11 +28,11 @@ load common
 	fails 2 "eadm: dump: --range: 'x..3' is not a range such as 8..15" --from "$EVENTS" dump sqe 1 --range x..3
 	fails 2 "eadm: dump: --range: '7..3' ends before it starts" --from "$EVENTS" dump sqe 1 --range 7..3
 	fails 2 "eadm: dump: --around: cannot be used with --range" --from "$EVENTS" dump sqe 1 --range 1 --around pi
-	fails 2 "eadm: dump: --around: 'x': must be pi or ci" --from "$EVENTS" dump sqe 1 --around x
+	fails 2 "eadm: dump: --around: must be pi or ci, not 'x'" --from "$EVENTS" dump sqe 1 --around x
 	fails 2 "eadm: dump: --payload: applies to sqe, rqe, cqe, eqe and cmde only" dump qp --payload
 	fails 2 "eadm: dump: mr: only qp, cq and eq have contexts" dump hwctx mr 1
 	fails 2 "eadm: dump: hwctx: missing queue type ('eadm dump hwctx qp|cq|eq N')" dump hwctx
-	fails 2 "eadm: conf: cc: list, get SETTING, set SETTING VALUE or set SETTING=VALUE" conf cc
+	fails 2 "eadm: conf: cc: expected list, get SETTING, set SETTING VALUE or set SETTING=VALUE" conf cc
 	fails 5 "eadm: conf: cc: settings cannot be changed in a capture" --from "$TWO" conf set cc 1 -d cloud_0
 	fails 5 "eadm: events: events: the capture contains no events ('eadm events --save' records them)" \
 		--from "$TWO" events

@@ -83,7 +83,7 @@ means() {
 @test "explain: usage errors" {
 	fails 2 "eadm: explain: --list: cannot be used with TEXT" explain --list text
 	fails 2 "eadm: explain: --wrong: unknown option" explain --wrong
-	fails 2 "eadm: explain: $BATS_TEST_FILENAME: a file must be read from standard input ('eadm explain < FILE')" \
+	fails 2 "eadm: explain: $BATS_TEST_FILENAME: files must be passed on standard input ('eadm explain < FILE')" \
 		explain "$BATS_TEST_FILENAME"
 	run --separate-stderr eadm --from - explain </dev/null
 	[ "$status" = 2 ]

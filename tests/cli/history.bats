@@ -258,8 +258,8 @@ hosts() {
 
 @test "wrong uses of history" {
 	fails 2 "eadm: diff: A: missing mark or capture (see 'eadm help diff')" diff
-	fails 2 "eadm: diff: qpp: unknown object ('eadm help dump' lists them)" diff "$TWO" "$TWO" qpp
-	fails 2 "eadm: diff: @#1: '@TIME' needs a capture: use --from FILE" diff @#1 @#2
+	fails 2 "eadm: diff: qpp: unknown object (see 'eadm help dump')" diff "$TWO" "$TWO" qpp
+	fails 2 "eadm: diff: @#1: '@TIME' requires a capture (use --from FILE)" diff @#1 @#2
 	fails 2 "eadm: diff: live@12:00: 'live' has no snapshots" diff "$TWO" live@12:00
 	fails 2 "eadm: diff: --output: diff has fixed columns" diff "$TWO" "$TWO" -o a
 	fails 2 "eadm: diff: --at: cannot be used with diff (FILE@TIME selects a snapshot)" \

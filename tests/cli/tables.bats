@@ -29,9 +29,9 @@ load common
 }
 
 @test "stat --live on one moment says what is missing" {
-	fails 1 "eadm: stat: $TWO: rates require two snapshots, the capture has one (eadm record -n)" \
+	fails 1 "eadm: stat: $TWO: rates require two snapshots; the capture has one (eadm record -n)" \
 		--from "$TWO" stat -l
-	fails 1 "eadm: stat: $MOMENTS: rates require two snapshots, --at selects the last one" \
+	fails 1 "eadm: stat: $MOMENTS: rates require two snapshots; --at selects the last one" \
 		--from "$MOMENTS" --at '#3' stat -l
 }
 

@@ -58,7 +58,7 @@ load traced
 @test "wrong parts of trace" {
 	fails 2 "eadm: trace: hits: unknown subcommand (did you mean 'hist'?)" trace hits
 	fails 2 "eadm: trace: xyzzy: unknown subcommand (hist or export)" trace xyzzy
-	fails 2 "eadm: trace: x: one argument too many (see 'eadm help trace')" trace hist x
+	fails 2 "eadm: trace: x: unexpected argument (see 'eadm help trace')" trace hist x
 	fails 2 "eadm: trace: --follow: cannot be used with hist" trace hist -f
 	fails 2 "eadm: trace: --follow: cannot be used with export" trace export -f
 	fails 2 "eadm: trace: --format: applies to export only" trace --format chrome

@@ -38,10 +38,10 @@ commands() {
 }
 
 @test "test says what it needs" {
-	fails 2 "eadm: test: test: missing: server, client or mesh (see 'eadm help test')" test
-	fails 2 "eadm: test: both: missing: server, client or mesh (see 'eadm help test')" test both
+	fails 2 "eadm: test: test: missing subcommand (server, client or mesh)" test
+	fails 2 "eadm: test: both: unknown subcommand (server, client or mesh)" test both
 	fails 2 "eadm: test: client: missing HOST (see 'eadm help test')" test client
-	fails 2 "eadm: test: x: one argument too many (see 'eadm help test')" test server x
+	fails 2 "eadm: test: x: unexpected argument (see 'eadm help test')" test server x
 	fails 2 "eadm: test: ping,echo: no such test (connect, data, rdma, echo, order, rate)" \
 		test client 192.0.2.1 -t ping,echo
 	fails 2 "eadm: test: --port: must be from 1 to 65535" test server --port 65536
@@ -64,13 +64,13 @@ commands() {
 
 @test "mistyped words get a suggestion" {
 	fails 2 "eadm: lsit: unknown command (did you mean 'list'?)" lsit
-	fails 2 "eadm: xyzzy: unknown command ('eadm help' lists them)" xyzzy
+	fails 2 "eadm: xyzzy: unknown command (see 'eadm help')" xyzzy
 	fails 2 "eadm: dump: --devcie: unknown option (did you mean '--device'?)" dump --devcie x
 	fails 2 "eadm: dump: --xyzzy: unknown option" dump --xyzzy
 	fails 2 "eadm: dump: qps: unknown object (did you mean 'qp'?)" dump qps
 	fails 2 "eadm: dump: sq-pp: unknown column (did you mean 'sq-pi'?)" \
 		dump qp -o sq-pp
-	fails 2 "eadm: dump: xyzzy: unknown column ('-o help' lists them)" \
+	fails 2 "eadm: dump: xyzzy: unknown column (see '-o help')" \
 		dump qp -o xyzzy
 	fails 2 "eadm: dump: errr: unknown state (did you mean 'err'?)" dump qp --state errr
 	fails 2 "eadm: trace: creat-qp: unknown op (did you mean 'create-qp'?)" \
@@ -95,7 +95,7 @@ commands() {
 	[ "$(eadm stat cq -o help)" = "$(eadm dump cq --list-columns)" ]
 	fails 2 "eadm: stat: sqe: has no counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback do)" stat sqe
 	fails 2 "eadm: stat: pd: has no counters (dev, qp, cq, eq, cmdq, counters, probe, failure-total, link, health, qp-counter, smc, smc-fallback do)" stat pd
-	fails 2 "eadm: stat: xyzzy: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d xyzzy')" stat xyzzy
+	fails 2 "eadm: stat: xyzzy: unknown object (see 'eadm help stat'; for a device: 'eadm stat -d xyzzy')" stat xyzzy
 	[ "$(eadm __complete stat "" | tr '\n' ' ')" = "dev qp cq eq cmdq counters probe failure-total link health qp-counter smc smc-fallback " ]
 	[ "$(eadm help stat | sed -n '/^Objects:/,/^$/s/^  \([a-z-]*\) .*/\1/p' | tr '\n' ' ')" = \
 		"dev qp cq eq cmdq counters probe failure-total link health qp-counter smc smc-fallback " ]
@@ -239,8 +239,8 @@ full_disk() {
 	fails 2 "eadm: command: missing ('eadm help' lists all commands)" -v
 	fails 2 "eadm: dump: OBJECT: missing (see 'eadm help dump')" dump
 	fails 2 "eadm: record: FILE: missing ('-': standard output)" record
-	fails 2 "eadm: list: x: one argument too many (see 'eadm help list')" list x
-	fails 2 "eadm: dump: 3: one argument too many (see 'eadm help dump')" dump qp 2 3
+	fails 2 "eadm: list: x: unexpected argument (see 'eadm help list')" list x
+	fails 2 "eadm: dump: 3: unexpected argument (see 'eadm help dump')" dump qp 2 3
 	fails 2 "eadm: dump: --list-columns: missing object name" dump --list-columns
 }
 
@@ -287,7 +287,7 @@ full_disk() {
 @test "wrong words get a hint" {
 	fails 2 "eadm: conf: sat: unknown subcommand (did you mean 'set'?)" --from "$TWO" conf sat cc 1
 	fails 2 "eadm: test: echp: no such test (did you mean 'echo'?)" test client x -t data,echp
-	fails 2 "eadm: stat: cloud_0: unknown object ('eadm help stat' lists them; for a device: 'eadm stat -d cloud_0')" \
+	fails 2 "eadm: stat: cloud_0: unknown object (see 'eadm help stat'; for a device: 'eadm stat -d cloud_0')" \
 		--from "$TWO" stat cloud_0
 	eadm --from "$TWO" stat -d cloud_0
 	for option in -o --sort; do

@@ -273,7 +273,7 @@ def wrong_options(place):
             (["--listen", "nonsense"], 2, "not an address"),
             (["--listen", "127.0.0.1:x"], 2, "127.0.0.1:x"),
             (["--listen", ","], 2, "no address"),
-            (["--listen", "unix:"], 2, "the path must have"),
+            (["--listen", "unix:"], 2, "the path must be"),
             (["--listen", "192.0.2.1:1"], 1, "192.0.2.1:1"),
             (["--objects", "qp,eq"], 2, "eq"),
             (["--objects", "nothing"], 2, "nothing"),
@@ -287,7 +287,7 @@ def wrong_options(place):
              "cloud_9: no such RDMA device (did you mean 'cloud_0'?)"),
             (["-d", "cloud_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),
             (["--unknown"], 2, "unknown option"),
-            (["word"], 2, "too many")):
+            (["word"], 2, "unexpected argument")):
         done = eadm("--from", capture, "exporter", *args)
         true(done.returncode == status and why in done.stderr,
              f"{args}: {done.returncode} {done.stderr}")

@@ -107,7 +107,7 @@ static void check_self(void)
 	   place.rank == 1, "the full name of this host comes first");
 	place = (struct place){ 0 };
 	ok(!strcmp(hosts_of("node2.a\nnode2.b\n", "node2", &place),
-		   ": several lines have the name of this host, 'node2': add --rank"),
+		   ": several lines name this host, 'node2': add --rank"),
 	   "a short name that several hosts have is refused");
 	place = (struct place){ .has_rank = true, .rank = 0 };
 	ok(!*hosts_of("node2.a\nnode2.b\n", "node2", &place),
@@ -130,7 +130,7 @@ static void check_hosts(void)
 	ok(!strcmp(hosts_say("node1\n\nno;de\n", &place),
 		   ":3: not a host name or address"), "a line that is no host");
 	ok(!strcmp(hosts_say("a\nb\na\n", &place),
-		   ":3: the host is in the file twice"), "a host that is there twice");
+		   ":3: the file lists this host twice"), "a host that is there twice");
 	ok(!strcmp(hosts_say("#\n", &place), ":1: no host in the file"),
 	   "a file without hosts");
 }

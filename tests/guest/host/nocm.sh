@@ -54,8 +54,8 @@ check "one that closes at once" turns_away nothing "closed after 0 bytes" \
 check "one that closes in the middle" turns_away half "closed after 0 bytes" \
 	"refused: closed before its request was complete"
 check "one of another version" turns_away version "refused: 2" "refused: the client runs a different version of eadm"
-check "one whose length is wrong" turns_away length "closed after 0 bytes" "refused: an invalid request"
-check "one that wants too much" turns_away limits "closed after 0 bytes" "refused: an invalid request"
+check "one whose length is wrong" turns_away length "closed after 0 bytes" "refused: invalid request"
+check "one that wants too much" turns_away limits "closed after 0 bytes" "refused: invalid request"
 end_tcp "they are no failures of the server" 0
 serve_tcp --no-cm --timeout 3s
 check "one that says nothing" turns_away silent "closed after 0 bytes" "refused: no complete request in time"
