@@ -3,6 +3,7 @@
 # The project's own build, instrumented, of which fuzz targets link parts.
 
 instrument=-fsanitize=address,undefined
+# shellcheck disable=SC2054 # the commas are of the compiler
 flags=(-g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -D_GNU_SOURCE
 	-Icommon -Ilibeadm -Ieadm -Ikmod/uapi)
 
