@@ -82,6 +82,6 @@ let_go
 keep
 set_knob $knob target $REG_MR arg 1 count 1
 check "the limit is ruled out where it limits no process" \
-	fails "RLIMIT_MEMLOCK limits none of the processes.*the adapter has no room" "PID"
+	fails "RLIMIT_MEMLOCK limits none of the processes.*the adapter has no resources" "PID"
 let_go
 tap_end
