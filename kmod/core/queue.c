@@ -98,9 +98,8 @@ static bool may_go_on(struct eadm_adapter *ad, const struct eadm_issue *issue)
 }
 
 /*
- * Recovery waits only briefly for other commands: the commands ahead of its own may also be lost. A
- * completion that makes no room still shows that the adapter responds, which is all that recovery
- * has to establish.
+ * Recovery waits only briefly for other commands: earlier ones may also be lost. A completion that
+ * makes no room still shows that the adapter responds, which is all that recovery has to establish.
  */
 static int make_room(struct eadm_adapter *ad)
 {

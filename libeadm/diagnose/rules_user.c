@@ -75,7 +75,7 @@ const struct eadm_rule eadm_rules_user[] = {
 		.name = "two-libibverbs", .kind = DIAG_USER,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process has more than one file of libibverbs loaded.",
-		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has its own list of devices and loads only providers of its own version; the objects of one copy cannot be used with another copy.",
+		.cause = "Libraries of different origin were combined, such as those of the system, of an environment (conda) and of a vendor's package. Each copy has its own list of devices and loads only providers of the same version; the objects of one copy cannot be used with another copy.",
 		.next = "run ldd on the program and its plugins; set LD_LIBRARY_PATH so that only one libibverbs is found; eadm dump verbs-user -o +verbs-copies",
 		.alike = "A file that is mapped several times, or through a symbolic link, counts once.",
 		.look = look_copies,

@@ -97,7 +97,7 @@ static void describe_bar(struct config *config, unsigned int number,
 
 /*
  * Adds a capability to the list. @link: offset of the "next" pointer that will refer to
- * it. Returns the offset of its own "next" pointer.
+ * it. Returns the offset of the "next" pointer in it.
  */
 static uint32_t link_capability(struct config *config, uint32_t link, uint32_t at,
 				uint8_t id)

@@ -17,7 +17,7 @@ static struct {
 	uint32_t qkey, recv_len, recvs;
 	struct ibv_send_wr sent;
 	uint32_t sent_len, arrives;
-	unsigned int library, own;	/* calls of the driver's functions */
+	unsigned int loads, own;	/* calls of the driver's functions */
 } seen;
 
 struct verbs verbs;
@@ -186,7 +186,7 @@ static void set_up(void)
 /* A driver with queue pairs like those of EFA. */
 static const char *open_library(void)
 {
-	seen.library++;
+	seen.loads++;
 	return NULL;
 }
 
@@ -285,11 +285,11 @@ static void check_other_types(void)
 	ok(!link_wait(&link, link.recv_cq, monotonic_ns() + 1000000000, &wc) &&
 	   wc.byte_len == 64, "a message of RC has no header");
 	free(link.buf);
-	ok(make(false, &own, 65536) && seen.own == 1 && seen.library == 1 &&
+	ok(make(false, &own, 65536) && seen.own == 1 && seen.loads == 1 &&
 	   seen.init_mask & IBV_QP_QKEY && link.max_message == 65536,
 	   "a driver with a queue pair type that only it has gets that type");
 	free(link.buf);
-	ok(make(true, &own, 65536) && !seen.own && !seen.library &&
+	ok(make(true, &own, 65536) && !seen.own && !seen.loads &&
 	   seen.type == IBV_QPT_UD && connect_to(65536) &&
 	   !strcmp(link.lost, own.lost),
 	   "or a UD queue pair, without its library");

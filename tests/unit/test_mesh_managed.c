@@ -96,6 +96,7 @@ static int resolve_addr(struct rdma_cm_id *i, struct sockaddr *from, struct sock
 		script.longest = ms;
 	if (script.asked++ >= script.missed)
 		return happens(RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+	/* As long as the kernel takes to give up; nothing waits for a condition here. */
 	if (script.status == -ETIMEDOUT)
 		usleep(ms * 1000);
 	return happens(RDMA_CM_EVENT_ADDR_ERROR, script.status);

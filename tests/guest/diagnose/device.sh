@@ -168,7 +168,7 @@ test_aeq_unknown() {
 		until_true 10 sees unknown-event eq 0 ".unknown == $unknown + 1" -i 100ms
 }
 
-# Wait for the age that the rule requires: diagnose issues commands of its own, which wait as well.
+# Wait for the age that the rule requires: diagnose also issues commands, which wait as well.
 waits_long() {
 	[ "$(show cmdq '' '.oldest_age // 0')" -ge 1000000000 ]
 }

@@ -115,7 +115,7 @@ check "an adapter without a driver, beside another one" finds 7 warn unbound \
 	"adapter $first (efa) has no driver, though the module efa is loaded" "${as_user[@]}"
 remedy() {
 	[[ $(jq -r '.rows[] | select(.check == "unbound" and .result == "warn").remedy' "$work/said") == \
-		"dmesg | grep $first "*"echo $first > $drivers/bind"* ]]
+		*"dmesg | grep $first;"*"echo $first > $drivers/bind"* ]]
 }
 ends 7 eadm check --json >/dev/null
 check "the remedy names it" remedy

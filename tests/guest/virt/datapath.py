@@ -503,7 +503,7 @@ def dma_keys(ad):
     a, b = pair(ad, 9)
     b.recv()
     a.sent(a.send((0, 8, p.DMA_KEY)), p.SEND, p.SEND_ADDR)
-    # The receive is flushed without an error of its own.
+    # The receive is flushed and has no error.
     b.received(0, p.RECEIVE, p.FLUSH)
     a, b = pair(ad, 11)
     a.sent(a.send(((1 << 64) - 4, 8, p.DMA_KEY)), p.SEND, p.SEND_WRAP)
