@@ -307,7 +307,7 @@ static int add_rows(struct model *model, const struct eadm_object *object,
 	if (!ret && c->others)
 		ret = add_family(
 			model, METRIC_UNKNOWN, METRIC_PLAIN,
-			"Counters without a common name, under the driver's name.",
+			"Counters without a common name, named as by the driver.",
 			name, &c->other_family);
 	return ret;
 }

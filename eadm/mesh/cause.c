@@ -37,7 +37,7 @@ static const struct {
 	{ "no provider", CAUSE_PROVIDER },
 	{ "not installed", CAUSE_PROVIDER },
 	{ "no neighbour", CAUSE_NEIGHBOUR },
-	{ "route failed", CAUSE_ROUTE },
+	{ "route resolution failed", CAUSE_ROUTE },
 	{ "no port has a GID", CAUSE_GID },
 	{ "no GID belongs", CAUSE_GID },
 	{ "has no IP address", CAUSE_GID },

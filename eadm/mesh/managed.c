@@ -145,11 +145,11 @@ static void wrong_event(struct managed *m, const struct rdma_cm_event *event)
 		if (status == -ETIMEDOUT)
 			link_fail(m->link, "address resolution failed: no neighbour has this address");
 		else
-			link_fail(m->link, "route failed: no RDMA device has a route to this address (status %d)",
+			link_fail(m->link, "route resolution failed: no RDMA device has a route to this address (status %d)",
 				  status);
 		break;
 	case RDMA_CM_EVENT_ROUTE_ERROR:
-		link_fail(m->link, "route failed: status %d", status);
+		link_fail(m->link, "route resolution failed: status %d", status);
 		break;
 	case RDMA_CM_EVENT_UNREACHABLE:
 	case RDMA_CM_EVENT_CONNECT_ERROR:
@@ -211,7 +211,7 @@ static int resolve(struct managed *m, struct sockaddr_storage *to)
 
 	do {
 		if (cm.rdma_resolve_addr(m->id, NULL, (struct sockaddr *)to, ask))
-			return link_fail(m->link, "route failed: %s", strerror(errno));
+			return link_fail(m->link, "route resolution failed: %s", strerror(errno));
 		event = next_event(m);
 		if (!event)
 			return -1;
@@ -235,7 +235,7 @@ static int call(struct managed *m, const struct exchange *peer)
 	if (resolve(m, &to))
 		return -1;
 	if (cm.rdma_resolve_route(m->id, wait_ms(m)))
-		return link_fail(m->link, "route failed: %s", strerror(errno));
+		return link_fail(m->link, "route resolution failed: %s", strerror(errno));
 	if (await(m, RDMA_CM_EVENT_ROUTE_RESOLVED) ||
 	    cm_make(m->link, m->id, m->size, m->depth))
 		return -1;

@@ -217,14 +217,14 @@ static int no_route(struct link *link, const struct exchange *peer, int error)
 	memcpy(&gid, peer->gid, sizeof(gid));
 	gid_text(&a->gid, from, sizeof(from));
 	gid_text(&gid, to, sizeof(to));
-	link_fail(link, "route failed: from %s, GID %u (%s), to GID %s: %s%s",
+	link_fail(link, "route resolution failed: from %s, GID %u (%s), to GID %s: %s%s",
 		  a->device, a->gid_index, from, to, strerror(error),
 		  error == ETIMEDOUT ? " (no neighbour has this address)" : "");
 	errno = error;
 	return -1;
 }
 
-/* Requests contain the address: the queue pair only has to be ready. */
+/* Each request names its destination, so the queue pair only has to be moved to RTS. */
 static int connect_route(struct link *link, const struct exchange *peer)
 {
 	struct ibv_ah_attr route = route_to(link, peer);

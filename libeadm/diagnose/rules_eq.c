@@ -213,7 +213,7 @@ static void look_missed(struct judge *j, const struct diag_row *now,
 
 	if (!diag_lately(now, then, EQ_MISSED, EQ_LAST_MISSED, &ago))
 		return;
-	eadm_accuse(j, now, "events of vector %" PRIu64 " that no interrupt had announced were found %" PRIu64 " %s, the last time %s ago",
+	eadm_accuse(j, now, "vector %" PRIu64 ": events without an interrupt were found %" PRIu64 " %s, most recently %s ago",
 		    diag_u64(now, EQ_VECTOR), n, eadm_plural(n, "time", "times"),
 		    eadm_age_text(ago, age, sizeof(age)));
 	/* On an overloaded machine, a response may overtake its event. */
@@ -404,7 +404,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 	}, {
 		.name = "missed-interrupt", .kind = DIAG_EQ,
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
-		.help = "Events were found that no interrupt had announced.",
+		.help = "Events were found without an interrupt.",
 		.cause = "Interrupts or doorbells of the queue are lost. The driver polls for events, but only periodically, so consumers wait longer.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
 		.alike = "Interrupts that were lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so this is a notice.",

@@ -164,7 +164,7 @@ static void pass_roce(struct judge *j, const struct diag_row *now,
 			    index, gid, type, netdev, others);
 		eadm_judge_severity(j, EADM_SEVERITY_NOTICE);
 		eadm_judge_cause(j, "The network interface has no other address.");
-		snprintf(next, sizeof(next), "ip address add ADDRESS dev %s; on the same link: index %" PRIu64,
+		snprintf(next, sizeof(next), "ip address add ADDRESS dev %s; for peers on the same link, use index %" PRIu64,
 			 netdev, index);
 		eadm_judge_next(j, next);
 		return;

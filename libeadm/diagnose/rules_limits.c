@@ -119,7 +119,7 @@ static void look_files(struct judge *j, const struct diag_row *now,
 	eadm_accuse(j, now, "process %s (PID %" PRIu64 ") has %" PRIu64 " of %" PRIu64 " files open (RLIMIT_NOFILE)%s",
 		    diag_text(now, CTX_COMM), owner->pid, owner->files,
 		    owner->max_files, owner->files < owner->max_files ? "" :
-		    ": opening a device, a completion channel or a connection fails with EMFILE");
+		    ": opening a device, a completion channel or an rdma_cm event channel fails with EMFILE");
 	eadm_cite(j, DIAG_CTX, now, CTX_PID);
 }
 
@@ -260,7 +260,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.name = "open-files-near", .kind = DIAG_CTX,
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A process is near its limit on open files.",
-		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and connection of rdma_cm needs a file descriptor, in addition to the process's sockets.",
+		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and rdma_cm event channel needs a file descriptor, in addition to the process's sockets.",
 		.next = "set LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
 		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
 		.look = look_files,

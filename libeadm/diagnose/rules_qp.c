@@ -13,7 +13,10 @@
  * this.
  */
 #define SLOW_PACKETS 50
-/* A sender that waits for a receive sends at most this many packets per second. */
+/*
+ * A sender that waits for the peer to post a receive sends at most this many packets per
+ * second.
+ */
 #define MOST_KNOCKS 25
 
 /* ---- activity of a QP --------------------------------------------------------- */
@@ -261,7 +264,7 @@ static void add_sender(struct judge *j, const struct end *receiver,
 	eadm_cite_growth(j, DIAG_QP, receiver->now, receiver->then,
 			 QP_HW_RX_PACKETS);
 	eadm_follows(j, NULL, DIAG_QP, receiver->now, sender->now,
-		     "waits for a receive and has %u %s to send", n,
+		     "waits for the peer to post a receive, with %u send queue %s pending", n,
 		     eadm_plural(n, "entry", "entries"));
 }
 
@@ -387,7 +390,7 @@ static void look_starved(struct judge *j, const struct diag_row *now,
 	    cq_explains(j, now, QP_SEND_CQN, "has no receive posted") ||
 	    eadm_follows(j, NULL, DIAG_QP, now, now, "has no receive posted")) {
 		eadm_follows(j, NULL, DIAG_QP, now, sender.now,
-			     "waits for a receive and has %u %s to send", n,
+			     "waits for the peer to post a receive, with %u send queue %s pending", n,
 			     eadm_plural(n, "entry", "entries"));
 		return;
 	}

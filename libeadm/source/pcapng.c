@@ -275,7 +275,8 @@ int eadm_pcapng_next(struct pcapng *p, uint32_t want, struct pcapng_item *item)
 			if (ret)
 				return ret;
 		} else if (!st->section) {
-			return bad(p, "not a pcapng capture of netlink");
+			snprintf(p->err, sizeof(p->err), "not a pcapng file");
+			return -EBADMSG;
 		}
 		len = get32(b + 4, st->swap);
 		if (len < BLOCK_MIN || len % 4 || len > PCAPNG_MAX_BLOCK ||

@@ -108,7 +108,7 @@ PROBED=$REPO/tests/captures/probed
 	[ "$(eadm --from "$WELL" dump eq --json | jq '[.rows[].missed // 0] | max')" = 3 ]
 	run ! grep -E "$rules" <(eadm --from "$WELL" diagnose)
 	# It is said how long ago.
-	[[ $(eadm --from "$SICK" diagnose --json | jq -r '.rows[].finding') == *"no interrupt had announced were found 3 times, the last time 5.0 s ago"* ]]
+	[[ $(eadm --from "$SICK" diagnose --json | jq -r '.rows[].finding') == *"events without an interrupt were found 3 times, most recently 5.0 s ago"* ]]
 }
 
 @test "rules that could not be applied are counted, with the reason" {

@@ -4,7 +4,7 @@ load common
 
 @test "no capture at all" {
 	echo "just text, nothing more" >"$BATS_TEST_TMPDIR/text"
-	fails 1 "eadm: list: $BATS_TEST_TMPDIR/text: not a pcapng capture of netlink at offset 0" \
+	fails 1 "eadm: list: $BATS_TEST_TMPDIR/text: not a pcapng file" \
 		--from "$BATS_TEST_TMPDIR/text" list
 	: >"$BATS_TEST_TMPDIR/empty"
 	fails 1 "eadm: list: $BATS_TEST_TMPDIR/empty: empty file at offset 0" \

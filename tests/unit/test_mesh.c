@@ -215,9 +215,9 @@ static void check_causes(void)
 	   cause_of("connection failed: the peer does not respond") == CAUSE_LOST &&
 	   cause_of("address resolution failed: no neighbour has this address") ==
 	   CAUSE_NEIGHBOUR &&
-	   cause_of("route failed: from rxe0, GID 1 (::1), to GID ::2: Connection timed out (no neighbour has this address)") ==
+	   cause_of("route resolution failed: from rxe0, GID 1 (::1), to GID ::2: Connection timed out (no neighbour has this address)") ==
 	   CAUSE_NEIGHBOUR &&
-	   cause_of("route failed: from rxe0, GID 1 (::1), to GID ::2: Network is unreachable") ==
+	   cause_of("route resolution failed: from rxe0, GID 1 (::1), to GID ::2: Network is unreachable") ==
 	   CAUSE_ROUTE && cause_of("anything") == CAUSE_OTHER,
 	   "causes of failures that eadm test describes");
 	ok(cause_is_local(CAUSE_PORT) && !cause_is_local(CAUSE_LOST),

@@ -213,6 +213,6 @@ int main(void)
 	   strstr(end.why, "no neighbour"),
 	   "a neighbour that does not respond is named before the time is over");
 	ok(!connects(1000, -ENETUNREACH, SECOND) && script.asked == 1 &&
-	   strstr(end.why, "route failed"), "a missing route is reported at once");
+	   strstr(end.why, "route resolution failed"), "a missing route is reported at once");
 	return done();
 }

@@ -9,7 +9,7 @@
 
 struct vdev;
 
-/* Common knobs of all adapters; the family's own knobs follow. */
+/* Knobs common to all adapters; each family's own knobs follow. */
 enum vdev_fault_id {
 	VDEV_FAULT_IRQ_LOST,
 	VDEV_FAULT_IRQ_SPURIOUS,

@@ -30,7 +30,7 @@ static void say(const struct soft_links *links, const struct soft_link *link, co
 	if (!links->config->log)
 		return;
 	snprintf(line, sizeof(line), "%s%s%s", what, err ? ": " : "",
-		 err == -EPROTO ? "protocol error: not a message of this protocol" :
+		 err == -EPROTO ? "protocol error: invalid or unexpected message" :
 		 err ? strerror(-err) : "");
 	links->config->log(link->address ? link->address : links->config->listen, line);
 }

@@ -77,7 +77,7 @@ check "a GID of the other RoCE version is refused" turns_away v1 "refused: 4" \
 check "another type of queue pairs" turns_away type "refused: 3" \
 	"refused: the server's adapter uses a different queue pair type"
 check "a GID to which no route leads" turns_away gid "refused: 7" \
-	"route failed: from $dev, GID $index .*, to GID ::ffff:10.9.0.77: "
+	"route resolution failed: from $dev, GID $index .*, to GID ::ffff:10.9.0.77: "
 check "data after the request" turns_away more "welcome, then closed" \
 	"127.0.0.1: the peer sent unexpected data over TCP"
 check "the server goes on" ask_tcp 0 --no-cm "$addr" -t data
@@ -110,8 +110,8 @@ check "one with impossible values" falls_for limits "address exchange failed: in
 check "one of the other RoCE version" falls_for v1 "address exchange failed: invalid response"
 check "one that answers like a client" falls_for hello "address exchange failed: invalid response"
 check "one that refuses" falls_for refused \
-	"route failed: the server has no route to this GID \(Connection timed out\)"
-check "one whose GID has no host" falls_for gid "route failed: from $dev, GID [0-9]+ .*, to GID ::ffff:10.9.0.77: "
+	"route resolution failed: the server has no route to this GID \(Connection timed out\)"
+check "one whose GID has no host" falls_for gid "route resolution failed: from $dev, GID [0-9]+ .*, to GID ::ffff:10.9.0.77: "
 closed_port() {
 	ask_tcp 1 --no-cm "$addr" -p 18515 && said 'TCP connection failed: no server listens at this address and port'
 }

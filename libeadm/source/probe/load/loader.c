@@ -434,7 +434,7 @@ static int claim(const struct probe *p)
 			    "/sys/fs/bpf is not a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
 	if (mkdir(EADM_PROBE_DIR, 0700))
 		return errno == EEXIST ?
-			       fail(-EEXIST, "already running, or left over from a killed probe ('eadm probe stop' removes it)") :
+			       fail(-EEXIST, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") :
 			       fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
 	ret = give(p, EADM_PROBE_DIR, 0750);
 	if (!ret)
