@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the result of a suite depends on: its inputs, files of this tree, and a key of their
-contents."""
+contents. Comments of C files do not count, except for suites with the tag "comments"."""
 
 import fnmatch
 import functools
 import hashlib
+import io
 import os
 import re
 import subprocess
@@ -29,6 +30,8 @@ GROUPS = {
     "COMPANION": ["kmod/eadm", "kmod/include", "kmod/uapi", "kmod/compat"],
 }
 KEY_LENGTH = 12
+# A string or character literal, or a comment.
+C_TOKEN = re.compile(rb'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
 
 
 def git(*args, env=None):
@@ -74,21 +77,41 @@ def _within(path, folders):
                for folder in folders)
 
 
-def key(suite):
-    """Digest of its inputs; the ledger ignores, as it says what came of them."""
+def without_comments(text):
+    """The bytes of a C file without comments, empty lines and spaces at the end of lines."""
+    text = C_TOKEN.sub(lambda token: token[0] if token[0][:1] != b"/" else b" ", text)
+    return b"\n".join(line.rstrip() for line in text.splitlines() if line.strip())
+
+
+@functools.cache
+def _code(tree):
+    """Digest of each C file's code, by path."""
+    files = [(path, blob) for path, blob in _contents(tree) if path.endswith((".c", ".h"))]
+    reader = subprocess.run(["git", "cat-file", "--batch"], cwd=REPO, check=True, stdout=subprocess.PIPE,
+                            input="".join(f"{blob}\n" for _, blob in files).encode())
+    output, digests = io.BytesIO(reader.stdout), {}
+    for path, _ in files:
+        size = int(output.readline().split()[2])
+        digests[path] = hashlib.sha256(without_comments(output.read(size))).hexdigest()
+        output.read(1)
+    return digests
+
+
+def key(suite, tree=None):
+    """Digest of its inputs; the ledger is left out, since it holds the results."""
+    tree = tree or working_tree()
     wanted = paths(suite)
+    code = {} if "comments" in suite.tags else _code(tree)
     digest = hashlib.sha256()
-    for path, blob in _contents(working_tree()):
+    for path, blob in _contents(tree):
         if _within(path, wanted) and path != "tests/ledger":
-            digest.update(f"{path} {blob}\n".encode())
+            digest.update(f"{path} {code.get(path, blob)}\n".encode())
     return digest.hexdigest()[:KEY_LENGTH]
 
 
 def changed(suites, base):
     """Those whose inputs differ from a commit's."""
-    names = git("diff", "--no-renames", "--name-only", base, working_tree()).splitlines()
-    return [suite for suite in suites
-            if any(_within(name, paths(suite)) for name in names if name != "tests/ledger")]
+    return [suite for suite in suites if key(suite) != key(suite, base)]
 
 
 def missing(suite):
