@@ -47,6 +47,40 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
+static const char *const roles[] = { "server", "client", "mesh" };
+enum { SERVER = 1, CLIENT = 2, MESH = 4 };	/* bits, in the order of roles */
+
+/* The options that only some roles have. */
+static const struct {
+	enum opt_id id;
+	unsigned int roles;
+} limited[] = {
+	{ OPT_BIND, SERVER | CLIENT }, { OPT_TESTS, CLIENT },
+	{ OPT_COUNT, CLIENT | MESH }, { OPT_SIZE, CLIENT | MESH },
+	{ OPT_ONCE, SERVER }, { OPT_HOSTS, MESH }, { OPT_RANK, MESH },
+	{ OPT_RANKS, MESH }, { OPT_RENDEZVOUS, MESH }, { OPT_SECRET, MESH },
+	{ OPT_RAILS, MESH }, { OPT_UD, MESH }, { OPT_BANDWIDTH, MESH },
+	{ OPT_WAIT, MESH }, { OPT_OPENMETRICS, MESH },
+};
+
+/* Refuses options of the other roles. */
+static int check_options(struct cli *cli, size_t role)
+{
+	const struct option_def *def;
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < sizeof(limited) / sizeof(limited[0]); i++) {
+		if (limited[i].roles & 1u << role || !cli->args.opt[limited[i].id])
+			continue;
+		for (def = options; def->id != limited[i].id; def++)
+			;
+		snprintf(name, sizeof(name), "--%s", def->name);
+		return fail(cli, STATUS_USAGE, name, "cannot be used with %s", roles[role]);
+	}
+	return 0;
+}
+
 static int check_tests(struct test *test)
 {
 	const char *p = test->only, *near;
@@ -108,27 +142,31 @@ static int take_options(struct test *test)
 
 static int run(struct cli *cli)
 {
-	const char *verb = cli->args.arg[0];
 	struct test test = {
 		.cli = cli, .timeout = 10000000000, .count = 1000,
 		.size = 65536, .depth = 16,
 	};
-	bool client = cli->args.n && !strcmp(verb, "client");
-	bool mesh = cli->args.n && !strcmp(verb, "mesh");
+	size_t n_roles = sizeof(roles) / sizeof(roles[0]), role = 0;
+	bool client, mesh;
 	int status;
 
-	if (!client && !mesh &&
-	    (!cli->args.n || strcmp(verb, "server") != 0))
-		return fail(cli, STATUS_USAGE, cli->args.n ? verb : "test",
+	while (cli->args.n && role < n_roles && strcmp(cli->args.arg[0], roles[role]) != 0)
+		role++;
+	if (!cli->args.n || role == n_roles)
+		return fail(cli, STATUS_USAGE, cli->args.n ? cli->args.arg[0] : "test",
 			    "%s subcommand (server, client or mesh)",
 			    cli->args.n ? "unknown" : "missing");
+	client = 1 << role == CLIENT;
+	mesh = 1 << role == MESH;
 	if (client && cli->args.n < 2)
 		return fail(cli, STATUS_USAGE, "client",
 			    "missing HOST (see 'eadm help test')");
 	if (!client && cli->args.n > 1)
 		return fail(cli, STATUS_USAGE, cli->args.arg[1],
 			    "unexpected argument (see 'eadm help test')");
-	status = take_options(&test);
+	status = check_options(cli, role);
+	if (!status)
+		status = take_options(&test);
 	if (status)
 		return status;
 	if (mesh)

@@ -110,33 +110,11 @@ static int take_secret(struct mesh *mesh)
 	return 0;
 }
 
-/* Refuse options of the server and the client. */
-static int refuse_options(struct cli *cli)
-{
-	static const struct {
-		enum opt_id id;
-		const char *name;
-	} others[] = {
-		{ OPT_BIND, "--bind" }, { OPT_ONCE, "--once" }, { OPT_TESTS, "--tests" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
-		if (cli->args.opt[others[i].id])
-			return fail(cli, STATUS_USAGE, others[i].name,
-				    "cannot be used with mesh");
-	}
-	return 0;
-}
-
 static int take_options(struct mesh *mesh)
 {
 	struct test *test = mesh->test;
 	struct cli *cli = test->cli;
-	int status = refuse_options(cli);
 
-	if (status)
-		return status;
 	mesh->wait = WAIT_NS;
 	if (!opt_duration(cli, OPT_WAIT, 1000000000, &mesh->wait))
 		return STATUS_USAGE;

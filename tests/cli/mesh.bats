@@ -113,10 +113,14 @@ host both adapter" ]
 	kill "$pid"
 }
 
-@test "options of the server and client are refused" {
+@test "options of other roles are refused" {
 	fails 2 "eadm: test: --once: cannot be used with mesh" test mesh --rank 1 --ranks 2 --once
 	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
 	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
+	fails 2 "eadm: test: --ud: cannot be used with server" test server --ud
+	fails 2 "eadm: test: --count: cannot be used with server" test server -n 10
+	fails 2 "eadm: test: --wait: cannot be used with client" test client 127.0.0.1 --wait 5s
+	fails 2 "eadm: test: --once: cannot be used with client" test client 127.0.0.1 --once
 	fails 2 "eadm: test: --ud: cannot be used with --bandwidth" test mesh --rank 1 --ranks 2 --ud --bandwidth
 	printf 'a\nb\n' >"$BATS_TEST_TMPDIR/hosts"
 	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts: the number of hosts is 2, but the number of ranks is 3" \
