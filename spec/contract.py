@@ -239,7 +239,7 @@ class FamilySet:
         self.family, self.obj = family, obj
         self.name = f"{obj.name}-{family.name}"
         self.c = c_name(self.name)
-        self.doc = f"Additional fields of {family.title} adapters."
+        self.doc = f"Additional fields of {family.name.upper()} adapters."
         self.all = [Field(self.name, i + 1, raw, enums) for i, raw in enumerate(raws)]
         self.fields = [f for f in self.all if not f.unused]
         self.snap = self.fields

@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_dev_efa {
 	u32 efa_caps;
 	u64 features;
@@ -22,7 +22,7 @@ struct eadm_snap_dev_efa {
 	} has;
 };
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_qp_efa {
 	u32 handle;
 	u32 qkey;
@@ -45,7 +45,7 @@ struct eadm_snap_qp_efa {
 	} has;
 };
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_cq_efa {
 	u32 entry_size;
 	u32 source_address;
@@ -55,7 +55,7 @@ struct eadm_snap_cq_efa {
 	} has;
 };
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_eq_efa {
 	u64 keep_alive_events;
 	u64 last_keep_alive_age;
@@ -64,7 +64,7 @@ struct eadm_snap_eq_efa {
 	} has;
 };
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_mr_efa {
 	u32 recv_ic;
 	u32 read_ic;
@@ -74,7 +74,7 @@ struct eadm_snap_mr_efa {
 	} has;
 };
 
-/* Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* Additional fields of EFA adapters. */
 struct eadm_snap_ctx_efa {
 	u32 uar;
 	struct {

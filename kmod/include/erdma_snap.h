@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_dev_erdma {
 	u32 cc;
 	struct {
@@ -13,7 +13,7 @@ struct eadm_snap_dev_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_qp_erdma {
 	u32 iwarp_state;
 	u32 cookie;
@@ -55,7 +55,7 @@ struct eadm_snap_qp_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_cq_erdma {
 	u32 hw_owner;
 	u32 hw_bad_db_type;
@@ -70,7 +70,7 @@ struct eadm_snap_cq_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_eq_erdma {
 	u32 hw_head_owner;
 	u32 hw_tail_owner;
@@ -81,7 +81,7 @@ struct eadm_snap_eq_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_mr_erdma {
 	u32 mtt_level;
 	struct {
@@ -89,7 +89,7 @@ struct eadm_snap_mr_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_ctx_erdma {
 	u32 db_type;
 	u64 sq_db_offset;
@@ -100,7 +100,7 @@ struct eadm_snap_ctx_erdma {
 	} has;
 };
 
-/* Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* Additional fields of ERDMA adapters. */
 struct eadm_snap_cep_erdma {
 	u32 cookie;
 	u32 remote_cookie;

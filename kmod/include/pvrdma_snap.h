@@ -5,7 +5,7 @@
 
 #include <linux/types.h>
 
-/* Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* Additional fields of PVRDMA adapters. */
 struct eadm_snap_dev_pvrdma {
 	u32 interface_version;
 	u32 bound_gids;
@@ -29,7 +29,7 @@ struct eadm_snap_dev_pvrdma {
 	} has;
 };
 
-/* Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* Additional fields of PVRDMA adapters. */
 struct eadm_snap_qp_pvrdma {
 	u32 qp_handle;
 	u32 hw_qp_state;
@@ -40,7 +40,7 @@ struct eadm_snap_qp_pvrdma {
 	} has;
 };
 
-/* Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* Additional fields of PVRDMA adapters. */
 struct eadm_snap_cq_pvrdma {
 	u32 unnotified;
 	u32 overrun;
@@ -49,7 +49,7 @@ struct eadm_snap_cq_pvrdma {
 	} has;
 };
 
-/* Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* Additional fields of PVRDMA adapters. */
 struct eadm_snap_eq_pvrdma {
 	u64 overflows;
 	u64 last_overflow_age;
@@ -58,7 +58,7 @@ struct eadm_snap_eq_pvrdma {
 	} has;
 };
 
-/* Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* Additional fields of PVRDMA adapters. */
 struct eadm_snap_ctx_pvrdma {
 	u32 uar_page;
 	struct {

@@ -12,7 +12,7 @@
 #define EADM_FAMILY_PVRDMA	3
 #define EADM_FAMILY_PVRDMA_NAME	"pvrdma"
 
-/* dev-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* dev-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_DEV_ERDMA_CC = 1,
 
@@ -20,7 +20,7 @@ enum {
 	EADM_A_DEV_ERDMA_MAX = (__EADM_A_DEV_ERDMA_MAX - 1)
 };
 
-/* dev-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* dev-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_DEV_EFA_EFA_CAPS = 1,
 	EADM_A_DEV_EFA_FEATURES = 2,
@@ -35,7 +35,7 @@ enum {
 	EADM_A_DEV_EFA_MAX = (__EADM_A_DEV_EFA_MAX - 1)
 };
 
-/* dev-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* dev-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_DEV_PVRDMA_INTERFACE_VERSION = 1,
 	EADM_A_DEV_PVRDMA_BOUND_GIDS = 2,
@@ -72,7 +72,7 @@ enum {
 	EADM_A_DEV_PVRDMA_MAX = (__EADM_A_DEV_PVRDMA_MAX - 1)
 };
 
-/* qp-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* qp-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_QP_ERDMA_IWARP_STATE = 1,
 	EADM_A_QP_ERDMA_COOKIE = 2,
@@ -107,7 +107,7 @@ enum {
 	EADM_A_QP_ERDMA_MAX = (__EADM_A_QP_ERDMA_MAX - 1)
 };
 
-/* qp-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* qp-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_QP_EFA_HANDLE = 1,
 	EADM_A_QP_EFA_QKEY = 2,
@@ -128,7 +128,7 @@ enum {
 	EADM_A_QP_EFA_MAX = (__EADM_A_QP_EFA_MAX - 1)
 };
 
-/* qp-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* qp-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_QP_PVRDMA_QP_HANDLE = 1,
 	EADM_A_QP_PVRDMA_SRQN = 2,
@@ -145,7 +145,7 @@ enum {
 	EADM_A_QP_PVRDMA_MAX = (__EADM_A_QP_PVRDMA_MAX - 1)
 };
 
-/* cq-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* cq-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_CQ_ERDMA_HW_OWNER = 1,
 	EADM_A_CQ_ERDMA_HW_BAD_DB_TYPE = 2,
@@ -159,7 +159,7 @@ enum {
 	EADM_A_CQ_ERDMA_MAX = (__EADM_A_CQ_ERDMA_MAX - 1)
 };
 
-/* cq-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* cq-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_CQ_EFA_ENTRY_SIZE = 1,
 	EADM_A_CQ_EFA_SOURCE_ADDRESS = 2,
@@ -169,7 +169,7 @@ enum {
 	EADM_A_CQ_EFA_MAX = (__EADM_A_CQ_EFA_MAX - 1)
 };
 
-/* cq-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* cq-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_CQ_PVRDMA_MADE = 1,
 	EADM_A_CQ_PVRDMA_UNNOTIFIED = 2,
@@ -179,7 +179,7 @@ enum {
 	EADM_A_CQ_PVRDMA_MAX = (__EADM_A_CQ_PVRDMA_MAX - 1)
 };
 
-/* eq-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* eq-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_EQ_ERDMA_HW_HEAD_OWNER = 1,
 	EADM_A_EQ_ERDMA_HW_TAIL_OWNER = 2,
@@ -190,7 +190,7 @@ enum {
 	EADM_A_EQ_ERDMA_MAX = (__EADM_A_EQ_ERDMA_MAX - 1)
 };
 
-/* eq-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* eq-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_EQ_EFA_KEEP_ALIVE_EVENTS = 1,
 	EADM_A_EQ_EFA_LAST_KEEP_ALIVE_AGE = 2,
@@ -199,7 +199,7 @@ enum {
 	EADM_A_EQ_EFA_MAX = (__EADM_A_EQ_EFA_MAX - 1)
 };
 
-/* eq-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* eq-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_EQ_PVRDMA_OVERFLOWS = 1,
 	EADM_A_EQ_PVRDMA_LAST_OVERFLOW_AGE = 2,
@@ -211,7 +211,7 @@ enum {
 	EADM_A_EQ_PVRDMA_MAX = (__EADM_A_EQ_PVRDMA_MAX - 1)
 };
 
-/* cmdq-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* cmdq-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_CMDQ_PVRDMA_SLOW_REGISTRATIONS = 1,
 	EADM_A_CMDQ_PVRDMA_SLOWEST_REGISTRATION = 2,
@@ -221,7 +221,7 @@ enum {
 	EADM_A_CMDQ_PVRDMA_MAX = (__EADM_A_CMDQ_PVRDMA_MAX - 1)
 };
 
-/* mr-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* mr-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_MR_ERDMA_MTT_LEVEL = 1,
 
@@ -229,7 +229,7 @@ enum {
 	EADM_A_MR_ERDMA_MAX = (__EADM_A_MR_ERDMA_MAX - 1)
 };
 
-/* mr-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* mr-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_MR_EFA_RECV_IC = 1,
 	EADM_A_MR_EFA_READ_IC = 2,
@@ -239,7 +239,7 @@ enum {
 	EADM_A_MR_EFA_MAX = (__EADM_A_MR_EFA_MAX - 1)
 };
 
-/* ctx-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* ctx-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_CTX_ERDMA_DB_TYPE = 1,
 	EADM_A_CTX_ERDMA_SQ_DB_OFFSET = 2,
@@ -250,7 +250,7 @@ enum {
 	EADM_A_CTX_ERDMA_MAX = (__EADM_A_CTX_ERDMA_MAX - 1)
 };
 
-/* ctx-efa: Additional fields of Elastic Fabric Adapter (EFA) adapters. */
+/* ctx-efa: Additional fields of EFA adapters. */
 enum {
 	EADM_A_CTX_EFA_UAR = 1,
 
@@ -258,7 +258,7 @@ enum {
 	EADM_A_CTX_EFA_MAX = (__EADM_A_CTX_EFA_MAX - 1)
 };
 
-/* ctx-pvrdma: Additional fields of VMware paravirtual RDMA (PVRDMA) adapters. */
+/* ctx-pvrdma: Additional fields of PVRDMA adapters. */
 enum {
 	EADM_A_CTX_PVRDMA_UAR_PAGE = 1,
 
@@ -266,7 +266,7 @@ enum {
 	EADM_A_CTX_PVRDMA_MAX = (__EADM_A_CTX_PVRDMA_MAX - 1)
 };
 
-/* cep-erdma: Additional fields of Elastic RDMA Adapter (ERDMA) adapters. */
+/* cep-erdma: Additional fields of ERDMA adapters. */
 enum {
 	EADM_A_CEP_ERDMA_COOKIE = 1,
 	EADM_A_CEP_ERDMA_REMOTE_COOKIE = 2,

@@ -21,7 +21,7 @@ static const struct {
 		"modprobe eadm" },
 	[DIAG_LACK_STOCK] = { "stock-driver",
 		"the driver provides no queues, commands or failures",
-		"eadm probe start records calls and connections of any driver" },
+		"'eadm probe start' records calls and connections of any driver" },
 	[DIAG_LACK_DRIVER] = { "driver",
 		"the driver is not the one that comes with eadm and does not support the companion module",
 		"load the driver that comes with eadm (modinfo shows its origin)" },
