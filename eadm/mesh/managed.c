@@ -14,8 +14,6 @@
 #define TYPE "RCCM"
 #define LOOK_MS 50		/* interval between checks of the peer's view */
 #define MAX_TOKEN 0xffffff
-#define ASK_MS 1000		/* for a request for an address, at most */
-#define ASKS 4			/* one takes at most this part of the time for connecting */
 
 /* Private data of a connection, big endian. */
 struct greeting {
@@ -199,13 +197,9 @@ static int wait_ms(const struct managed *m)
 	return now < m->until ? (m->until - now) / 1000000 + 1 : 1;
 }
 
-/*
- * The kernel may miss a neighbour's answer that comes at once: it then waits until the
- * request times out, and only a new request finds the neighbour.
- */
 static int resolve(struct managed *m, struct sockaddr_storage *to)
 {
-	int part = wait_ms(m) / ASKS + 1, ask = part < ASK_MS ? part : ASK_MS;
+	int part = wait_ms(m) / CM_ASKS + 1, ask = part < CM_ASK_MS ? part : CM_ASK_MS;
 	struct rdma_cm_event *event;
 	bool good, again;
 

@@ -20,6 +20,14 @@ LATE_LIBRARY(cm, CM_FUNCTIONS);
 #define CM_MAGIC 0x4541444d	/* "EADM" */
 #define CM_VERSION 1
 
+/*
+ * The kernel may miss a neighbour's answer that comes at once: it then waits until the
+ * request times out, and only a new request finds the neighbour. Therefore a request takes
+ * at most this part of the time limit, and at most this long.
+ */
+#define CM_ASKS 4
+#define CM_ASK_MS 1000
+
 /* The client's private data when connecting; big-endian, like the struct below. */
 struct cm_hello {
 	uint32_t magic;

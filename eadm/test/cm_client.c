@@ -69,6 +69,7 @@ static int wrong_event(struct client *c, enum rdma_cm_event_type want,
 	switch (event->event) {
 	case RDMA_CM_EVENT_ADDR_ERROR:
 		if (event->status == -ETIMEDOUT) {
+			c->unanswered = true;
 			why = "the peer does not respond";
 			break;
 		}
@@ -185,6 +186,26 @@ static int no_way(struct client *c)
 			 strerror(errno));
 }
 
+static int resolve(struct client *c)
+{
+	struct test *t = c->test;
+	int ms = t->timeout / 1000000, part = ms / CM_ASKS + 1;
+	int ask = part < CM_ASK_MS ? part : CM_ASK_MS;
+	uint64_t end = monotonic_ns() + t->timeout - ask * 1000000ULL;
+	int ret;
+
+	do {
+		c->link.why[0] = '\0';
+		c->unanswered = false;
+		if (cm.rdma_resolve_addr(c->link.id, t->from.ss_family ?
+				      (struct sockaddr *)&t->from : NULL,
+				      (struct sockaddr *)&t->to, ask))
+			return no_way(c);
+		ret = await(c, RDMA_CM_EVENT_ADDR_RESOLVED);
+	} while (ret && c->unanswered && monotonic_ns() < end);
+	return ret;
+}
+
 int cm_begin(struct client *c, uint32_t size, uint32_t depth)
 {
 	struct test *t = c->test;
@@ -197,11 +218,7 @@ int cm_begin(struct client *c, uint32_t size, uint32_t depth)
 				 "no RDMA device found" : strerror(errno));
 	c->link.id = id;
 	c->link.fd = t->channel->fd;
-	if (cm.rdma_resolve_addr(id, t->from.ss_family ?
-			      (struct sockaddr *)&t->from : NULL,
-			      (struct sockaddr *)&t->to, ms))
-		return no_way(c);
-	if (await(c, RDMA_CM_EVENT_ADDR_RESOLVED))
+	if (resolve(c))
 		return -1;
 	cm_path(&c->path, id);
 	if (check_device(c))

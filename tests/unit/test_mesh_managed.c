@@ -1,180 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A connection by rdma_cm, with scripted events. */
+/* A mesh's connection by rdma_cm, with scripted events. */
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "managed.h"
+#include "scripted_cm.h"
 #include "tap.h"
-#include "test/cm.h"
 
 #define SECOND 1000000000ULL
-
-struct verbs verbs;
-struct cm cm;
-
-static struct {
-	int missed;			/* requests for an address that time out */
-	int status;			/* of these */
-	int asked, longest;		/* requests, and the longest time in ms */
-} script;
-
-static struct ibv_device device = { .name = "fake_0" };
-static struct ibv_context context = { .device = &device };
-static struct rdma_event_channel channel;
-static struct rdma_cm_id id = { .verbs = &context };
-static struct rdma_cm_event event;
-
-/* ---- librdmacm ----------------------------------------------------------------------- */
-
-static int happens(enum rdma_cm_event_type type, int status)
-{
-	uint64_t one = 1;
-
-	event = (struct rdma_cm_event){ .event = type, .status = status };
-	return write(channel.fd, &one, sizeof(one)) == sizeof(one) ? 0 : -1;
-}
-
-static int get_event(struct rdma_event_channel *ch, struct rdma_cm_event **to)
-{
-	uint64_t count;
-
-	*to = &event;
-	return read(ch->fd, &count, sizeof(count)) == sizeof(count) ? 0 : -1;
-}
-
-static int ack(struct rdma_cm_event *e)
-{
-	(void)e;
-	return 0;
-}
-
-static const char *event_text(enum rdma_cm_event_type type)
-{
-	(void)type;
-	return "an event";
-}
-
-static struct rdma_event_channel *create_channel(void)
-{
-	return &channel;
-}
-
-static int create_id(struct rdma_event_channel *ch, struct rdma_cm_id **to, void *data,
-		     enum rdma_port_space ps)
-{
-	(void)ch;
-	(void)data;
-	(void)ps;
-	*to = &id;
-	return 0;
-}
-
-static int bind_addr(struct rdma_cm_id *i, struct sockaddr *addr)
-{
-	(void)i;
-	(void)addr;
-	return 0;
-}
-
-static __be16 source_port(struct rdma_cm_id *i)
-{
-	(void)i;
-	return 0;
-}
-
-static int resolve_addr(struct rdma_cm_id *i, struct sockaddr *from, struct sockaddr *to,
-			int ms)
-{
-	(void)i;
-	(void)from;
-	(void)to;
-	if (ms > script.longest)
-		script.longest = ms;
-	if (script.asked++ >= script.missed)
-		return happens(RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-	/* As long as the kernel takes to give up; nothing waits for a condition here. */
-	if (script.status == -ETIMEDOUT)
-		usleep(ms * 1000);
-	return happens(RDMA_CM_EVENT_ADDR_ERROR, script.status);
-}
-
-static int resolve_route(struct rdma_cm_id *i, int ms)
-{
-	(void)i;
-	(void)ms;
-	return happens(RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
-}
-
-static int connect_id(struct rdma_cm_id *i, struct rdma_conn_param *param)
-{
-	(void)i;
-	(void)param;
-	return happens(RDMA_CM_EVENT_ESTABLISHED, 0);
-}
-
-static int query_port(struct ibv_context *ctx, uint8_t port,
-		      struct _compat_ibv_port_attr *attr)
-{
-	(void)ctx;
-	(void)port;
-	*(struct ibv_port_attr *)attr = (struct ibv_port_attr){
-		.state = IBV_PORT_ACTIVE, .active_mtu = IBV_MTU_1024,
-	};
-	return 0;
-}
-
-static void set_up(void)
-{
-	verbs.ibv_query_port = query_port;
-	cm.rdma_create_event_channel = create_channel;
-	cm.rdma_create_id = create_id;
-	cm.rdma_bind_addr = bind_addr;
-	cm.rdma_get_src_port = source_port;
-	cm.rdma_resolve_addr = resolve_addr;
-	cm.rdma_resolve_route = resolve_route;
-	cm.rdma_connect = connect_id;
-	cm.rdma_get_cm_event = get_event;
-	cm.rdma_ack_cm_event = ack;
-	cm.rdma_event_str = event_text;
-	channel.fd = eventfd(0, EFD_NONBLOCK);
-}
-
-/* ---- other parts of eadm ------------------------------------------------------------- */
-
-const struct setup setup_cm;
-
-const char *cm_open(void)
-{
-	return NULL;
-}
-
-int cm_make(struct link *link, struct rdma_cm_id *i, uint32_t size, uint32_t depth)
-{
-	(void)size;
-	(void)depth;
-	link->id = i;
-	return 0;
-}
-
-void cm_release(struct link *link)
-{
-	(void)link;
-}
-
-int link_fail(struct link *link, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!link->why[0])
-		vsnprintf(link->why, sizeof(link->why), fmt, ap);
-	va_end(ap);
-	return -1;
-}
 
 /* ---- scenes -------------------------------------------------------------------------- */
 
@@ -204,7 +37,7 @@ static bool connects(int missed, int status, uint64_t limit)
 
 int main(void)
 {
-	set_up();
+	script_begin();
 	ok(connects(0, 0, 10 * SECOND) && script.asked == 1 && script.longest <= 1000,
 	   "an address is resolved, within a second at most");
 	ok(connects(2, -ETIMEDOUT, 10 * SECOND) && script.asked == 3,
