@@ -10,7 +10,7 @@ struct client {
 	struct welcome there;
 	struct path path;	/* path of the latest connection */
 	int status;
-	bool established;	/* by rdma_cm: a disconnect event will follow */
+	bool established;	/* with rdma_cm: a disconnect event will follow */
 	bool last;		/* no further connection follows */
 	bool shown;		/* the route was shown */
 };
