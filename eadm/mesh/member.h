@@ -53,7 +53,7 @@ void member_leave(struct member *m);
  * and callers, and sends the keep-alive if it is due.
  */
 int member_pump(struct member *m, const struct channel *peer, short events, int ms);
-/* Returns the ms without an acknowledgement after which a connection counts as lost. */
+/* Returns the ms after which a connection without acknowledgements counts as lost. */
 unsigned int member_patience(const struct member *m);
 int member_send(struct member *m, uint8_t kind, const void *data, size_t len);
 int member_report(struct member *m, const struct edge *edge);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contents of the messages of a mesh, big endian. The readers reject all data
+ * Contents of the messages of a mesh, big-endian. The readers reject all data
  * that no writer produces.
  */
 #ifndef MESH_MESSAGE_H

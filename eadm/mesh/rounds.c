@@ -165,7 +165,7 @@ static int swap_once(struct meeting *meeting, const struct view *mine)
 	return ret;
 }
 
-/* On a busy host, the hello may be late, and the partner closes the connection. */
+/* Retry if the partner closed the connection: on a busy host, the hello may be late. */
 static bool may_call(struct meeting *meeting, int error)
 {
 	return meeting->first && !meeting->began && ++meeting->calls < CALLS &&

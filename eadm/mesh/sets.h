@@ -53,8 +53,8 @@ static inline void sets_drop(struct sets *sets, uint32_t row, uint32_t column)
 void sets_clear(struct sets *sets);
 
 /*
- * Finds a block, whose rows all have all of its columns, that is not part of a larger
- * block. In a block that relates a set to itself, each host counts as related to
+ * Finds a block that is not part of a larger block. All rows of a block have all of its
+ * columns; in a block that relates a set to itself, each host counts as related to
  * itself. Returns 1 if found, 0 if only pairs are left, or -ENOMEM. The caller frees
  * the arrays.
  */

@@ -94,7 +94,7 @@ static const char *intern(struct mesh_table *t, const char *text)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-/* Negative if @a is better. The order is total, so that the output is reproducible. */
+/* Returns a negative value if @a is better. The order is total: output is stable. */
 static int compare(const struct mesh_row *a, const struct mesh_row *b)
 {
 	if (a->reached != b->reached)

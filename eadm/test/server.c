@@ -201,8 +201,8 @@ static void serve(struct server *s)
 /* ---- entry point ------------------------------------------------------------------------- */
 
 /*
- * Report the numbers of connections and messages as rows; only connections count as
- * failures.
+ * Report the numbers of connections and messages as rows; failures are counted per
+ * connection.
  */
 static int tell(struct server *s)
 {
