@@ -202,7 +202,7 @@ const struct command cmd_test = {
 	.usage = "server | client HOST | mesh",
 	.help = "test connections, data, latency and order between hosts",
 	.more = "Works with devices of all vendors: through rdma_cm or, if the adapters\n"
-		"have no connection manager, with addresses exchanged over TCP. Each test\n"
+		"do not support it, with addresses exchanged over TCP. Each test\n"
 		"prints a row: connect; data (transfers and verifies messages of all\n"
 		"sizes); rdma (writes, reads back and verifies data); echo (measures\n"
 		"round trips); order (verifies the order of messages); rate (counts\n"

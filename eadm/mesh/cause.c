@@ -24,10 +24,10 @@ static const struct {
 	[CAUSE_ABSENT] = { "absent", "the host did not join", true },
 	[CAUSE_DIED] = { "died", "the process on the host ended", true },
 	[CAUSE_HUNG] = { "hung", "the process on the host hangs", true },
-	[CAUSE_OTHER] = { "other", "another failure", false },
+	[CAUSE_OTHER] = { "other", "other failure", false },
 };
 
-/* Phrases of eadm/test messages; the first match determines the cause. */
+/* Phrases in the messages of eadm/test; the first match determines the cause. */
 static const struct {
 	const char *phrase;
 	enum mesh_cause cause;

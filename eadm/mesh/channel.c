@@ -25,9 +25,9 @@ static void init(struct channel *ch, int fd, enum channel_state state,
 	ch->state = state;
 	if (fd < 0)
 		return;
-	/* Both sides of a pair wait for each other's short messages. */
+	/* Send short messages at once: both sides of a pair wait for them. */
 	set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	/* A host that lost power does not close its connections. */
+	/* Detect hosts that lost power, which do not close their connections. */
 	set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, patience);
 	set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	set(fd, IPPROTO_TCP, TCP_KEEPIDLE, 1 + patience / 2000);
@@ -115,7 +115,7 @@ int channel_listen(uint16_t *port)
 	int one = 1, zero = 0, error;
 	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
-	/* The host may not support IPv6. */
+	/* The host might not support IPv6. */
 	if (fd < 0) {
 		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		to = (struct sockaddr *)&plain;
@@ -131,7 +131,7 @@ int channel_listen(uint16_t *port)
 		close(fd);
 		return -error;
 	}
-	/* The port is at the same offset in both address families. */
+	/* The port is at the same offset in the addresses of both families. */
 	*port = ntohs(((struct sockaddr_in *)to)->sin_port);
 	return fd;
 }
@@ -187,7 +187,7 @@ int channel_fill(struct channel *ch)
 	ssize_t n;
 
 	forget_taken(ch);
-	/* One message at a time: the rest stays in the socket. */
+	/* Buffer one message at a time; the rest stays in the socket. */
 	if (ch->n_in >= FRAME_ROOM)
 		return 0;
 	if (ch->max_in < FRAME_ROOM) {
@@ -267,7 +267,7 @@ int channel_send(struct channel *ch, uint8_t kind, const void *data, size_t len)
 	return send_bytes(ch, buf, frame_seal(&ch->lane, kind, data, len, buf));
 }
 
-/* ---- beginning ----------------------------------------------------------------------- */
+/* ---- handshake ----------------------------------------------------------------------- */
 
 int channel_greet(struct channel *ch, const struct secret *secret,
 		  const struct hello *hello)

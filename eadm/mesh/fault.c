@@ -81,7 +81,7 @@ static bool has_sets(const struct fault *fault)
 	       fault->kind == FAULT_AMONG;
 }
 
-/* Compares the hosts; for a fault in both directions, their order does not matter. */
+/* Compares the hosts; in both directions, the order of the two sets does not matter. */
 static bool same_hosts(const struct fault *x, const struct fault *y)
 {
 	if (!has_sets(y) || x->kind != y->kind || x->way != y->way)
@@ -93,14 +93,14 @@ static bool same_hosts(const struct fault *x, const struct fault *y)
 	       same_list(x->b, x->n_b, y->a, y->n_a);
 }
 
-/* Between two rails, a set related to itself stands for both pairs of the rails. */
+/* FAULT_AMONG in both directions between two rails covers both orders of the rails. */
 static uint32_t weight(const struct fault *fault)
 {
 	return 1 + (fault->kind == FAULT_AMONG && fault->way == WAY_BOTH &&
 		    fault->from_rail != fault->to_rail);
 }
 
-/* Remove the later faults that are equal to number @i. */
+/* Merge later faults with the same hosts into number @i. */
 static void absorb(struct faults *faults, uint32_t i)
 {
 	struct fault *fault = &faults->list[i];
@@ -236,7 +236,7 @@ int faults_join(struct faults *faults)
 
 /* ---- causes -------------------------------------------------------------------------- */
 
-/* A host's place in a fault. */
+/* The sides of a fault to which a host belongs. */
 enum { IN_A = 1, IN_B = 2 };
 
 static void mark(uint8_t *places, uint32_t n, const struct fault *fault)
@@ -300,7 +300,7 @@ static void set_cause(struct fault *fault, const uint32_t *counts)
 	}
 }
 
-/* The most frequent cause of its adapters. */
+/* Use the most frequent cause of the fault's adapters, with its reasons. */
 static void explain_ends(struct fault *fault, const struct mesh_table *t)
 {
 	uint32_t counts[CAUSE_END] = { 0 }, first = fault->a ? fault->a[0] : 0;
@@ -330,7 +330,7 @@ static void explain_ends(struct fault *fault, const struct mesh_table *t)
 	}
 }
 
-/* The most frequent cause of its rows, and what the ends report with it. */
+/* Use the most frequent cause of the fault's rows, with the reasons of both ends. */
 static void explain(struct fault *fault, const struct mesh_table *t,
 		    const uint8_t *places)
 {
@@ -361,8 +361,8 @@ static void explain(struct fault *fault, const struct mesh_table *t,
 /* ---- MTU ----------------------------------------------------------------------------- */
 
 /*
- * The MTU of most adapters of a rail. MTUs are powers of two, or there are few
- * different ones.
+ * Returns the most common MTU of the adapters on a rail. MTUs are powers of two, or
+ * take only a few values.
  */
 static uint32_t usual_mtu(const struct mesh_table *t, uint32_t rail)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Faults of a mesh, and the list of them. */
+/* Faults of a mesh, and lists of faults. */
 #ifndef MESH_FAULT_H
 #define MESH_FAULT_H
 
@@ -15,7 +15,7 @@ enum fault_kind {
 	FAULT_GROUPS,		/* no host of one set reaches a host of the other set */
 	FAULT_AMONG,		/* no host of a set reaches another host of the set */
 	FAULT_PAIR,
-	FAULT_MTU,		/* an adapter has a smaller MTU than most of its rail */
+	FAULT_MTU,		/* an adapter has a smaller MTU than most on its rail */
 };
 
 enum fault_way {
@@ -29,9 +29,9 @@ struct fault {
 	enum fault_way way;
 	uint32_t *a, *b;	/* ranks in ascending order; NULL: all (other) hosts */
 	uint32_t n_a, n_b;
-	int from_rail, to_rail;	/* -1: all; the same: from rail to rail */
+	int from_rail, to_rail;	/* -1: all; equal: one rail */
 	enum mesh_cause cause;
-	const char *a_why, *b_why;	/* what the ends report; NULL: nothing */
+	const char *a_why, *b_why;	/* reasons reported by the ends; NULL: none */
 	uint64_t directions;	/* directions that the fault explains */
 	uint32_t mtu, usual_mtu;	/* FAULT_MTU */
 };
@@ -47,19 +47,22 @@ void faults_free(struct faults *faults);
 const char *fault_kind_name(enum fault_kind kind);
 const char *fault_way_name(enum fault_way way);
 
-/* Returns the entry in the list, which takes over the arrays; NULL: out of memory. */
+/*
+ * Takes over the arrays of @fault, even on failure. Returns the entry in the list, or
+ * NULL if out of memory.
+ */
 struct fault *fault_add(struct faults *faults, const struct fault *fault);
 int fault_hosts(uint32_t **to, uint32_t *n_to, const uint32_t *hosts, uint32_t n);
 
-/* Merge faults of the same hosts on all @combos pairs of rails into one. */
+/* Merge faults that have the same hosts on all @combos pairs of rails. */
 void faults_merge(struct faults *faults, uint32_t combos);
 
-/* Join equal faults of different hosts with the same reason. Returns 0 or -ENOMEM. */
+/* Join faults that differ only in the host. Returns 0 or -ENOMEM. */
 int faults_join(struct faults *faults);
 
 /*
- * Add causes from counters and rows, and adapters with an MTU below that of most
- * adapters.
+ * Add causes from counters and rows, and faults for adapters with a smaller MTU than
+ * most on their rail. Returns 0 or -ENOMEM.
  */
 int faults_explain(struct faults *faults, const struct mesh_table *t,
 		   const uint8_t *gone);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Messages on a TCP connection between processes of a mesh. The side that accepts sends
+ * Messages on a TCP connection between processes of a mesh. The accepting side sends
  * a challenge; the other side replies with its own random bytes. Both derive the key of
  * the connection from these bytes and the shared secret. Each message then has a digest
  * over its direction, its number, its header and its contents, so that no message can
@@ -53,7 +53,10 @@ void lane_init(struct lane *lane, const void *secret, size_t len,
 	       const uint8_t challenge[FRAME_NONCE],
 	       const uint8_t reply[FRAME_NONCE], bool connector);
 
-/* Returns the bytes written to @out, which has FRAME_ROOM; @len is at most FRAME_MAX. */
+/*
+ * Returns the number of bytes written to @out, which has room for FRAME_ROOM bytes.
+ * @len is at most FRAME_MAX.
+ */
 size_t frame_seal(struct lane *lane, uint8_t kind, const void *data, size_t len,
 		  uint8_t *out);
 enum frame_result frame_open(struct lane *lane, const uint8_t *buf, size_t len,

@@ -25,7 +25,7 @@ struct work {
 	bool failed;			/* out of memory */
 };
 
-/* ---- what is left -------------------------------------------------------------------- */
+/* ---- unexplained directions ---------------------------------------------------------- */
 
 static void count_combo(struct work *w, uint32_t combo)
 {
@@ -73,7 +73,7 @@ static bool ends_left(const struct work *w, uint32_t combo, uint32_t from,
 
 /*
  * A test of a pair stops at the first step that fails in one direction. If the other
- * direction was tested only in part, it is dropped together with the failed one.
+ * direction was tested only in part, it is dropped together with the failed direction.
  */
 static bool is_left(const struct work *w, uint32_t combo, uint32_t from,
 		    uint32_t to)
@@ -111,7 +111,7 @@ static void drop_direction(struct work *w, uint32_t combo, uint32_t from,
 		drop_one(w, back, to, from);
 }
 
-/* Forget the directions that leave an adapter, or that end at it. */
+/* Drop the directions that leave an adapter (@out), or that end at it. */
 static void drop_way(struct work *w, uint32_t host, unsigned int rail, bool out)
 {
 	const struct mesh_table *t = w->t;
@@ -148,8 +148,8 @@ static void drop(struct work *w, uint32_t host, int rail, enum fault_way way)
 
 struct sum {
 	uint64_t tested, failed;
-	uint32_t most;		/* tested peers of a pair of rails */
-	uint64_t out, in;	/* failed directions among the tested ones */
+	uint32_t most;		/* maximum number of tested peers on a pair of rails */
+	uint64_t out, in;	/* tested directions; in sum_combo(), hosts */
 };
 
 static void sum_add(struct sum *sum, const struct counts *counts)
@@ -185,15 +185,15 @@ static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 	return sum;
 }
 
-/* With a single peer, the fault is that of a pair. */
+/* A failure with a single peer is a fault of the pair. */
 static bool all_failed(const struct sum *sum)
 {
 	return sum->tested == sum->failed && sum->most >= 2;
 }
 
 /*
- * A single peer of an adapter counts by its adapters, if one of the host's other
- * adapters reaches it.
+ * With a single peer, an adapter is at fault if it fails with several of the peer's
+ * adapters while another adapter of the host works.
  */
 static bool is_end(const struct work *w, uint32_t host, int rail,
 		   enum fault_way way)
@@ -246,7 +246,7 @@ static void find_gone(struct work *w)
 	}
 }
 
-/* The number of adapters that most hosts have; in a tie, the larger number. */
+/* Returns the most common number of adapters; in a tie, the larger number. */
 static unsigned int usual_rails(const struct work *w)
 {
 	uint32_t counts[MESH_MAX_RAILS + 1] = { 0 }, host;
@@ -326,7 +326,7 @@ static void find_blamed(struct work *w)
 	}
 }
 
-/* The members out and in are the numbers of hosts that send and receive. */
+/* Here, the members out and in count the hosts that send and receive. */
 static struct sum sum_combo(const struct work *w, uint32_t combo)
 {
 	struct sum sum = { 0 };
@@ -388,7 +388,10 @@ static void add_rails(struct work *w, const bool *bad, unsigned int from,
 		add(w, &fault);
 }
 
-/* Find rails, or pairs of rails, on which nothing works; or all of them. */
+/*
+ * Find rails and pairs of rails on which nothing works. If nothing works at all, add a
+ * single fault.
+ */
 static void find_rails(struct work *w)
 {
 	const struct mesh_table *t = w->t;
@@ -426,8 +429,8 @@ static void find_rails(struct work *w)
 }
 
 /*
- * Returns true if all peers also fail among themselves, in the @other way: then the
- * failure is not specific to this host.
+ * Returns true if all peers also fail with each other in the @other direction: the
+ * failure is then not specific to this host.
  */
 static bool is_of_peers(const struct work *w, uint32_t host, int rail,
 			enum fault_way other)
@@ -444,7 +447,8 @@ static bool is_of_peers(const struct work *w, uint32_t host, int rail,
 }
 
 /*
- * @clean: only if the other way works. Returns the number of hosts and adapters found.
+ * @clean: skip those with failures in the other direction. Returns the number of hosts
+ * or adapters found.
  */
 static uint32_t find_ends(struct work *w, enum fault_way way, bool clean,
 			  bool adapters)
@@ -482,7 +486,10 @@ static bool failed_and_left(const struct work *w, uint32_t combo, uint32_t from,
 	return table_failed(w->t, combo, from, to) && is_left(w, combo, from, to);
 }
 
-/* Collect the failed directions of @combo: in both ways, or in this way only. */
+/*
+ * Collect failed directions of @combo. @both: those whose opposite direction has failed
+ * as well; otherwise all others.
+ */
 static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 			struct sets *sets)
 {
@@ -509,7 +516,7 @@ static uint64_t collect(const struct work *w, uint32_t combo, bool both,
 	return n;
 }
 
-/* For a fault in both ways, the set with the lowest rank is first. */
+/* For a fault in both directions, the set with the lowest rank comes first. */
 static struct fault *in_order(struct fault *fault)
 {
 	struct fault swapped = *fault;
@@ -587,7 +594,7 @@ static void find_blocks(struct work *w, uint32_t combo, bool both,
 	struct block block;
 	int ret;
 
-	/* The reverse pair of rails has the same pairs of hosts. */
+	/* With @both, the reverse pair of rails would yield the same pairs of hosts. */
 	if (w->no_combo[combo] || (both && reverse(w->t, combo) < combo) ||
 	    !collect(w, combo, both, sets))
 		return;
@@ -622,7 +629,7 @@ static void find_groups(struct work *w)
 	faults_merge(w->faults, n);
 }
 
-/* ---- all of it ----------------------------------------------------------------------- */
+/* ---- entry point --------------------------------------------------------------------- */
 
 static int work_init(struct work *w)
 {
@@ -650,8 +657,8 @@ static void find_all(struct work *w)
 	find_rails(w);
 	find_hosts(w, WAY_BOTH, false);
 	/*
-	 * The failures that these hosts explain may have concealed that a host fails in
-	 * both ways.
+	 * Search again: the failures that these hosts explain may have concealed a host
+	 * that fails in both directions.
 	 */
 	if (find_hosts(w, WAY_OUT, true) + find_hosts(w, WAY_IN, true))
 		find_hosts(w, WAY_BOTH, false);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Faults that explain the failed directions, each as large as possible: a host instead
- * of all of its pairs. Local causes come first, then rails, hosts, adapters, their
- * directions, groups of hosts and finally pairs.
+ * Faults that explain the failed directions, each as large as possible: for example, a
+ * host instead of all of its pairs. Local causes come first, then rails, then hosts and
+ * adapters (first in both directions, then in one), groups of hosts, and finally pairs.
  */
 #ifndef MESH_GROUP_H
 #define MESH_GROUP_H

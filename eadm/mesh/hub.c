@@ -8,9 +8,9 @@
 
 #include "schedule.h"
 
-/* A step of a test may wait for a completion, for an address and for the peer. */
+/* A step can take three timeouts: for a completion, for an address, for the peer. */
 #define SILENT_STEPS 3
-/* Members send a message every second, however short a step is. */
+/* Lower limit: members send only one message per second, however short a step is. */
 #define SILENCE_NS 5000000000
 
 int hub_init(struct hub *hub, const struct start *start, uint64_t wait,
@@ -98,7 +98,7 @@ void hub_lose(struct hub *hub, uint32_t rank, enum mesh_cause cause)
 	if (m->state == MEMBER_DONE || m->state == MEMBER_GONE)
 		return;
 	hub->n_here -= m->state == MEMBER_HERE;
-	/* Before the tests begin, the host may join again. */
+	/* Before the tests begin, the host can join again. */
 	if (!hub->running && cause != CAUSE_ABSENT) {
 		free(m->name);
 		free(m->why);
@@ -133,8 +133,9 @@ static int take_results(struct hub *hub, uint32_t rank, const struct frame *fram
 }
 
 /*
- * Release a member from waiting for a partner that has left their round. If both wait
- * for each other, and one of them could not meet its last partners, they cannot meet.
+ * Release a member from waiting for a partner that has already left the round. Two
+ * members that wait for each other cannot meet if one of them could not meet its last
+ * partners either: release them as well.
  */
 static void release(struct hub *hub, uint32_t rank)
 {
@@ -153,7 +154,7 @@ static void release(struct hub *hub, uint32_t rank)
 	}
 }
 
-/* @rank has reached @round. */
+/* Record that @rank has reached @round, and release members that wait for it. */
 static void advance(struct hub *hub, uint32_t rank, uint32_t round,
 		    enum mesh_wait waits)
 {
@@ -207,7 +208,7 @@ int hub_take(struct hub *hub, uint32_t rank, const struct frame *frame,
 	return -EPROTO;
 }
 
-/* ---- time ---------------------------------------------------------------------------- */
+/* ---- timeouts ------------------------------------------------------------------------ */
 
 /* Begin the tests: no further host can join. */
 static int begin(struct hub *hub)
@@ -266,7 +267,7 @@ static uint8_t next_roster(struct hub *hub, struct hub_member *m, uint8_t *out,
 			.rails = of->state == MEMBER_GONE ? 0 : of->rails,
 			.port = of->port, .addr = of->addr,
 		};
-		/* A host name often resolves to an address of the loopback interface. */
+		/* Other hosts cannot use a loopback address of this host. */
 		if (hub->has_self && is_loopback(&entry.addr))
 			entry.addr = hub->self;
 		*len += roster_write(&entry, out + *len);
@@ -373,7 +374,7 @@ int hub_distinguish(struct hub *hub)
 	return good ? 0 : -ENOMEM;
 }
 
-/* Add the reasons reported by hosts without an adapter when they joined. */
+/* Add the reasons that hosts without an adapter reported when they joined. */
 static void add_reasons(const struct hub *hub, struct faults *faults)
 {
 	struct fault *fault;

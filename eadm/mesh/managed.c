@@ -15,7 +15,7 @@
 #define LOOK_MS 50		/* interval between checks of the peer's view */
 #define MAX_TOKEN 0xffffff
 
-/* Private data of a connection, big endian. */
+/* Private data of a connection, big-endian. */
 struct greeting {
 	uint32_t magic, token;
 };
@@ -25,7 +25,7 @@ const char *managed_open(void)
 	return cm_open();
 }
 
-/* ---- making -------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------ */
 
 static void to_sockaddr(const uint8_t gid[16], uint16_t port,
 			struct sockaddr_storage *to)
@@ -74,7 +74,8 @@ int managed_make(struct managed *m, const struct rail *rail)
 
 	m->address = rail->address;
 	if (getrandom(&m->token, sizeof(m->token), 0) != sizeof(m->token))
-		return link_fail(m->link, "random numbers: %s", strerror(errno));
+		return link_fail(m->link, "getting random numbers failed: %s",
+				 strerror(errno));
 	m->token &= MAX_TOKEN;
 	m->events = cm.rdma_create_event_channel();
 	if (!m->events)
@@ -114,7 +115,7 @@ void managed_describe(const struct managed *m, struct exchange *message)
 
 /* ---- connecting ---------------------------------------------------------------------- */
 
-/* The caller acknowledges it. */
+/* The caller must acknowledge the event. */
 static struct rdma_cm_event *next_event(struct managed *m)
 {
 	struct pollfd pfd = { .fd = m->events->fd, .events = POLLIN };
@@ -155,7 +156,7 @@ static void wrong_event(struct managed *m, const struct rdma_cm_event *event)
 			  what, status);
 		break;
 	case RDMA_CM_EVENT_REJECTED:
-		link_fail(m->link, "connection failed: the peer refused it (status %d)",
+		link_fail(m->link, "connection failed: the peer refused the connection (status %d)",
 			  status);
 		break;
 	default:
@@ -247,7 +248,7 @@ static bool is_peer(const struct managed *m, const struct rdma_cm_event *event)
 	       ntohl(greeting->token) == m->token;
 }
 
-/* Any program that reaches the port may connect. */
+/* Any program that reaches the port can connect: reject all except the peer. */
 static struct rdma_cm_id *await_peer(struct managed *m)
 {
 	struct rdma_cm_event *event;
@@ -260,7 +261,7 @@ static struct rdma_cm_id *await_peer(struct managed *m)
 		ours = request && is_peer(m, event);
 		if (!request)
 			wrong_event(m, event);
-		/* Before the ID is destroyed. */
+		/* Acknowledge the event before the ID is destroyed. */
 		cm.rdma_ack_cm_event(event);
 		if (ours)
 			return id;

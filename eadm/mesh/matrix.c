@@ -12,7 +12,7 @@
 struct place {
 	uint32_t rank;
 	uint64_t failed, tested;
-	uint64_t p50;		/* mean of its directions, ns */
+	uint64_t p50;		/* mean over the host's directions, ns */
 	bool gone;
 };
 
@@ -93,7 +93,7 @@ static void put_head(uint32_t n, struct buffer *to)
 	buffer_puts(to, text);
 	for (i = 0; i < n; i++) {
 		snprintf(text, sizeof(text), "%2u", i % 100);
-		/* Numbers of two digits would touch each other. */
+		/* Omit every other two-digit number, because they would touch. */
 		buffer_puts(to, i < 10 ? text : i % 2 ? "  " : text);
 	}
 	buffer_puts(to, "\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A matrix of hosts that reach each other; if there are too many hosts, the worst ones.
+ * A matrix that shows which hosts reach each other; if there are too many hosts, it
+ * shows only the worst.
  */
 #ifndef MESH_MATRIX_H
 #define MESH_MATRIX_H

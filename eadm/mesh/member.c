@@ -30,7 +30,7 @@ int member_fail(struct member *m, const char *fmt, ...)
 	return -1;
 }
 
-/* The same as rank 0's: the tests of other members take time. */
+/* The same limit as rank 0's, because the tests of other members take time. */
 unsigned int member_patience(const struct member *m)
 {
 	uint64_t ms = m->started ? m->start.timeout : m->test->timeout / 1000000;
@@ -167,7 +167,7 @@ int member_report(struct member *m, const struct edge *edge)
 	return 0;
 }
 
-/* A partner that connects at once does not count as waited for. */
+/* Report only a wait that lasts: most partners connect at once. */
 static enum mesh_wait waiting(const struct member *m, uint64_t now)
 {
 	if (!m->waits || now - m->waits < BEAT_NS)
@@ -209,7 +209,7 @@ static void make_room(struct member *m, const struct in6_addr *newcomer)
 	struct caller **at, **oldest = NULL;
 	bool same, found = false;
 
-	/* The newest one comes first. */
+	/* The newest connection comes first, so the last match is the oldest. */
 	for (at = &m->callers; *at; at = &(*at)->next) {
 		same = IN6_ARE_ADDR_EQUAL(&(*at)->ch.peer, newcomer);
 		if ((*at)->rank >= 0 || same < found)
@@ -235,7 +235,7 @@ static void cannot_accept(struct member *m, int error)
 	m->deaf_until = monotonic_ns() + DEAF_NS;
 }
 
-/* Returns false if there are no more calls at present. */
+/* Returns false if no further connection can be accepted at present. */
 static bool take_call(struct member *m)
 {
 	struct caller *caller = calloc(1, sizeof(*caller));
@@ -368,7 +368,7 @@ static void describe_self(struct member *m, struct hello *hello)
 	channel_local(&m->hub, &hello->addr);
 }
 
-/* The roster has addresses without an interface. */
+/* Link-local addresses require an interface, which the roster does not contain. */
 static bool is_link_local(const struct addrinfo *info)
 {
 	return info->ai_family == AF_INET6 &&
@@ -420,7 +420,7 @@ static int call_hub(struct member *m)
 	return ret;
 }
 
-/* Rank 0 may start later, and its name may be unknown until then. */
+/* Retry: rank 0 may start later, and its name may not resolve until then. */
 int member_join(struct member *m)
 {
 	uint64_t until = monotonic_ns() + m->wait;

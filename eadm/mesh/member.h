@@ -25,43 +25,44 @@ struct member {
 	struct rails rails;
 	struct channel hub;
 	int listener;
-	uint16_t listening;	/* the port */
+	uint16_t listening;	/* port of the listener */
 	struct start start;
 	bool started, bid, lost;
 	struct roster *roster;
 	uint32_t n_roster;
 	bool *gone;
-	uint32_t skipped;	/* the partner for which not to wait; own rank: none */
-	uint64_t waits;		/* ns, when it began to wait for its partner; 0: not waiting */
-	uint32_t missed;	/* mesh_losses() of partners that it could not meet */
+	uint32_t skipped;	/* partner that will not connect; own rank: none */
+	uint64_t waits;		/* ns, when the wait for the partner began; 0: none */
+	uint32_t missed;	/* mesh_losses() of partners that did not connect */
 	struct caller *callers;
 	unsigned int n_strangers;	/* callers without a hello yet */
-	uint64_t deaf_until;	/* ns, without file descriptors */
-	bool deaf, full;	/* what was reported */
-	uint8_t batch[FRAME_MAX];	/* results */
+	uint64_t deaf_until;	/* ns, when to accept connections again */
+	bool deaf, full;	/* messages that were printed */
+	uint8_t batch[FRAME_MAX];	/* results to send */
 	size_t n_batch;
 	uint32_t round;
 	uint64_t beat;		/* ns, when the last message to rank 0 was sent */
-	char why[MESH_WHY];	/* the reason to stop */
+	char why[MESH_WHY];	/* reason for stopping */
 };
 
 /* Functions that return int return 0, or -1 when the member has to stop. */
 int member_join(struct member *m);
 void member_leave(struct member *m);
 /*
- * Process due work; waits for at most @ms, and also for @events of @peer (NULL: none).
+ * Waits up to @ms for rank 0, callers and @events of @peer (NULL: none); handles rank 0
+ * and callers, and sends the keep-alive if it is due.
  */
 int member_pump(struct member *m, const struct channel *peer, short events, int ms);
-/* ms without an acknowledgement until a connection counts as lost. */
+/* Returns the ms after which a connection without acknowledgements counts as lost. */
 unsigned int member_patience(const struct member *m);
 int member_send(struct member *m, uint8_t kind, const void *data, size_t len);
 int member_report(struct member *m, const struct edge *edge);
 int member_flush(struct member *m);
-/* Takes the connection of a waiting peer; returns false if it has not connected. */
+/* Takes the connection of a waiting peer; returns false if the peer has none. */
 bool member_caller(struct member *m, uint32_t rank, struct channel *ch);
 int member_fail(struct member *m, const char *fmt, ...) PRINTF(2, 3);
 
-/* Join, test with all other hosts, and leave. Returns an exit status. */
+/* Joins, runs the tests with all other hosts, and leaves. Returns an exit status. */
 int rounds_run(struct member *m);
 
 #endif /* MESH_MEMBER_H */

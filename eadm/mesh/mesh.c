@@ -21,7 +21,7 @@
 #define MAX_WAIT_NS 3600000000000
 #define MAX_COUNT 10000
 #define MIN_SIZE 64
-#define CHILD_NS 2000000000	/* for the child to end */
+#define CHILD_NS 2000000000	/* time for the child to exit */
 
 struct mesh {
 	struct test *test;
@@ -84,7 +84,9 @@ static int take_place(struct mesh *mesh)
 	return 0;
 }
 
-/* No child process needs the variable, and /proc/PID/environ would show it. */
+/*
+ * Remove the variable: no child process needs it, and /proc/PID/environ would show it.
+ */
 static void hide_secret(void)
 {
 	char *text = getenv(MESH_SECRET);
@@ -129,7 +131,7 @@ static int take_options(struct mesh *mesh)
 	if (cli->args.opt[OPT_OPENMETRICS] && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--openmetrics",
 			    "cannot be used with --json");
-	/* Without flow control, messages of a measurement would be lost. */
+	/* UD has no flow control: messages of the measurement would be lost. */
 	if (cli->args.opt[OPT_UD] && cli->args.opt[OPT_BANDWIDTH])
 		return fail(cli, STATUS_USAGE, "--ud",
 			    "cannot be used with --bandwidth");
@@ -147,7 +149,7 @@ static int take_options(struct mesh *mesh)
 
 /* ---- members ------------------------------------------------------------------------- */
 
-/* Rank 0 reports the results; all other ranks print only why they stop. */
+/* Rank 0 reports the results; a member only prints why it stopped early. */
 static int run_member(struct mesh *mesh)
 {
 	struct cli *cli = mesh->test->cli;
@@ -204,8 +206,7 @@ static int report(struct mesh *mesh, struct hub *hub, int ret)
 }
 
 /*
- * A driver may block the child in the kernel, so the report does not depend on the
- * child.
+ * Wait for a limited time only, because a driver may block the child in the kernel.
  */
 static void end_child(pid_t child)
 {
@@ -222,7 +223,7 @@ static void end_child(pid_t child)
 	}
 }
 
-/* This process gathers results; its child is the member of this host. */
+/* This process gathers the results; its child is the member on this host. */
 static int run_hub(struct mesh *mesh)
 {
 	struct cli *cli = mesh->test->cli;
@@ -251,7 +252,10 @@ static int run_hub(struct mesh *mesh)
 	return status;
 }
 
-/* A connection for each host, and one for each peer that waits. */
+/*
+ * Raise the limit on open files: each host needs a connection, and so does each waiting
+ * peer.
+ */
 static int raise_limit(const struct mesh *mesh)
 {
 	uint32_t need = mesh->place.ranks + CHANNEL_SPARE;

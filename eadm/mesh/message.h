@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Contents of the messages of a mesh, big endian. A reader returns false for all data
+ * Contents of the messages of a mesh, big-endian. The readers reject all data
  * that no writer produces.
  */
 #ifndef MESH_MESSAGE_H
@@ -20,7 +20,7 @@
 #define MESH_WHY	240	/* reason reported by an end, with NUL */
 
 enum message_kind {
-	/* First message to the side that accepts. */
+	/* First message to the accepting side. */
 	MESSAGE_HELLO = 1,
 	/* From rank 0. */
 	MESSAGE_REFUSED, MESSAGE_START, MESSAGE_ROSTER, MESSAGE_GONE,
@@ -31,22 +31,22 @@ enum message_kind {
 	MESSAGE_VIEW,
 };
 
-/* With BEAT: whether the member waits for its partner. */
+/* Sent with BEAT: the state of the wait for the partner. */
 enum mesh_wait {
 	WAIT_NOT,
 	WAIT_PARTNER,
-	WAIT_ALONE,		/* nor could it meet its last partners */
+	WAIT_ALONE,		/* its last partners did not connect either */
 	WAIT_END
 };
 
 enum mesh_refusal {
 	REFUSED_NOTHING,
 	REFUSED_RANK,		/* not below the number of ranks */
-	REFUSED_RANKS,		/* different number of ranks from rank 0 */
+	REFUSED_RANKS,		/* the number of ranks differs from rank 0's */
 	REFUSED_TWICE,		/* another process has the rank */
 	REFUSED_LATE,		/* the tests have begun, or the host was dropped */
 	REFUSED_HUNG,		/* no keep-alive in time */
-	REFUSED_ENDED,		/* rank 0 ends before the tests do */
+	REFUSED_ENDED,		/* rank 0 exits before the tests are complete */
 };
 
 struct hello {
@@ -56,7 +56,7 @@ struct hello {
 	uint16_t port;		/* port for peers */
 	struct in6_addr addr;
 	char name[MESH_NAME];
-	char why[MESH_WHY];	/* without an adapter: the reason */
+	char why[MESH_WHY];	/* why the host has no adapter */
 };
 
 /* The options of rank 0, which apply to all members. */
@@ -64,8 +64,8 @@ struct start {
 	uint32_t ranks;
 	bool all_pairs;		/* all pairs of adapters, not rail by rail */
 	bool bandwidth;
-	bool ud;		/* UD queue pairs, not those of the adapter */
-	uint32_t count;		/* messages for the latency */
+	bool ud;		/* UD queue pairs instead of those of the adapter */
+	uint32_t count;		/* messages for measuring the latency */
 	uint32_t size;		/* size of the largest message */
 	uint32_t timeout;	/* ms */
 };
@@ -85,8 +85,8 @@ struct edge {
 	uint32_t from, to;		/* ranks */
 	uint8_t from_rail, to_rail;
 	bool reached;			/* a message arrived */
-	bool partial;			/* no large message was tried: the way back failed */
-	/* Set for the end that reports a local cause; neither: unknown. */
+	bool partial;			/* no large message: the other way failed */
+	/* Set for each end that reports a local cause; if neither is set: unknown. */
 	bool from_blamed, to_blamed;
 	enum mesh_cause cause;
 	uint32_t min, p50, p99;		/* round-trip times, ns; 0: not measured */
@@ -104,10 +104,10 @@ struct view {
 	bool ok;
 	bool received;			/* the peer's message arrived */
 	enum mesh_cause cause;
-	uint32_t min, p50, p99;		/* of its messages */
+	uint32_t min, p50, p99;		/* for the messages of this end */
 	uint32_t lost;
 	uint64_t rate;			/* received bytes per second */
-	uint8_t address[VIEW_ADDRESS];	/* address of its queue pair */
+	uint8_t address[VIEW_ADDRESS];	/* address of the queue pair of this end */
 	char why[MESH_WHY];
 };
 
@@ -123,7 +123,7 @@ size_t roster_write(const struct roster *entry, uint8_t *out);
 bool roster_read(const uint8_t *data, size_t len, size_t i,
 		 struct roster *entry);
 size_t result_write(const struct edge *result, uint8_t *out);
-/* Returns the bytes that were read; 0: invalid. */
+/* Returns the number of bytes that were read; 0: invalid. */
 size_t result_read(const uint8_t *data, size_t len, struct edge *result);
 size_t view_write(const struct view *view, uint8_t *out);
 bool view_read(const uint8_t *data, size_t len, struct view *view);

@@ -104,7 +104,7 @@ static void adapters(const struct hub *hub, struct buffer *to)
 	}
 }
 
-/* The number distinguishes faults, because lists of hosts are truncated. */
+/* Number the faults to distinguish them, because lists of hosts are truncated. */
 static void put_fault(const struct hub *hub, const struct fault *fault,
 		      uint32_t number, struct buffer *to)
 {

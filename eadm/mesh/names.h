@@ -6,9 +6,12 @@
 #include "../out/buffer.h"
 #include "hub.h"
 
-/* Valid until the next call. */
+/* The returned text is valid until the next call. */
 const char *host_name(const struct hub *hub, uint32_t rank);
-/* "node1, node2 and 5 more", or all of them; "" for all hosts of the mesh. */
+/*
+ * Appends "node1, node2 and 5 more", or all names if @all is true; nothing if @n is 0,
+ * which stands for all hosts of the mesh.
+ */
 void host_list(const struct hub *hub, const uint32_t *hosts, uint32_t n,
 	       bool all, struct buffer *to);
 

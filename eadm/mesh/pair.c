@@ -13,10 +13,10 @@
 
 #define DEPTH 16
 #define PING_SIZE 64
-#define SHARED 4096		/* unused, but both ends need some memory */
-#define LAST_SIZE 1		/* the last message of a measurement */
+#define SHARED 4096		/* not used, but must not be 0 */
+#define LAST_SIZE 1		/* marks the last message of a measurement */
 #define BULK_BYTES (16u << 20)
-#define BULK_MOST 1024		/* messages */
+#define BULK_MOST 1024		/* maximum number of messages */
 #define NAP_NS 200000
 #define NAPS 16			/* polls between checks of the peer's view */
 #define GRACE_NS 500000000	/* for messages in flight when the view has arrived */
@@ -28,7 +28,7 @@ struct run {
 	const struct pair *pair;
 	struct link link;
 	struct endpoint endpoint;
-	struct managed managed;		/* instead of the endpoint, for some adapters */
+	struct managed managed;		/* with rdma_cm, instead of the endpoint */
 	struct exchange here, peer;
 	struct view mine, theirs;
 	struct edge *results;
@@ -103,7 +103,7 @@ static void begin(struct run *run, enum step step)
 	run->mine = (struct view){ .step = step, .ok = true };
 }
 
-/* 1: both succeeded, 0: one failed, -1: the peer is gone. */
+/* Returns 1 if both ends succeeded, 0 if one failed, -1 if the peer is gone. */
 static int compare(struct run *run)
 {
 	struct view *mine = &run->mine;
@@ -184,7 +184,7 @@ static int describe(struct run *run)
 	return ret;
 }
 
-/* Both ends detect a difference alike. */
+/* Both ends compare the same values, so they need not exchange the result. */
 static bool fits(struct run *run)
 {
 	if (strcmp(run->here.type, run->peer.type) != 0) {
@@ -215,7 +215,7 @@ static int connect_both(struct run *run)
 	return ret;
 }
 
-/* 1: a good completion, 0: none, -1: a bad one. */
+/* Returns 1 for a successful completion, 0 for none, a negative value on failure. */
 static int look(struct run *run, struct ibv_cq *cq, struct ibv_wc *wc)
 {
 	int n = ibv_poll_cq(cq, 1, wc);
@@ -242,7 +242,7 @@ static int receive(struct run *run)
 /*
  * Both ends send a message. If a request fails because it is not acknowledged, the
  * peer's message may still have arrived. A peer at which the step has failed sends
- * nothing more. On adapters that run over TCP, the end that accepted must not send
+ * nothing more. On adapters that run over TCP, the accepting end must not send
  * first.
  */
 static void send_and_receive(struct run *run, uint32_t len)
@@ -264,7 +264,7 @@ static void send_and_receive(struct run *run, uint32_t len)
 			ret = look(run, link->send_cq, &wc);
 			sent = ret > 0;
 		}
-		/* Check this after a failure, too. */
+		/* Check this after a failed send, too. */
 		if (!received)
 			received = receive(run) > 0;
 		if (ret < 0 || monotonic_ns() > until || interrupted)
@@ -293,7 +293,7 @@ static int probe(struct run *run, enum step step, uint32_t len,
 	ret = compare(run);
 	if (ret < 0)
 		return ret;
-	/* The end that accepted may not have sent, so it is unknown whether it could. */
+	/* The accepting end might not have sent, so it is unknown whether it could. */
 	if (!ret && is_managed(run) && step == STEP_SMALL) {
 		fail_both(run, cause);
 		return 0;
@@ -332,7 +332,7 @@ static uint32_t clip(uint64_t ns)
 	return ns < UINT32_MAX ? ns : UINT32_MAX;
 }
 
-/* Half of the time limit of a step; the rest is for completing it. */
+/* Returns the end of the first half of a step; the rest is for completing the step. */
 static uint64_t half_time(const struct run *run)
 {
 	return monotonic_ns() + run->timeout * 500000ULL;
@@ -405,7 +405,7 @@ static int measure(struct run *run, enum step step, bool mine)
 	r->p50 = view->p50;
 	r->p99 = view->p99;
 	r->lost = view->lost;
-	/* It worked for some time, so either direction may have failed. */
+	/* The pair worked for some time, so either direction may have failed. */
 	if (!ret)
 		fail_both(run, CAUSE_LOST);
 	return ret;
@@ -484,7 +484,7 @@ static int measure_rate(struct run *run, enum step step, bool mine)
 	return ret;
 }
 
-/* ---- all of it ----------------------------------------------------------------------- */
+/* ---- entry point --------------------------------------------------------------------- */
 
 static int run_steps(struct run *run)
 {
@@ -499,7 +499,7 @@ static int run_steps(struct run *run)
 		ret = probe(run, STEP_SMALL, 1, CAUSE_LOST);
 	if (ret > 0)
 		ret = probe(run, STEP_LARGE, run->link.max_message, CAUSE_MTU);
-	/* An adapter with many lost peers has less time, but this one is not lost. */
+	/* Restore the timeout, which losses have shortened: this peer is not lost. */
 	if (ret > 0 && run->timeout < run->pair->start->timeout)
 		run->timeout = run->pair->start->timeout;
 	if (ret > 0)

@@ -15,7 +15,10 @@
 
 #define MAX_LINE 256
 
-/* In a Slurm allocation, processes of mpirun inherit Slurm's variables from its daemon. */
+/*
+ * MPI comes before Slurm: in a Slurm allocation, processes started by mpirun inherit
+ * Slurm's variables from the daemon of mpirun.
+ */
 static const struct {
 	const char *name, *rank, *ranks;
 } launchers[] = {
@@ -70,7 +73,7 @@ int place_of_launcher(struct place *place, const char *(*get)(const char *name),
 	return take_number(launchers[i].ranks, ranks, &place->ranks, why);
 }
 
-/* ---- a file of hosts ----------------------------------------------------------------- */
+/* ---- host file ----------------------------------------------------------------------- */
 
 struct hosts {
 	const char *path, *self;
@@ -94,7 +97,7 @@ static bool is_host(const char *name)
 	return true;
 }
 
-/* Parse one name, or only a comment. */
+/* Parse at most one name, and a comment. */
 static int take_line(struct hosts *h, char *line, char *why)
 {
 	char *name = line + strspn(line, " \t\r\n"), *end;
@@ -141,7 +144,7 @@ static int read_hosts(struct hosts *h, FILE *file, char *why)
 	return 0;
 }
 
-/* Compares without the domain, if one of the two names has none. */
+/* Returns true if @name is this host, without the domain if either name has none. */
 static bool is_short_self(const struct hosts *h, const char *name)
 {
 	size_t len = strcspn(name, ".");
@@ -242,7 +245,7 @@ static int secret_of_file(const char *path, char *secret, size_t *len, char *why
 		snprintf(why, PLACE_WHY, "%s: owned by another user", path);
 	} else if (st.st_mode & 077) {
 		snprintf(why, PLACE_WHY,
-			 "%s: mode %04o: must be accessible to its owner only (chmod 600)",
+			 "%s: mode %04o: must be accessible only to its owner (chmod 600)",
 			 path, st.st_mode & 07777);
 	} else {
 		n = read(fd, text, sizeof(text));

@@ -16,8 +16,8 @@
 struct place {
 	bool has_rank, has_ranks;
 	uint32_t rank, ranks;
-	const char *launcher;	/* NULL: options */
-	char first[256];	/* the first host of a file; "": none */
+	const char *launcher;	/* NULL: none */
+	char first[256];	/* the first host in the file; "": none */
 };
 
 /*
@@ -30,13 +30,16 @@ struct place {
  */
 int place_of_launcher(struct place *place, const char *(*get)(const char *name),
 		      char *why);
-/* Hosts in a file, one in each line, by rank; @self is the name of this host. */
+/* Reads a file with one host per line, by rank; @self is the name of this host. */
 int place_of_hosts(struct place *place, const char *path, const char *self,
 		   char *why);
-/* Checks that rank and number of ranks are known and consistent. */
+/* Checks that the rank and the number of ranks are known and consistent. */
 int place_check(const struct place *place, char *why);
 
-/* @path: NULL for the environment. The caller has SECRET_MAX bytes. */
+/*
+ * Reads the secret from @path, or from the environment if @path is NULL. @secret has
+ * SECRET_MAX bytes.
+ */
 int secret_read(const char *path, const char *(*get)(const char *name),
 		char *secret, size_t *len, char *why);
 

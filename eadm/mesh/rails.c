@@ -49,7 +49,10 @@ static void list_devices(struct test *test, struct rails *rails)
 
 /* ---- adapters that need rdma_cm ------------------------------------------------------ */
 
-/* An IPv4 address if there is one, and no address that is valid on the link only. */
+/*
+ * Takes an IPv4 address if there is one, otherwise an IPv6 address that is not
+ * link-local. Returns true to end the search.
+ */
 static bool take_address(const struct sockaddr *addr, union ibv_gid *address)
 {
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)addr;
@@ -112,7 +115,7 @@ static void use_cm(struct test *test, struct rail *rail)
 
 /* ---- all adapters -------------------------------------------------------------------- */
 
-/* A port that is down may have lost its GIDs as a consequence. */
+/* Report an inactive port instead: it may have lost its GIDs as a consequence. */
 static void check_port(struct test *test, struct rail *rail)
 {
 	const struct eadm_object *object = eadm_object_find("dev");

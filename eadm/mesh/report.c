@@ -114,7 +114,7 @@ static void report_row(struct cli *cli, const struct hub *hub,
 	write_values(cli->writer, v);
 }
 
-/* ---- all of it ----------------------------------------------------------------------- */
+/* ---- report -------------------------------------------------------------------------- */
 
 static void print_buffer(const struct buffer *text)
 {

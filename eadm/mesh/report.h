@@ -7,8 +7,8 @@
 #include "hub.h"
 
 /*
- * Prints a matrix and the faults; or faults and directions as JSON; or metrics. Returns
- * a status.
+ * Prints a matrix and the faults, or faults and directions as JSON, or metrics. Returns
+ * an exit status.
  */
 int report_mesh(struct cli *cli, const struct hub *hub,
 		const struct faults *faults);

@@ -12,9 +12,9 @@
 #include "schedule.h"
 
 #define PUMP_MS 200
-/* A step waits for a completion, for an address and for the other end. */
+/* A step can wait for a completion, for an address and for the other end. */
 #define PATIENCE 6
-/* Attempts to call a partner, which closes a connection if the hello is late. */
+/* Attempts to connect to a partner, which closes a connection if the hello is late. */
 #define CALLS 3
 
 /* The tests with one partner. */
@@ -22,11 +22,11 @@ struct meeting {
 	struct member *m;
 	uint32_t partner;
 	bool first;		/* this host connects and reports */
-	bool began;		/* the partner sent something */
+	bool began;		/* the partner has sent a view */
 	unsigned int calls;
 	struct channel ch;
-	struct view theirs;	/* received early, if ... */
-	int early;		/* 1: received; negative: an errno */
+	struct view theirs;	/* received early if @early is 1 */
+	int early;		/* 1: received; 0: not yet; negative: an errno */
 	char why[MESH_WHY];
 };
 
@@ -48,7 +48,7 @@ static bool is_over(const struct meeting *meeting)
 static int break_off(struct meeting *meeting, const char *what, int error)
 {
 	snprintf(meeting->why, sizeof(meeting->why), "%s: %s", what,
-		 error == -EPIPE ? "the peer closed it" : strerror(-error));
+		 error == -EPIPE ? "the peer closed the connection" : strerror(-error));
 	return -1;
 }
 
@@ -100,7 +100,7 @@ static int dial(struct meeting *meeting)
 	return greet(meeting, &hello);
 }
 
-/* Wait until the partner has connected, or will not. */
+/* Wait until the partner connects or rank 0 reports that it will not. */
 static int await_call(struct meeting *meeting)
 {
 	struct member *m = meeting->m;
@@ -147,11 +147,11 @@ static int swap_once(struct meeting *meeting, const struct view *mine)
 {
 	struct member *m = meeting->m;
 	uint8_t out[FRAME_MAX];
-	/* The partner may be busy with its previous partner for a long time. */
+	/* No limit at first: the partner may still be busy with its previous partner. */
 	uint64_t until = meeting->began ? patience(meeting) : UINT64_MAX;
 	int ret;
 
-	/* There is room for this view, because the partner has read the last one. */
+	/* There is room for the view, because the partner has read the previous one. */
 	ret = channel_send(&meeting->ch, MESSAGE_VIEW, out, view_write(mine, out));
 	if (!ret)
 		ret = meeting->early;
@@ -165,7 +165,7 @@ static int swap_once(struct meeting *meeting, const struct view *mine)
 	return ret;
 }
 
-/* On a busy host, seconds may pass between the challenge and the hello. */
+/* Retry if the partner closed the connection: on a busy host, the hello may be late. */
 static bool may_call(struct meeting *meeting, int error)
 {
 	return meeting->first && !meeting->began && ++meeting->calls < CALLS &&
@@ -205,7 +205,7 @@ static bool is_lost(const struct edge *r)
 	return !r->reached && (r->cause == CAUSE_LOST || r->cause == CAUSE_MTU);
 }
 
-/* @i is the adapter of the host that connects. */
+/* @i is the adapter of the connecting host. */
 static int run_pair(struct meeting *meeting, unsigned int i, unsigned int j,
 		    bool connected)
 {
@@ -275,7 +275,7 @@ static int run_round(struct member *m, uint32_t partner)
 	m->waits = 0;
 	if (!m->gone[partner])
 		m->missed = mesh_losses(m->missed, !meeting.began);
-	/* The partner must not wait: the next round is announced at once. */
+	/* Announce the next round at once, so that the partner does not wait. */
 	if (!meeting.began)
 		m->beat = 0;
 	return ret || m->why[0] ? -1 : 0;
@@ -302,7 +302,7 @@ int rounds_run(struct member *m)
 {
 	int ret = member_join(m);
 
-	/* Everything is known when the roster is complete. */
+	/* The tests can begin when the roster is complete. */
 	while (!ret && (!m->started || m->n_roster < m->ranks))
 		ret = member_pump(m, NULL, 0, PUMP_MS);
 	if (!ret)
@@ -314,6 +314,6 @@ int rounds_run(struct member *m)
 	while (!ret && !m->bid)
 		ret = member_pump(m, NULL, 0, PUMP_MS);
 	member_leave(m);
-	/* Rank 0 reports. Some launchers end all processes when one fails. */
+	/* Rank 0 reports failures; some launchers end all processes when one fails. */
 	return m->started || !ret ? STATUS_OK : STATUS_FAILED;
 }

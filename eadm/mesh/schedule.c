@@ -3,8 +3,8 @@
 
 /*
  * The number of places on the circle is odd. In round r, places a and b meet if
- * a + b = r modulo that number; the place with 2 a = r meets the host in the
- * middle, which is the last one, or rests if there is none.
+ * a + b = r modulo that number; the place with 2 a = r meets the last host, which is
+ * in the middle, or rests if there is none.
  */
 static uint32_t places(uint32_t n)
 {
@@ -20,7 +20,7 @@ uint32_t mesh_partner(uint32_t n, uint32_t round, uint32_t rank)
 {
 	uint32_t m = places(n), partner;
 
-	/* (m + 1) / 2 is the inverse of 2. */
+	/* Modulo m, (m + 1) / 2 is the inverse of 2. */
 	if (rank == m)
 		return (uint64_t)round * ((m + 1) / 2) % m;
 	partner = (round + m - rank) % m;

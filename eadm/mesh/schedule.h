@@ -9,13 +9,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* @n - 1 rounds, or @n if @n is odd. */
+/* Returns the number of rounds: @n - 1, or @n if @n is odd. */
 uint32_t mesh_rounds(uint32_t n);
 
 /* Returns the partner of @rank in @round, or @rank itself if it has none. */
 uint32_t mesh_partner(uint32_t n, uint32_t round, uint32_t rank);
 
-/* The round in which two different hosts meet. */
+/* Returns the round in which two different hosts meet. */
 uint32_t mesh_round_of(uint32_t n, uint32_t a, uint32_t b);
 
 /*
@@ -30,9 +30,10 @@ static inline uint32_t mesh_initiator(uint32_t a, uint32_t b)
 }
 
 /*
- * Score of recently lost peers: after three losses in a row, or if more than one peer
- * in three is lost, the next loss is likely, and a short timeout is sufficient: a tenth, but
- * at least MESH_SHORT_MS. Users of slow networks and busy hosts choose longer timeouts.
+ * Score of recently lost peers. After three losses in a row, or if more than one peer
+ * in three is lost, the next loss is likely, and a short timeout is sufficient: a tenth
+ * of the timeout, but at least MESH_SHORT_MS. For slow networks and busy hosts, users
+ * choose longer timeouts.
  */
 #define MESH_LOSSES	6
 #define MESH_MOST	8

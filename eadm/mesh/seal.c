@@ -2,4 +2,4 @@
 #include "seal.h"
 
 LATE_OPENER(nettle, NETTLE_FUNCTIONS, "libnettle.so.8", "suggested",
-	    "test all pairs of many machines");
+	    "test all pairs of machines");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Keyed digests, by libnettle, which is loaded on first use. */
+/* Keyed digests from libnettle, which is loaded on first use. */
 #ifndef MESH_SEAL_H
 #define MESH_SEAL_H
 

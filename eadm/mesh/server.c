@@ -14,13 +14,13 @@
 #include "schedule.h"
 
 #define TICK_NS 100000000
-#define DEAF_NS 1000000000	/* pause if there are no file descriptors */
+#define DEAF_NS 1000000000	/* pause after running out of file descriptors */
 #define LEAVE_NS 2000000000	/* time for members to close their connections */
 
 struct guest {
 	struct channel ch;
 	int64_t rank;		/* -1: a stranger */
-	uint32_t epoch;		/* of the member, when it joined */
+	uint32_t epoch;		/* epoch of the member when it joined */
 	uint64_t since;
 };
 
@@ -53,7 +53,7 @@ static const char *peer_text(const struct channel *ch, char *buf, size_t size)
 
 /* ---- guests -------------------------------------------------------------------------- */
 
-/* The last guest takes its place in the array. */
+/* The last guest in the array takes the place of this guest. */
 static void dismiss(struct server *s, uint32_t i)
 {
 	struct guest *guest = s->guests[i];
@@ -108,7 +108,7 @@ static void cannot_accept(struct server *s, int error)
 	s->deaf_until = monotonic_ns() + DEAF_NS;
 }
 
-/* Returns false if there are no more connections at present. */
+/* Returns false if no further connection can be accepted at present. */
 static bool let_one_in(struct server *s)
 {
 	struct guest *guest = calloc(1, sizeof(*guest));
@@ -215,7 +215,7 @@ static bool is_given_up(const struct server *s, const struct guest *guest)
 	if (guest->rank < 0)
 		return false;
 	m = &s->hub->members[guest->rank];
-	/* Before the tests, another process may have the rank by now. */
+	/* Before the tests begin, another process can take over the rank. */
 	return m->epoch != guest->epoch ||
 	       (m->state != MEMBER_HERE && m->state != MEMBER_DONE);
 }
@@ -227,7 +227,7 @@ static void attend(struct server *s, uint32_t polled)
 	uint32_t i;
 	int ret;
 
-	/* Backwards, because the last guest takes the place of a guest that left. */
+	/* Iterate backwards: the last guest takes the place of a guest that leaves. */
 	for (i = s->n; i--; ) {
 		guest = s->guests[i];
 		if (is_given_up(s, guest)) {
@@ -264,8 +264,8 @@ static bool watch(struct server *s, uint64_t now)
 }
 
 /*
- * Members with an open connection leave when they have received the last message, if
- * they can.
+ * Returns true if all members have left after the last message, or have not done so in
+ * time.
  */
 static bool is_over(struct server *s, uint64_t now)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows that are tried as the columns of a block: the search stays O(n^2). */
+/* Maximum number of rows to try as columns of a block, to keep the search O(n^2). */
 #define CANDIDATES 32
 
 struct candidate {
@@ -81,7 +81,7 @@ static int by_score(const void *a, const void *b)
 	return x->row < y->row ? -1 : x->row > y->row;
 }
 
-/* Distinct rows that have bits, the most promising first. */
+/* Lists distinct rows that are not empty, the most promising first. */
 static size_t candidates(const struct sets *sets, bool with_self,
 			 struct candidate *list)
 {
@@ -108,7 +108,7 @@ static size_t candidates(const struct sets *sets, bool with_self,
 
 /* ---- blocks -------------------------------------------------------------------------- */
 
-/* Only rows that changed: the search is repeated after each block. */
+/* Skip rows that have not changed, because the search is repeated after each block. */
 static void update_hashes(struct sets *sets)
 {
 	uint32_t row;
@@ -141,7 +141,7 @@ static bool contains(const struct sets *sets, uint32_t row, bool with_self,
 	return true;
 }
 
-/* The rows that contain all @columns. */
+/* Lists the rows that contain all @columns, and returns their number. */
 static uint32_t close_block(const struct sets *sets, bool with_self,
 			    const uint64_t *columns, uint32_t n_columns,
 			    uint32_t *rows)
@@ -174,13 +174,13 @@ struct search {
 	struct candidate *list;
 	uint64_t *columns;
 	uint32_t *rows;
-	uint64_t best;		/* bits of the best block */
+	uint64_t best;		/* number of bits in the best block */
 	struct block *block;
 };
 
 /*
- * Returns true if a block is worth reporting: two hosts and one host are only two
- * pairs.
+ * Returns true if a block is worth reporting: a block of one host and two hosts is only
+ * two pairs.
  */
 static bool is_large(uint64_t n_rows, uint64_t n_columns)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A relation between hosts as a square of bits, and the largest full block in it. */
+/* A relation between hosts as a square bit matrix, and its largest full block. */
 #ifndef MESH_SETS_H
 #define MESH_SETS_H
 
@@ -9,14 +9,14 @@
 
 struct sets {
 	uint32_t n;
-	size_t words;		/* words of a row */
+	size_t words;		/* words per row */
 	uint64_t *bits;
 	uint32_t *counts;	/* number of bits in each row */
 	uint64_t *hashes[2];	/* hash of each row, without and with its own bit */
 	bool *stale;		/* the hashes are outdated */
 };
 
-/* Hosts of the rows and of the columns; @among: both are the same. */
+/* Hosts of the rows and of the columns; @among: rows and columns are the same. */
 struct block {
 	uint32_t *rows, *columns;
 	uint32_t n_rows, n_columns;
@@ -53,10 +53,10 @@ static inline void sets_drop(struct sets *sets, uint32_t row, uint32_t column)
 void sets_clear(struct sets *sets);
 
 /*
- * Finds a block that is not part of a larger one: all of its rows have all of its
- * columns. In a block that relates a set to itself, each host counts as related to
- * itself. Returns 1 if found, 0 if only single bits are left, or -ENOMEM. The caller
- * frees the arrays.
+ * Finds a block that is not part of a larger block. All rows of a block have all of its
+ * columns; in a block that relates a set to itself, each host counts as related to
+ * itself. Returns 1 if found, 0 if only pairs are left, or -ENOMEM. The caller frees
+ * the arrays.
  */
 int sets_block(struct sets *sets, struct block *block);
 

@@ -71,7 +71,7 @@ void table_rails(const struct mesh_table *t, uint32_t combo, unsigned int *from_
 
 /* ---- texts --------------------------------------------------------------------------- */
 
-/* Equal texts share memory. Returns NULL if there is no text, or there are too many. */
+/* Equal texts share memory. Returns NULL if there is no text, or too many texts. */
 static const char *intern(struct mesh_table *t, const char *text)
 {
 	uint32_t hash = 2166136261u, i;
@@ -94,7 +94,7 @@ static const char *intern(struct mesh_table *t, const char *text)
 
 /* ---- rows ---------------------------------------------------------------------------- */
 
-/* Negative: @a is better. The order is total, so that output can be compared. */
+/* Returns a negative value if @a is better. The order is total: output is stable. */
 static int compare(const struct mesh_row *a, const struct mesh_row *b)
 {
 	if (a->reached != b->reached)
@@ -198,7 +198,10 @@ static void count_cause(struct tally *tally, enum mesh_cause cause,
 	tally->peer_why = peer_why;
 }
 
-/* Both ends of a direction may report a cause, but a row has only one. */
+/*
+ * Derive the cause from the reason of this end if possible: both ends of a direction
+ * may report a cause, but a row has only one.
+ */
 static void blame(struct adapter_tally *adapter, enum mesh_cause cause,
 		  const char *why)
 {

@@ -12,13 +12,13 @@
 #define TABLE_MAX_ROWS	65536
 #define TABLE_MAX_TEXTS	4096
 
-/* A direction in full; texts are interned, NULL: none. */
+/* A direction in full. Texts are interned; NULL: none. */
 struct mesh_row {
 	uint32_t from, to;
 	uint8_t from_rail, to_rail;
 	bool reached;
 	uint8_t cause;
-	uint32_t turn;		/* earlier failures of one of its ends */
+	uint32_t turn;		/* number of earlier failures of the worse end */
 	uint32_t min, p50, p99, lost, mtu;
 	uint64_t rate;
 	const char *from_why, *to_why;
@@ -45,7 +45,7 @@ struct adapter_tally {
 
 struct mesh_table {
 	uint32_t n;		/* hosts */
-	uint32_t rails;		/* most adapters of a host */
+	uint32_t rails;		/* maximum number of adapters of a host */
 	bool all_pairs;
 	uint32_t combos;	/* pairs of rails that are tested */
 	size_t words;		/* words for the bits of one host and combination */
@@ -66,10 +66,13 @@ int table_init(struct mesh_table *t, uint32_t n, uint32_t rails, bool all_pairs)
 void table_free(struct mesh_table *t);
 size_t table_bytes(const struct mesh_table *t);
 
-/* Returns 0; -EINVAL: outside of the table, or reported twice; -ENOMEM. */
+/*
+ * Returns 0, -EINVAL if the result is outside of the table or was reported before, or
+ * -ENOMEM.
+ */
 int table_add(struct mesh_table *t, const struct edge *result);
 /*
- * Sorts rows, the worst first: failures, then by loss and latency. No rows may be added
+ * Sorts rows, worst first: failures, then by loss and latency. No rows may be added
  * afterwards.
  */
 void table_sort(struct mesh_table *t);

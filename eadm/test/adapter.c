@@ -36,7 +36,7 @@ static void find_fields(struct fields *f)
 	f->usable = eadm_object_find_field(object, "usable");
 }
 
-/* RoCE has the GID of an interface's IPv4 address in IPv6 notation. */
+/* In RoCE, the GID of an IPv4 address is the IPv4-mapped IPv6 address. */
 static struct in6_addr as_gid(const struct sockaddr *addr)
 {
 	struct in6_addr gid = { 0 };
@@ -141,8 +141,8 @@ static void find_driver_qp(const struct test *test, struct adapter *adapter)
 }
 
 /*
- * Connections of adapters that run over TCP can only be established by the connection
- * manager. A device that libibverbs does not know is reported when it is opened.
+ * Only the connection manager can connect adapters that run over TCP. A device that
+ * libibverbs does not list is reported when it is opened.
  */
 static bool needs_cm(const struct adapter *adapter)
 {
@@ -182,7 +182,7 @@ int adapter_choose_of(const struct test *test, const char *device,
 	find_fields(&f);
 	ret = eadm_dump_open(test->cli->ctx, eadm_object_find("gid"), &opts, &dump);
 	if (ret) {
-		snprintf(why, MAX_WHY, "GIDs cannot be read: %s", strerror(-ret));
+		snprintf(why, MAX_WHY, "reading the GIDs failed: %s", strerror(-ret));
 		return STATUS_FAILED;
 	}
 	while (eadm_dump_next(dump, &record) > 0)

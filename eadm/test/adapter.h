@@ -9,11 +9,11 @@
 struct adapter {
 	char device[IBV_SYSFS_NAME_MAX];
 	const struct driver_qp *driver;	/* NULL: connected queue pairs */
-	bool ud;		/* UD queue pairs instead */
+	bool ud;		/* use UD queue pairs instead */
 	uint8_t port, roce;
 	uint32_t gid_index;
 	union ibv_gid gid;
-	bool needs_cm;		/* it cannot be used without rdma_cm */
+	bool needs_cm;		/* the adapter cannot be used without rdma_cm */
 };
 
 /*
@@ -22,7 +22,7 @@ struct adapter {
  */
 int adapter_choose(const struct test *test, const struct sockaddr_storage *local,
 		   struct adapter *adapter, char *why);
-/* The same for a device, NULL: any. */
+/* The same for @device; NULL: any. */
 int adapter_choose_of(const struct test *test, const char *device,
 		      const struct sockaddr_storage *local,
 		      struct adapter *adapter, char *why);

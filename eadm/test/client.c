@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* "eadm test client": one test after the other, each on separate connections. */
+/* "eadm test client": one test after the other, each on its own connections. */
 #include "../signals.h"
 #include "client.h"
 
@@ -27,7 +27,7 @@ static void show_route(struct client *c)
 	     t->because ? t->because : "", t->because ? ")" : "");
 }
 
-/* Connect, for messages of at most @size; call finish() in any case. */
+/* Connect, for messages of up to @size bytes; finish() must follow in any case. */
 static int begin(struct client *c, uint32_t size, uint32_t depth)
 {
 	int ret;
@@ -142,8 +142,8 @@ static int run_data(struct client *c, struct result *result)
 }
 
 /*
- * Write into the server's memory, and read back into cleared memory. An adapter that
- * cannot write reads the data that the server has prepared.
+ * Write to the server's memory, and read the data back into cleared memory. An adapter
+ * that cannot write only reads the data that the server has prepared.
  */
 static int write_and_read(struct client *c, uint32_t len)
 {
@@ -170,7 +170,7 @@ static int run_rdma(struct client *c, struct result *result)
 	uint32_t len;
 
 	result->size = c->test->size;
-	/* The server's memory is only accessible after a first message. */
+	/* The server's memory is accessible only after the first message. */
 	if (begin(c, c->test->size, 2) || echo(c, 1))
 		return -1;
 	if (!c->link.can_read) {
@@ -232,7 +232,7 @@ static int not_that(struct client *c, const struct seen *seen, uint64_t want,
 	return 0;
 }
 
-/* Take a message, which must be number @seq unless there is no order. */
+/* Take a message, which must be number @seq if messages arrive in order. */
 static int take_numbered(struct client *c, const struct seen *seen, uint64_t seq)
 {
 	struct link *link = &c->link;
@@ -250,7 +250,7 @@ static int take_numbered(struct client *c, const struct seen *seen, uint64_t seq
 	return link_post_recv(link, wc.wr_id);
 }
 
-/* The previous message must have been sent from the same place before. */
+/* Wait until the previous message in the same place has been sent. */
 static int send_numbered(struct client *c, uint64_t seq)
 {
 	struct link *link = &c->link;
@@ -334,7 +334,7 @@ const char *const test_names[] = {
 	"connect", "data", "rdma", "echo", "order", "rate", NULL,
 };
 
-/* ---- all of them ------------------------------------------------------------------------ */
+/* ---- entry point ------------------------------------------------------------------------ */
 
 static bool is_chosen(const char *list, const char *name)
 {

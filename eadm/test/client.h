@@ -11,7 +11,7 @@ struct client {
 	struct path path;	/* path of the latest connection */
 	int status;
 	bool unanswered;	/* the request for the peer's address timed out */
-	bool established;	/* by rdma_cm: a disconnect event will follow */
+	bool established;	/* with rdma_cm: a disconnect event will follow */
 	bool last;		/* no further connection follows */
 	bool shown;		/* the route was shown */
 };

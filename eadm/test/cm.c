@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Connections by rdma_cm, for client and server. */
+/* Connections through rdma_cm, for client and server. */
 #include "cm.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	    uint32_t depth)
 {
 	struct ibv_qp_init_attr attr = {
-		/* One more request, for a write or read. */
+		/* Reserve one more request for a write or read. */
 		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.qp_type = IBV_QPT_RC,
@@ -56,8 +56,8 @@ int cm_make(struct link *link, struct rdma_cm_id *id, uint32_t size,
 	link->send_cq = id->send_cq;
 	link->recv_cq = id->recv_cq;
 	/*
-	 * Remote access: on adapters that run over TCP, the peer writes the data of a
-	 * read.
+	 * Adapters that run over TCP require remote access for the target of a read,
+	 * because the peer writes its data.
 	 */
 	return link_make(link, depth, IBV_ACCESS_LOCAL_WRITE |
 			 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);

@@ -21,12 +21,11 @@ LATE_LIBRARY(cm, CM_FUNCTIONS);
 #define CM_VERSION 1
 
 /*
- * The kernel may miss a neighbour's answer that comes at once: it then waits until the
- * request times out, and only a new request finds the neighbour. Therefore a request takes
- * at most this part of the time limit, and at most this long.
+ * The kernel may miss an immediate response of a neighbour. It then waits until the
+ * request times out, and only a new request finds the neighbour.
  */
-#define CM_ASKS 4
-#define CM_ASK_MS 1000
+#define CM_ASKS 4		/* an address request takes at most this part of the time */
+#define CM_ASK_MS 1000		/* and at most this long */
 
 /* The client's private data when connecting; big-endian, like the struct below. */
 struct cm_hello {

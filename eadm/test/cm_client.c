@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The client's connections by rdma_cm. */
+/* The client's connections through rdma_cm. */
 #include "../signals.h"
 #include "client.h"
 #include "cm.h"
@@ -27,8 +27,8 @@ static const char *step_of(enum rdma_cm_event_type want)
 }
 
 /*
- * The status of an event in words, "" if it is 0. A positive status is not an errno; -1
- * is a failure of librdmacm, whose errno is lost.
+ * Returns the text of an event's status, "" for 0 and -1. A positive status is not an
+ * errno; -1 is a failure of librdmacm, whose errno is lost.
  */
 static const char *status_text(int status, char *buf, size_t size)
 {
@@ -42,8 +42,8 @@ static const char *status_text(int status, char *buf, size_t size)
 }
 
 /*
- * The status is a reason defined by the specification, or a negative errno if TCP is
- * used.
+ * The status is a reject reason of the InfiniBand specification or, on adapters that
+ * run over TCP, a negative errno.
  */
 static int rejected(struct client *c, const char *step, int status)
 {
@@ -145,7 +145,7 @@ static int check_device(struct client *c)
 	if (!wanted || !strcmp(wanted, name))
 		return 0;
 	c->status = STATUS_NOT_FOUND;
-	return link_fail(&c->link, "the route uses %s (use --bind to select a different one)",
+	return link_fail(&c->link, "the route uses %s (use --bind to select a different device)",
 			 name);
 }
 
@@ -173,7 +173,8 @@ static int say_hello(struct client *c)
 }
 
 /*
- * Errors that the kernel detects at once: no RDMA device found for the address or route.
+ * Report an error that the kernel detects at once, such as an address or route without
+ * an RDMA device.
  */
 static int no_way(struct client *c)
 {

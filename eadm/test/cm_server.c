@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The server's connections by rdma_cm. */
+/* The server's connections through rdma_cm. */
 #include "cm.h"
 #include "server.h"
 
@@ -22,7 +22,7 @@ static struct link *find(const struct server *s, const struct rdma_cm_id *id)
 	return link;
 }
 
-/* The reason to refuse a connection request, or NULL if there is none. */
+/* Returns the reason for refusing a connection request, or NULL to accept it. */
 static const char *refuse(const struct server *s,
 			  const struct rdma_cm_event *event)
 {
@@ -59,13 +59,15 @@ static int accept_link(struct link *link)
 	};
 
 	/*
-	 * Done before the client may send: messages that arrive before arming raise no
-	 * event.
+	 * Arm before the client can send, because messages that arrive before arming
+	 * raise no event.
 	 */
 	if (ibv_req_notify_cq(link->recv_cq, 0))
-		return link_fail(link, "arm: %s", strerror(errno));
+		return link_fail(link, "requesting completion events failed: %s",
+				 strerror(errno));
 	if (cm.rdma_accept(link->id, &param))
-		return link_fail(link, "accept: %s", strerror(errno));
+		return link_fail(link, "accepting the connection failed: %s",
+				 strerror(errno));
 	return 0;
 }
 
@@ -98,8 +100,8 @@ static void on_request(struct server *s, struct rdma_cm_event *event)
 	cm_path(&path, id);
 	server_path(s, &path);
 	/*
-	 * An unacknowledged event may prevent the ID from being destroyed: acknowledge it
-	 * first.
+	 * Acknowledge the event before server_drop(): an unacknowledged event may
+	 * prevent the ID from being destroyed.
 	 */
 	if (cm_make(link, id, ntohl(hello->size), ntohs(hello->depth)))
 		cm.rdma_reject(id, NULL, 0);
@@ -175,8 +177,8 @@ static int cannot_listen(const struct test *t,
 	bool not_found = error == ENODEV || error == EADDRNOTAVAIL;
 
 	/*
-	 * If one of the two listeners uses all addresses, the RDMA CM returns
-	 * EADDRNOTAVAIL even for a port in use.
+	 * If this listener or an existing listener uses all addresses, the RDMA CM
+	 * returns EADDRNOTAVAIL even if the port is in use.
 	 */
 	if (error == EADDRNOTAVAIL && is_local(addr)) {
 		error = EADDRINUSE;

@@ -18,7 +18,7 @@ static bool is_connected(const struct endpoint *e)
 	return !e->adapter.ud && !e->adapter.driver;
 }
 
-/* ---- making -------------------------------------------------------------------------- */
+/* ---- creation ------------------------------------------------------------------------ */
 
 static int open_device(struct link *link)
 {
@@ -42,7 +42,7 @@ static int open_device(struct link *link)
 	return 0;
 }
 
-/* A datagram is one packet, and its receive has room for the route header as well. */
+/* A datagram is a single packet; a receive must have room for the route header, too. */
 static void use_datagrams(struct link *link)
 {
 	uint32_t mtu = 128u << link->endpoint->mtu;
@@ -54,7 +54,7 @@ static void use_datagrams(struct link *link)
 	link->size = link->max_message + sizeof(struct ibv_grh);
 }
 
-/* Query the link's limits, and reduce its own to them. */
+/* Query the limits of the adapter, and reduce those of the link to them. */
 static int query(struct link *link)
 {
 	struct endpoint *e = link->endpoint;
@@ -86,7 +86,7 @@ static int query(struct link *link)
 	link->max_message = link->size;
 	if (e->adapter.ud)
 		use_datagrams(link);
-	/* Data that is read is compared with the data that was written. */
+	/* Do not write without reads: data is checked by reading it back. */
 	link->can_write = link->can_write && link->can_read;
 	return 0;
 }
@@ -111,7 +111,7 @@ static int create_qp(struct link *link, uint32_t depth)
 	struct endpoint *e = link->endpoint;
 	struct ibv_qp_init_attr_ex attr = {
 		.send_cq = link->send_cq, .recv_cq = link->recv_cq,
-		/* One more request, for a write or read. */
+		/* Reserve one more request for a write or read. */
 		.cap = { .max_send_wr = depth + 1, .max_recv_wr = depth,
 			 .max_send_sge = 1, .max_recv_sge = 1 },
 		.sq_sig_all = 1,
@@ -170,7 +170,8 @@ int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 				 missing);
 	if (getrandom(&e->psn, sizeof(e->psn), 0) != sizeof(e->psn) ||
 	    getrandom(&e->qkey, sizeof(e->qkey), 0) != sizeof(e->qkey))
-		return link_fail(link, "random numbers: %s", strerror(errno));
+		return link_fail(link, "getting random numbers failed: %s",
+				 strerror(errno));
 	e->psn &= MAX_PSN;
 	/* The highest bit is reserved for privileged keys. */
 	e->qkey &= INT32_MAX;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A queue pair without a connection manager: created by this program, connected by
- * addresses.
+ * A queue pair that this program creates and connects by address, without a connection
+ * manager.
  */
 #ifndef TEST_ENDPOINT_H
 #define TEST_ENDPOINT_H
@@ -16,15 +16,16 @@ struct endpoint {
 	uint32_t psn, qkey;
 	uint16_t lid;
 	uint8_t mtu;
-	/* Received part of the peer's message, which must be complete at @deadline. */
+	/* Received part of the peer's message, which must be complete by @deadline. */
 	uint8_t in[EXCHANGE_SIZE];
 	size_t n_in;
 	uint64_t deadline;
 };
 
 /*
- * The caller has set @link->endpoint->adapter, and frees the endpoint after
- * endpoint_release(). On failure these functions return -1 and set *@reason.
+ * The caller sets @link->endpoint->adapter before endpoint_make(), and frees the
+ * endpoint after endpoint_release(). Functions that return int return -1 on failure;
+ * endpoint_make() then also sets *@reason.
  */
 int endpoint_make(struct link *link, uint32_t size, uint32_t shared,
 		  uint32_t depth, enum exchange_reason *reason);

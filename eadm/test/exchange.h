@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Addresses that two ends of "eadm test" exchange if there is no connection manager: one
- * message from the client, and one from the server. Any program that reaches the port may
- * be the peer.
+ * message from the client, and one from the server. The peer can be any program that
+ * reaches the port.
  */
 #ifndef TEST_EXCHANGE_H
 #define TEST_EXCHANGE_H
@@ -13,7 +13,7 @@
 
 #define EXCHANGE_SIZE 80
 #define EXCHANGE_VERSION 1
-#define EXCHANGE_MAX_BYTES (1 << 20)	/* maximum size of a message, and of memory */
+#define EXCHANGE_MAX_BYTES (1 << 20)	/* maximum size of messages and of memory */
 #define EXCHANGE_MAX_DEPTH 64
 #define EXCHANGE_MAX_FLIGHT (4 << 20)	/* bytes of all messages in flight */
 #define EXCHANGE_TYPE 8
@@ -45,7 +45,7 @@ struct exchange {
 	uint32_t rkey;
 	uint64_t addr;
 	uint8_t gid[16];
-	/* For a refusal, which only has these members; the errno may be 0. */
+	/* A refusal uses only these members and the kind; the errno may be 0. */
 	enum exchange_reason reason;
 	int error;
 };
@@ -67,7 +67,7 @@ void exchange_write(const struct exchange *message, uint8_t buf[EXCHANGE_SIZE]);
 enum exchange_result exchange_read(const uint8_t *buf, size_t len,
 				   struct exchange *message);
 
-/* The text of a refusal, which may be in @buf. */
+/* Returns the text of a refusal, which may be in @buf. */
 const char *exchange_refusal(const struct exchange *message, char *buf,
 			     size_t size);
 

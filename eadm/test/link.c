@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If a response arrives within this time, sleeping for an interrupt is not worthwhile. */
+/* For a response within this time, sleeping until an interrupt is not worthwhile. */
 #define SPIN_NS 20000
 
 /* Only the first error is kept, because later ones are its consequences. Returns -1. */
@@ -28,7 +28,7 @@ int link_fail(struct link *link, const char *fmt, ...)
 	return -1;
 }
 
-/* The address of a host; if @host is NULL, any local address. */
+/* Resolves @host; NULL stands for any local address. Returns a status. */
 int test_address(struct test *test, const char *host, bool passive,
 		 struct sockaddr_storage *addr)
 {
@@ -85,7 +85,7 @@ void link_fill(unsigned char *data, uint32_t len, uint64_t seed)
 	}
 }
 
-/* Create the memory of an existing queue pair, and post all receives. */
+/* Create the memory for an existing queue pair, and post all receives. */
 int link_make(struct link *link, uint32_t depth, int access)
 {
 	size_t len = 2 * ((size_t)depth * link->size + link->shared);
@@ -131,7 +131,7 @@ int link_post_recv(struct link *link, uint32_t slot)
 				  .num_sge = 1 }, *bad;
 	int ret = ibv_post_recv(link->qp, &wr, &bad);
 
-	return ret ? link_fail(link, "post receive: %s", strerror(ret)) : 0;
+	return ret ? link_fail(link, "posting a receive failed: %s", strerror(ret)) : 0;
 }
 
 static int post(struct link *link, struct ibv_send_wr *wr, const void *data,
@@ -183,7 +183,7 @@ static int post_any(struct link *link, struct ibv_send_wr *wr, const void *data,
 		  link->ah ? post_unconnected(link, wr, data, len) :
 			     post(link, wr, data, len);
 
-	return ret ? link_fail(link, "post: %s", strerror(ret)) : 0;
+	return ret ? link_fail(link, "posting a request failed: %s", strerror(ret)) : 0;
 }
 
 int link_post_send(struct link *link, const void *data, uint32_t len,
@@ -241,7 +241,7 @@ static int poll_cq(struct link *link, struct ibv_cq *cq, struct ibv_wc *wc)
 	return n;
 }
 
-/* A failed request is the reason for a missing response. */
+/* Report a failed request as the reason for the missing response. */
 static int nothing_arrived(struct link *link)
 {
 	struct ibv_wc wc;
@@ -285,8 +285,8 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	int ret;
 
 	/*
-	 * While responses arrive immediately, there is no sleep that a signal could
-	 * interrupt.
+	 * Check for signals here: while responses arrive immediately, there is no sleep
+	 * that a signal could interrupt.
 	 */
 	if (interrupted)
 		return link_fail(link, "interrupted");
@@ -295,8 +295,9 @@ int link_wait(struct link *link, struct ibv_cq *cq, uint64_t deadline,
 	} while (!ret && monotonic_ns() < spin);
 	while (!ret) {
 		if (ibv_req_notify_cq(cq, 0))
-			return link_fail(link, "arm: %s", strerror(errno));
-		/* A completion that arrived before arming raises no event. */
+			return link_fail(link, "requesting completion events failed: %s",
+					 strerror(errno));
+		/* Poll again: a completion that arrived before arming raises no event. */
 		ret = poll_cq(link, cq, wc);
 		if (!ret && wait_event(link, cq, deadline))
 			return -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Checks whether this host can establish connections at all. librdmacm reports a missing
- * provider, and a file that it may not open, as "No such device" or "No such file or
- * directory".
+ * provider, or a file that it is not permitted to open, only as "No such device" or "No
+ * such file or directory".
  */
 #include "../source.h"
 #include "test.h"
@@ -48,10 +48,10 @@ static int cannot_open(struct cli *cli, const char *path, int error,
 	}
 }
 
-/* Use the connection manager if a device has one. */
+/* Use the connection manager if a device supports it. */
 static int choose_setup(struct test *test)
 {
-	static char because[IBV_SYSFS_NAME_MAX + 40];
+	static char because[IBV_SYSFS_NAME_MAX + 48];
 	const struct eadm_object *object = eadm_object_find("dev");
 	const struct eadm_field *driver = eadm_object_find_field(object, "driver");
 	const struct eadm_field *name = eadm_object_find_field(object, "dev-name");
@@ -76,7 +76,7 @@ static int choose_setup(struct test *test)
 			with++;
 		else
 			snprintf(because, sizeof(because),
-				 "%s has no connection manager",
+				 "%s does not support the connection manager",
 				 eadm_record_string(record, name));
 	}
 	eadm_dump_close(dump);
@@ -91,7 +91,7 @@ static int choose_setup(struct test *test)
 	return STATUS_OK;
 }
 
-/* Fails if libibverbs knows no device, or none of them can be opened. */
+/* Fails if libibverbs lists no device, or if none of its devices can be opened. */
 static int check_verbs(struct cli *cli)
 {
 	const char *device = cli->args.opt[OPT_DEVICE];

@@ -9,7 +9,7 @@
 
 extern const char *const no_server;
 
-/* The text of the reason, a positive number; it may be in @buf. */
+/* Returns the text of @reason, a positive number. The text may be in @buf. */
 const char *reject_text(int reason, char *buf, size_t size);
 
 #endif /* TEST_REJECT_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "eadm test server": sends messages back, and offers memory for writes and reads. It
+ * "eadm test server": sends messages back, and provides memory for writes and reads. It
  * uses a single thread; slow or vanished clients do not affect other clients.
  */
 #include "../signals.h"
@@ -16,7 +16,7 @@
 
 /* ---- connections --------------------------------------------------------------------- */
 
-/* A connection that does not exist yet; NULL if out of memory. */
+/* Adds a connection before it is established. Returns NULL if out of memory. */
 struct link *server_add(struct server *s)
 {
 	struct link *link = calloc(1, sizeof(*link));
@@ -53,7 +53,7 @@ void server_drop(struct server *s, struct link *link)
 	free(link);
 }
 
-/* Merge the path of a connection into that of the server, which its rows show. */
+/* Merge the path of a connection into the path that the server's rows show. */
 void server_path(struct server *s, const struct path *path)
 {
 	s->connections++;
@@ -88,7 +88,7 @@ static int send_back(struct link *link)
 	return 0;
 }
 
-/* There are no more messages than receives. */
+/* @held cannot overflow: there are never more messages than receives. */
 static int take(struct link *link, const struct ibv_wc *wc)
 {
 	unsigned int last = (link->first_held + link->n_held) % TEST_MAX_DEPTH;
@@ -107,7 +107,7 @@ static int sent(struct link *link, const struct ibv_wc *wc)
 	return send_back(link);
 }
 
-/* Flushed work requests only mean that the connection has ended. */
+/* A flushed work request is not an error: the connection has ended. */
 static bool is_over(struct link *link, const struct ibv_wc *wc)
 {
 	if (wc->status == IBV_WC_SUCCESS)
@@ -151,9 +151,10 @@ static void on_completion(struct link *link)
 			verbs.ibv_ack_cq_events(cq, 1);
 		if (ibv_req_notify_cq(i ? link->recv_cq :
 					  link->send_cq, 0))
-			link_fail(link, "arm: %s", strerror(errno));
+			link_fail(link, "requesting completion events failed: %s",
+				  strerror(errno));
 	}
-	/* Drain the queue after arming, so that later messages raise an event. */
+	/* Drain the queues after arming, so that later messages raise an event. */
 	drain(link);
 }
 
@@ -197,10 +198,11 @@ static void serve(struct server *s)
 	}
 }
 
-/* ---- the whole --------------------------------------------------------------------------- */
+/* ---- entry point ------------------------------------------------------------------------- */
 
 /*
- * Report the served connections and messages, as rows; failures are those of connections.
+ * Report the numbers of connections and messages as rows; failures are counted per
+ * connection.
  */
 static int tell(struct server *s)
 {

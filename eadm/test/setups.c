@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The ways to set up connections. */
+/* The methods of setting up connections. */
 #include "cm.h"
 #include "tcp.h"
 

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Check that there is a usable adapter; a connection may use a different one. */
+/* Check that there is a usable adapter; a connection may use a different adapter. */
 int tcp_start(struct test *test)
 {
 	static const struct sockaddr_storage any;
@@ -27,8 +27,8 @@ int tcp_start(struct test *test)
 }
 
 /*
- * The TCP connection stays open until the test ends. No further data is sent on it: its
- * end means the end of the test. Returns 1 if it has ended, 0 if not, -1 on failure.
+ * The TCP connection stays open until the test ends, and carries no further data.
+ * Returns 1 if the peer has closed it and so ended the test, 0 if not, -1 on failure.
  */
 int tcp_closed(struct link *link)
 {
@@ -63,7 +63,7 @@ void tcp_release(struct link *link)
 	link->endpoint = NULL;
 }
 
-/* The addresses of both ends as the path shows them. */
+/* Set the addresses of both ends in @path. */
 void tcp_peer(struct link *link, struct path *path)
 {
 	struct sockaddr_storage local = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The client's connections by addresses exchanged over TCP. */
+/* The client's connections, with addresses that are exchanged over TCP. */
 #include "../signals.h"
 #include "client.h"
 #include "reject.h"
@@ -76,7 +76,7 @@ static int choose(struct client *c)
 	status = adapter_choose(c->test, &local, &c->link.endpoint->adapter, why);
 	if (status) {
 		c->status = status;
-		return link_fail(&c->link, "address failed: %s", why);
+		return link_fail(&c->link, "address selection failed: %s", why);
 	}
 	endpoint_path(&c->link, &c->path);
 	return 0;
@@ -114,7 +114,7 @@ static int take_answer(struct client *c, struct exchange *there,
 	return 0;
 }
 
-/* Check whether the server's offer matches the request. */
+/* Check that the server's offer matches the request. */
 static int check_answer(struct client *c, const struct exchange *here,
 			const struct exchange *there)
 {
@@ -141,7 +141,7 @@ static int exchange(struct client *c, struct exchange *there, uint64_t deadline)
 	here.kind = EXCHANGE_HELLO;
 	here.last = c->last;
 	exchange_write(&here, out);
-	/* A new socket has enough buffer space. */
+	/* A new socket has enough buffer space for the message. */
 	n = send(c->link.fd, out, sizeof(out), MSG_NOSIGNAL);
 	if (n != sizeof(out))
 		return link_fail(&c->link, "address exchange failed: %s",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The server's connections by addresses exchanged over TCP. Each peer has a slot, a fixed
- * number of bytes and a limited time for its request.
+ * The server's connections, with addresses that are exchanged over TCP. Each peer has a
+ * slot, a fixed number of bytes and a limited time for its request.
  */
 #include "server.h"
 #include "tcp.h"
@@ -17,7 +17,7 @@
 
 /* ---- connections --------------------------------------------------------------------- */
 
-/* The peer may be gone; the message fits into the socket's buffer. */
+/* The message fits into the socket's buffer. Fails if the peer is gone. */
 static int answer(int fd, const struct exchange *message)
 {
 	uint8_t out[EXCHANGE_SIZE];
@@ -45,14 +45,14 @@ static void note_refused(const struct server *s,
 	     address_text(peer, text, sizeof(text)), why);
 }
 
-/* Drop a peer that is not a client yet, which does not count as a failed connection. */
+/* Drop a peer that is not a client yet; this does not count as a failed connection. */
 static void turn_away(struct server *s, struct link *link, const char *why)
 {
 	note_refused(s, &link->peer, why);
 	server_drop(s, link);
 }
 
-/* A client's host may disappear without closing the connection. */
+/* Detect clients whose host disappears without closing the connection. */
 static void keep_alive(int fd)
 {
 	static const struct {
@@ -109,7 +109,7 @@ static int choose(struct server *s, struct link *link)
 
 	getsockname(link->fd, (struct sockaddr *)&local, &len);
 	if (adapter_choose(s->test, &local, &link->endpoint->adapter, why))
-		return link_fail(link, "address failed: %s", why);
+		return link_fail(link, "address selection failed: %s", why);
 	return 0;
 }
 
@@ -122,14 +122,15 @@ static enum exchange_reason mismatch(const struct adapter *adapter,
 	return hello->roce != adapter->roce ? REFUSED_PROTOCOL : 0;
 }
 
-/* Receives are posted, and events are armed, before the client is notified. */
+/* Arm before the client is notified; the receives are already posted. */
 static int welcome(struct link *link, const struct exchange *hello)
 {
 	struct exchange message;
 
 	link_fill(link_shared_place(link), link->shared, hello->psn);
 	if (ibv_req_notify_cq(link->recv_cq, 0))
-		return link_fail(link, "arm: %s", strerror(errno));
+		return link_fail(link, "requesting completion events failed: %s",
+				 strerror(errno));
 	endpoint_describe(link, &message);
 	message.kind = EXCHANGE_WELCOME;
 	return answer(link->fd, &message) ?
@@ -198,7 +199,7 @@ static void take(struct server *s, struct link *link)
 		return;
 	if (n <= 0) {
 		turn_away(s, link, n < 0 ? strerror(errno) :
-			  "closed before its request was complete");
+			  "the connection was closed before the request was complete");
 		return;
 	}
 	e->n_in += n;
@@ -224,8 +225,8 @@ static void take(struct server *s, struct link *link)
 }
 
 /*
- * A client that has finished, or was killed, closes the connection. An error immediately
- * before this is part of the end: the adapter may detect the end earlier.
+ * A client that has finished, or was killed, closes the connection. Ignore an error
+ * immediately before that: the adapter may have detected the end earlier.
  */
 void tcp_on_peer(struct server *s, struct link *link)
 {
@@ -242,7 +243,10 @@ void tcp_on_peer(struct server *s, struct link *link)
 		server_drop(s, link);
 }
 
-/* Drop peers that took too long; returns the time until the next peer must be dropped. */
+/*
+ * Drop peers that took too long. Returns the time until the next peer must be dropped,
+ * in ms; -1: none.
+ */
 int tcp_wait_ms(struct server *s)
 {
 	uint64_t now = monotonic_ns(), next = UINT64_MAX;

@@ -48,8 +48,8 @@ struct endpoint;
 
 /*
  * Memory of each end: @depth places for receiving, as many for sending, one that the
- * other side writes and reads, and one to write from. The server sends from the place
- * into which it received.
+ * other side writes and reads, and one to write from. The server sends a message back
+ * from the sending place with the number of the receiving place.
  */
 struct link {
 	struct link *next;
@@ -64,7 +64,7 @@ struct link {
 	/* For a QP that is not connected: destination of each message. */
 	struct ibv_ah *ah;
 	uint32_t peer_qpn, peer_qkey;
-	/* UD: a received message follows a route header in its place. */
+	/* UD: a route header precedes each received message in its place. */
 	bool datagram;
 	unsigned char *buf;
 	struct ibv_mr *mr;
@@ -79,7 +79,7 @@ struct link {
 	struct sockaddr_storage peer;
 	uint64_t messages, bytes;	/* received */
 	bool last;
-	/* For a server: messages not sent back yet. */
+	/* For a server: messages that were not sent back yet. */
 	struct {
 		uint32_t slot, len;
 	} held[TEST_MAX_DEPTH];
@@ -127,7 +127,7 @@ struct setup {
 	int (*start)(struct test *test);	/* returns a status */
 	void (*stop)(struct test *test);
 	/* Common to client and server. */
-	int (*ended)(struct link *link);	/* called when its fd is readable */
+	int (*ended)(struct link *link);	/* called when @fd is readable */
 	void (*release)(struct link *link);
 	/* For the client; end() is called in any case. */
 	int (*begin)(struct client *c, uint32_t size, uint32_t depth);
@@ -137,7 +137,7 @@ struct setup {
 	int (*events_fd)(const struct server *s);
 	void (*on_event)(struct server *s);
 	void (*on_peer)(struct server *s, struct link *link);
-	int (*wait_ms)(struct server *s);	/* at most; -1: no limit */
+	int (*wait_ms)(struct server *s);	/* longest wait; -1: no limit */
 	void (*close)(struct server *s);
 };
 

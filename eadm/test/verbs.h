@@ -7,7 +7,7 @@
 
 #include "../late.h"
 
-/* The header defines macros that call functions with other names. */
+/* Undo macros of the header that call functions with other names. */
 #undef ibv_query_port
 #undef ibv_reg_mr
 

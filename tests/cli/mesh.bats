@@ -136,7 +136,7 @@ host both adapter" ]
 	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/hosts:2: more than one word" test mesh --hosts "$BATS_TEST_TMPDIR/hosts"
 	printf 0123456789abcdef >"$BATS_TEST_TMPDIR/key"
 	chmod 644 "$BATS_TEST_TMPDIR/key"
-	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/key: mode 0644: must be accessible to its owner only (chmod 600)" \
+	fails 2 "eadm: test: mesh: $BATS_TEST_TMPDIR/key: mode 0644: must be accessible only to its owner (chmod 600)" \
 		test mesh --rank 1 --ranks 2 --secret "$BATS_TEST_TMPDIR/key"
 	unset EADM_MESH_SECRET
 	fails 2 "eadm: test: mesh: no secret: set EADM_MESH_SECRET, or use --secret" test mesh --rank 1 --ranks 2

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* SRD: reliable, unordered, and available on EFA adapters only. */
+/* SRD: reliable, unordered, and available only on EFA adapters. */
 #include "../driver_qp.h"
 
 #include <infiniband/efadv.h>

@@ -23,7 +23,7 @@ second=$(gid_of efa_1 0)
 
 serve_tcp -d efa_0
 check "a server names the device without connection manager" server_noted \
-	'listening on all addresses port 18514 \(TCP: efa_0 has no connection manager\)'
+	'listening on all addresses port 18514 \(TCP: efa_0 does not support the connection manager\)'
 check "all tests pass between two adapters" ask_tcp 0 127.0.0.1 -d efa_1 --json
 check "each has device, GIDs, type and figures" all_tests efa_1 SRD "$second" "$first"
 fits() {
@@ -33,7 +33,7 @@ fits() {
 check "messages are as large as the adapter can, reads as wanted" fits
 says_route() {
 	COUNT=3000 ask_tcp 0 127.0.0.1 -d efa_1 -t connect,order &&
-		noted "route: efa_1, $second to $first, SRD set up by TCP \(efa_1 has no connection manager\)"
+		noted "route: efa_1, $second to $first, SRD set up by TCP \(efa_1 does not support the connection manager\)"
 }
 check "a client says which way it goes" says_route
 check "one adapter with itself" ask_tcp 0 127.0.0.1 -d efa_0 -t data,echo

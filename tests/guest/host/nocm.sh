@@ -50,9 +50,9 @@ turns_away() { # SAYING ANSWER NOTE
 check "a client of something else is turned away" turns_away garbage "closed after 0 bytes" \
 	"127.0.0.1: refused: not an 'eadm test client'"
 check "one that closes at once" turns_away nothing "closed after 0 bytes" \
-	"refused: closed before its request was complete"
+	"refused: the connection was closed before the request was complete"
 check "one that closes in the middle" turns_away half "closed after 0 bytes" \
-	"refused: closed before its request was complete"
+	"refused: the connection was closed before the request was complete"
 check "one of another version" turns_away version "refused: 2" "refused: the client runs a different version of eadm"
 check "one whose length is wrong" turns_away length "closed after 0 bytes" "refused: invalid request"
 check "one that wants too much" turns_away limits "closed after 0 bytes" "refused: invalid request"
