@@ -37,8 +37,10 @@ static int run(struct cli *cli)
 		return exporter_once(cli);
 	run_beside(cli->argv);
 	execv(EADM_LIBEXECDIR "/" PROGRAM, cli->argv);
-	return fail(cli, errno == ENOENT ? STATUS_UNSUPPORTED : STATUS_FAILED,
-		    EADM_LIBEXECDIR "/" PROGRAM, "%s", strerror(errno));
+	if (errno == ENOENT)
+		return fail(cli, STATUS_UNSUPPORTED, EADM_LIBEXECDIR "/" PROGRAM,
+			    "not installed (package eadm-exporter)");
+	return fail(cli, STATUS_FAILED, EADM_LIBEXECDIR "/" PROGRAM, "%s", strerror(errno));
 }
 
 const struct command cmd_exporter = {
