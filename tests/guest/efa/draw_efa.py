@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""EFA's knobs as tests/guest/efa/draw strikes with them, what each is to be named as, and the scenes."""
+"""EFA's knobs as tests/guest/efa/draw uses them, the verdicts expected for each, and the scenes."""
 
 import itertools
 import os
@@ -14,12 +14,12 @@ CREATE_AH = 5
 GET_STATS = 13
 ALWAYS = {"count": -1}
 SOMETIMES = {"probability": 10, "count": -1}
-# At the other end an adapter that does not work is a peer that does not answer.
+# To the other end, an adapter that does not work is an unresponsive peer.
 DEAF = "peer-unresponsive counters+, peer-unreachable cq+, peer-vanished cq+"
-GOES_ON = ("srd",)                      # who goes on when a request fails
+GOES_ON = ("srd",)                      # programs that continue when a request fails
 
 KNOBS = {
-    # Registers: read and written when the adapter is reset, after a command was lost.
+    # Registers: read and written when the adapter is reset after a lost command.
     "read_lost": knob("adapter-halted dev, cmdq-dead cmdq, cmdq-recovering cmdq", settings=ALWAYS,
                       level="adapter", strike="halt", aid={"cmd_drop": ALWAYS},
                       before="without_flr", after="replug", beside=DEAF),
@@ -51,7 +51,7 @@ KNOBS = {
     "cqe_duplicate": knob("", programs=GOES_ON, target="cq"),
     "cqe_status": knob("failed-requests cq", False, {"arg": 12, **SOMETIMES}, GOES_ON, "cq"),
     "cqe_opcode": knob("unknown-opcode cq", False, {"arg": 5}, GOES_ON, "cq", strike="drip"),
-    # Of the highest number: QPs get low ones first.
+    # The highest QP number: QPs get low numbers first.
     "cqe_qpn": knob("stray-completion cq", False, {"arg": 255}, GOES_ON, "cq", strike="drip"),
     "cqe_phase": knob("damaged-completion cq", programs=GOES_ON, target="cq"),
     "eqe_lost": knob("", programs=GOES_ON, target="cq", events=True),
@@ -86,8 +86,8 @@ KNOBS = {
 }
 
 LEFT_OUT = {
-    "reset_late": "it prolongs a recovery and shows nothing but the fault that caused the recovery",
-    "answer_garbage": "counters that are any numbers grow as they like, and nothing says that they are wrong",
+    "reset_late": "it prolongs a recovery but is not visible beside the fault that caused the recovery",
+    "answer_garbage": "counters become random numbers, which cannot be recognized as wrong",
 }
 
 PERFTEST = {
@@ -95,14 +95,14 @@ PERFTEST = {
     "read": ("ib_read_bw", "-c", "SRD"),
 }
 SRD_OPS = ("imm", "inline", "read", "send", "ud")
-RECEIVED = ("imm", "inline", "send", "ud")     # what takes receives
-WORKS = ("rts", "rtr")    # who only receives stays in the latter
-BEGUN = 64      # doorbells of who is past its preparations
+RECEIVED = ("imm", "inline", "send", "ud")     # operations that consume receives
+WORKS = ("rts", "rtr")    # a QP that only receives stays in RTR
+BEGUN = 64      # doorbells after which a program has finished its preparations
 PAUSE_MS = 50
 
 
 class EfaAdapter(Adapter):
-    """Its time limit is that of the hardware interface."""
+    """An EFA adapter, with the default time limit of the hardware interface."""
 
     default_limit_ms = 30000
 
@@ -118,18 +118,18 @@ class EfaScene(Scene):
         if {"rq_db_lost", "rnr"} & set(names) and self.op == "read":
             self.op = "send"
         if "dma_fault" in names and self.op == "inline":
-            self.op = "send"            # the other's data is in the request
+            self.op = "send"            # inline data is in the request itself
         self.size = lot.choice((64, 1024) if self.op == "ud" else (64, 1024, 4096))
         if self.op == "inline":
             self.size = 32
         self.end = lot.choice(("client", "server"))
         self.faults = [(name, self.draw_end(lot, name)) for name in names]
-        # A receiver that is not ready is told of only to who does not wait for ever.
+        # Only a sender that does not retry without limit learns that the receiver is not ready.
         self.retries = lot.choice((2, 7)) if "rnr" in names else 7
         self.habit = self.draw_habit(lot)
 
     def draw_end(self, lot, name):
-        """Any end, but of what needs traffic one where there is some to strike."""
+        """Returns a random end, but for a fault that needs traffic one that has such traffic."""
         if name in ("rq_db_lost", "rnr"):
             return "server"
         if KNOBS[name].level == "adapter" or \
@@ -142,7 +142,7 @@ class EfaScene(Scene):
         if any(KNOBS[name].events for name, _ in self.faults):
             return "events"
         if any(name in ("cqe_opcode", "cqe_qpn") for name, _ in self.faults):
-            return "late"               # else what comes after it buries it
+            return "late"               # otherwise later completions overwrite it
         if habit == "stopped" and any(KNOBS[name].level != "adapter" for name, _ in self.faults):
             habit = lot.choice(("sleeps", "rarely"))
         if habit in ("late", "events") and self.program == "perftest":
@@ -151,7 +151,7 @@ class EfaScene(Scene):
 
 
 class EfaConnection(Connection):
-    """Two programs of which each has an end, or one that has both."""
+    """A connection between two programs, or within one program that has both ends."""
 
     def __init__(self, scene, adapters, work):
         super().__init__(scene, adapters, work)
@@ -180,7 +180,7 @@ class EfaConnection(Connection):
                    self.all["server"].dev)
 
     def look_up(self, qps):
-        """The numbers of both ends; whether they are at work."""
+        """Looks up the QP numbers of both ends; returns true if both ends transfer data."""
         for end, adapter in self.all.items():
             mine = [r for r in qps if r.get("pid") in self.owners(end) and r["state"] in WORKS and
                     r["dev_name"] == adapter.dev]
@@ -191,20 +191,20 @@ class EfaConnection(Connection):
 
 
 class EfaFault(Fault):
-    """What strikes only these adapters, and when it can be seen."""
+    """A fault of these adapters, and the conditions under which it is visible."""
 
     def __init__(self, *args):
         super().__init__(*args)
-        self.watch = None       # follows what strikes and what the adapter is asked
+        self.watch = None       # thread that samples hits and the number of commands
         self.course = []
 
     def make(self):
-        """Something with an AH, from here to the other adapter."""
+        """Creates an AH on this adapter, to send to the other one."""
         other = next(a for a in self.connection.all.values() if a is not self.adapter)
         run(PROGRAMS + "/srd", "-n", "1", self.adapter.dev, other.dev)
 
     def ask_and_wait(self):
-        """Until the driver has recovered from the loss."""
+        """Sends a command that is lost, and waits until the driver has recovered."""
         self.ask_short()
         self.ready = until(30, lambda: self.adapter.cmdq().get("state") == "event")
 
@@ -213,7 +213,7 @@ class EfaFault(Fault):
 
     def fall_silent(self):
         def silent():
-            """For longer than the three times that one may be late."""
+            """Returns true after more than four intervals without a keep-alive; three are normal."""
             eq = next(r for r in rows("eq", "-d", self.adapter.dev) if r["role"] == "async")
             return eq.get("last_keep_alive_age", 0) > 4 * max(
                 1e9, eq["age"] / max(eq["keep_alive_events"], 1))
@@ -230,9 +230,10 @@ class EfaFault(Fault):
             self.course.append((time.monotonic(), self.adapter.commands(), self.hits()))
 
     def counted(self):
-        """A client that sleeps sends in bursts, and what strikes before the counters are read for
-        the first time, or after the last, is no growth: only what strikes while the adapter is
-        not asked, the longest time of the look."""
+        """Returns the number of hits at the end of the longest pause between two commands.
+
+        A client that sleeps sends in bursts, and hits before the first or after the last reading
+        of the counters are not seen as growth. Only hits during this pause count."""
         if not self.watch:
             return self.hits()
         self.watch.join()
@@ -246,7 +247,7 @@ class EfaFault(Fault):
         return pause[-1][2]
 
     def shows(self, alive, _):
-        """Whether it can be seen now: it has struck, and what it did is there."""
+        """Returns true if the fault is visible now: it has struck, and its effect persists."""
         during, scene = self.last - self.first, self.connection.scene
         if not self.knob.named or not self.hits() or not self.ready:
             return False
@@ -257,7 +258,7 @@ class EfaFault(Fault):
         if not alive or (self.name == "peer_silent" and scene.op == "ud"):
             return False
         if self.name == "rnr" and scene.op != "ud" and scene.retries == 7:
-            return False                # it is asked again for ever, and nobody counts that
+            return False                # retried without limit, and no counter shows the retries
         return self.knob.lasting or during >= {"retransmit": 40, "rnr": 40}.get(self.name, 2)
 
 

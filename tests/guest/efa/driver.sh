@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What our driver of EFA adapters has beyond the kernel's own, in the guest: lost admin
-# commands under another process's traffic, removals with applications attached,
-# cycles, memory of other devices. TAP on stdout. Adapters e0 and e1 are there.
-# Usage: driver.sh MODULE BARBUF SHUTPCI [UPSTREAM], modules of tests/guest/kmod, and the kernel's
-# own
-# driver
+# In the guest: tests the features of our EFA driver that the kernel's own driver lacks: lost
+# admin commands under another process's traffic, removals with applications attached, cycles,
+# memory of other devices. TAP on stdout. Adapters e0 and e1 must exist.
+# Usage: driver.sh MODULE BARBUF SHUTPCI [UPSTREAM]: our driver, modules of tests/guest/kmod, and
+# the kernel's own driver
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
@@ -14,7 +13,7 @@ cycles=${EADM_EFA_CYCLES:-10}		# loads and unloads
 surprises=${EADM_EFA_SURPRISES:-4}	# removals
 . tests/guest/efa/lib.bash
 SET_FEATURE=12
-# Reasons of a reset.
+# Reset reasons.
 CMD_TIMEOUT=2 INIT_ERROR=3 SHUTDOWN=6 GENERIC=8
 
 # ---- lost admin commands
@@ -34,17 +33,17 @@ was_reset() { # TIMES
 	same "$((resets + $1))" "$(cat "$config/e0/resets")"
 }
 
-reason_is() { # NUMBER, of the last reset
+reason_is() { # NUMBER: the reason of the last reset
 	same "$1" "$(cat "$config/e0/reset_reason")"
 }
 
-# (a) The interrupt is lost, the answer is there.
+# (a) The interrupt is lost, but the answer is present.
 interrupt_lost() {
 	begin_lost && fault irq_lost target 0 count -1 && stats && stats && calm && goes_on &&
 		was_lost 0 && was_reset 0 && end_traffic 0 data
 }
 
-# Each process takes twenty of them: all slots are used several times.
+# Each process issues twenty commands, so all slots are used several times.
 many_commands() {
 	local i
 
@@ -53,34 +52,34 @@ many_commands() {
 	done
 }
 
-# (b) The answer is lost: its slot is not used again, all others are.
+# (b) The answer is lost: its slot is not reused, but all other slots are.
 answer_lost() {
 	begin_lost && fault cmd_drop target "$GET_STATS" count 1 && fails stats && goes_on &&
 		many_commands && goes_on && was_lost 1 && was_reset 0 && end_traffic 0 data
 }
 
-# (b) The answer comes after the time limit, and is taken for nothing else.
+# (b) The answer arrives after the time limit, and is not matched to another command.
 answer_late() {
 	begin_lost && fault cmd_delay target "$GET_STATS" arg $(($(limit_ms) + 400)) count 1 &&
 		fails stats && many_commands && goes_on && was_lost 1 && was_reset 0 &&
 		end_traffic 0 data
 }
 
-# (c) The command that asks is lost, too: who works with the adapter is told, and service
-# is back.
+# (c) The probing command is lost, too: users of the adapter are notified, and service
+# resumes.
 reset_after_loss() {
 	begin_lost && fault cmd_drop count 2 && fails stats && end_traffic 3 fatal && stats &&
 		was_reset 1 && reason_is "$CMD_TIMEOUT" && begin_traffic && goes_on && end_traffic 0 data
 }
 
-# The adapter refuses what it is told after the reset: another reset, which says why.
+# The adapter refuses a command after the reset: it is reset again, with that as the reason.
 restart_fails() {
 	begin_lost && fault cmd_error target "$SET_FEATURE" arg 5 count 1 && fault cmd_drop count 2 &&
 		fails stats && until_true 20 reason_is "$INIT_ERROR" && was_reset 2 &&
 		until_true 20 stats && was_reset 3 && reason_is "$CMD_TIMEOUT" && end_traffic 3 fatal
 }
 
-# What it means nobody has said: one command shows that there is service.
+# The meaning of this event is not documented: the driver checks the service with one command.
 fatal_event() {
 	local before
 
@@ -90,14 +89,14 @@ fatal_event() {
 		was_reset 0 && end_traffic 0 data
 }
 
-# The command that asks after it is lost.
+# The probing command that follows the event is lost.
 fatal_event_and_loss() {
 	begin_lost && fault cmd_drop count 1 && fault aenq_event arg 1 count 1 &&
 		end_traffic 3 fatal && until_true 20 stats && was_reset 1 && reason_is "$GENERIC"
 }
 
-# All responses are lost, also that of the probing command, again and again; service is back after
-# each reset. In a guest that stands still for 500 ms, a command is lost as well.
+# All responses are lost repeatedly, including those of the probing command; service resumes
+# after each reset. If the guest stands still for 500 ms, a command times out as well.
 loss_after_loss() {
 	local i before
 
@@ -108,32 +107,32 @@ loss_after_loss() {
 	[ "$(cat "$config/e0/resets")" -ge $((before + 3)) ] && srd -n 16 "$(device e0)" "$(device e1)"
 }
 
-# An adapter that answers nothing, not even a reset, may still write to memory: it is
-# halted, and keeps the memory of objects that processes end meanwhile.
+# An adapter that answers nothing, not even a reset, might still write to memory. It is
+# halted, and the memory of objects that processes destroy meanwhile is kept.
 halted_keeps_memory() {
 	begin_lost && fault reset_stuck count -1 && fault cmd_drop count -1 && fails stats &&
 		until_true 30 row dev '.state == "halted" and .port_state == "down"' &&
 		end_traffic 3 fatal && row dev '.orphans >= 3 and .orphan_bytes > 100000'
 }
 
-# The reset is tried again now and then.
+# The driver retries the reset from time to time.
 halted_comes_back() {
 	calm && until_true 30 row dev '.state == "ready" and .orphans == 0 and .orphan_bytes == 0' &&
 		active 2 && begin_traffic && end_traffic 0 data
 }
 
-function_reset() { # VALUE, of e0
+function_reset() { # 0|1: whether e0 supports function level reset
 	{ echo 0 >"$config/e0/live" && echo "$1" >"$config/e0/flr" && echo 1 >"$config/e0/live"; } &&
 		until_true 30 active 2
 }
 
-# ---- applications attached, and those that cannot be
+# ---- applications that cannot use the device
 
 rc_is_refused() {
 	fails timeout 30 ibv_rc_pingpong -d "$(device e0)" -g 0 && active 2
 }
 
-# Those of the kernel's that know any device look at each one.
+# Kernel consumers that accept any device examine each new one.
 kernel_is_refused() {
 	modprobe -a ib_umad rdma_cm nvme_rdma ib_ipoib 2>/dev/null
 	rdma resource show qp link "$(device e0)" | grep -q '\[' && return 1
@@ -142,7 +141,7 @@ kernel_is_refused() {
 
 # ---- memory regions
 
-# Addresses in work requests are any, but do not begin anew with 0.
+# A region may begin at any address, but must not wrap around to 0.
 addresses() {
 	local data
 
@@ -154,7 +153,7 @@ addresses() {
 
 # ---- memory of other devices
 
-buffers() { # FILE: data arrives in a DMA buffer, and is read from there
+buffers() { # FILE: data is received into a DMA buffer, and read from it
 	local op
 
 	for op in send read; do
@@ -166,7 +165,7 @@ bar_uses() { # PINS MAPS
 	same "$*" "$(cat /sys/module/barbuf/parameters/{pins,maps} | xargs)"
 }
 
-# Of the receiver, whose process goes on: the buffer is its exporter's again.
+# Unbinds the receiver's driver while its process runs: the buffer returns to its exporter.
 bar_unbind() {
 	begin_traffic -b /dev/barbuf || return
 	grep -qx 1 /sys/module/barbuf/parameters/maps &&
@@ -174,7 +173,7 @@ bar_unbind() {
 		address e1 >"$driver/bind" && until_true 30 active 2
 }
 
-# ---- doorbells: a reset takes them from processes, who keep their rings
+# ---- doorbells: a reset takes them from processes, which keep their rings
 
 doorbells_open() { # OPTION
 	rm -f "$work/in"
@@ -188,12 +187,12 @@ has_said() { # REGEX
 	grep -qE "$1" "$work/doorbells"
 }
 
-# Rings are still there.
+# Only the two rings are still mapped.
 taken() {
 	tail -n 1 "$work/doorbells" | grep '^mapped: 2 of [5-9]$'
 }
 
-doorbells_taken() { # OPTION: none, or -f: of a child, too
+doorbells_taken() { # OPTION: none, or -f to test a child process
 	calm
 	doorbells_open "$@"
 	until_true 20 has_said '^opened' && echo >&6 && until_true 20 has_said '^mapped: 2 of [5-9]$' &&
@@ -206,7 +205,7 @@ doorbells_taken() { # OPTION: none, or -f: of a child, too
 	wait "$looker" && return $status
 }
 
-# Another process creates and destroys the same objects, by the same device.
+# Another process creates and destroys objects of the same kind on the same device.
 doorbells_kept() {
 	local status=0 n
 
@@ -251,7 +250,7 @@ mastering() { # of e0
 	(($(od -An -tu1 -j4 -N1 "/sys/bus/pci/devices/$(address e0)/config") & 4))
 }
 
-# Processes go on, and the adapter does not: the next driver finds it as after a reset.
+# Processes continue, but the adapter stops: the next driver finds it as after a reset.
 shut_down() {
 	function_reset 0 && begin_lost && address e0 >/sys/module/shutpci/parameters/function && was_reset 1 &&
 		reason_is "$SHUTDOWN" &&
@@ -260,7 +259,7 @@ shut_down() {
 		srd -n 16 "$(device e0)" "$(device e1)" && fails memory_is_lost
 }
 
-# The driver says so when it has to leave memory behind. TIMES: that often, at least once.
+# The driver logs that it has to leave memory behind, at least once or exactly TIMES times.
 memory_is_lost() { # [TIMES]
 	local reports
 
@@ -268,8 +267,8 @@ memory_is_lost() { # [TIMES]
 		{ [ -z "${1-}" ] || same "$1" "$(wc -l <<<"$reports")"; }
 }
 
-# Its queues and regions are those of another life, which ends before anything else. A driver
-# that finds the adapter in this state has to leave the memory for its answers, too.
+# The adapter still uses the queues and regions of the former driver, so it must be reset first.
+# A driver that finds it in this state also has to leave behind the memory for its own responses.
 left_behind() {
 	calm
 	fault reset_stuck count -1 && address e0 >"$driver/unbind" && memory_is_lost 1 &&
@@ -316,7 +315,7 @@ cycle() {
 	srd -n 16 "$(device e0)" "$(device e1)"
 }
 
-# What the counters of all objects say of what is left.
+# The resource counters show no object.
 nothing_left() {
 	local line
 
@@ -325,9 +324,9 @@ nothing_left() {
 	! grep -E '(pd|cq|qp|mr|ctx) [1-9]' <<<"$line"
 }
 
-# ---- what the adapter asks for, and is told of the host
+# ---- hints of the adapter, and information about the host
 
-takes() { # FROM TO COMMAND...: so many ms
+takes() { # FROM TO COMMAND...: the command succeeds within this range of ms
 	local begin
 
 	begin=$(now_ms)
@@ -337,13 +336,13 @@ takes() { # FROM TO COMMAND...: so many ms
 	[ "$begin" -ge "$1" ] && [ "$begin" -lt $(($2 * patience)) ]
 }
 
-# Where 30 s would be the limit of a command, and 50 ms that of a register.
+# Without hints, the limit is 30 s for a command, and 50 ms for a register.
 hints() {
 	calm
 	replug hint_cmd_timeout 700 hint_mmio_timeout 400 hint_poll_interval 65535 || return
 	fault cmd_drop target "$GET_STATS" count 1 && takes 700 15000 fails stats && until_true 20 stats &&
 		srd -n 4 "$(device e0)" "$(device e1)" || return
-	# Each of three reads is waited for.
+	# The driver waits for each of three reads.
 	fault read_lost count -1 && takes 1200 30000 unbind_e0 && calm
 	replug hint_cmd_timeout 0 hint_mmio_timeout 0 hint_poll_interval 0
 }
@@ -352,13 +351,13 @@ unbind_e0() {
 	address e0 >"$driver/unbind"
 }
 
-# No command is possible within a millisecond.
+# No command can complete within a millisecond.
 hints_too_small() {
 	replug hint_cmd_timeout 1 hint_mmio_timeout 1 && many_commands && stats &&
 		replug hint_cmd_timeout 0 hint_mmio_timeout 0
 }
 
-# Also after a reset, which makes the adapter forget it.
+# The information is sent again after a reset, in which the adapter loses it.
 told_of_host() {
 	tests/guest/virt/efa_host.py "$config/e0" && fault cmd_drop count 2 && fails stats &&
 		until_true 20 stats && tests/guest/virt/efa_host.py "$config/e0"
@@ -366,7 +365,7 @@ told_of_host() {
 
 # ---- the companion
 
-# A process that has received eight messages and waits for the ninth, and leaves the CPU to others.
+# Starts a process that has received eight messages, and sleeps until the ninth arrives.
 begin_waiting() {
 	end_former_traffic
 	srd -e -n 9 -d 8 -a 3 -t $((120000 * patience)) "$(device e0)" "$(device e1)" >"$work/srd" 2>&1 &
@@ -385,7 +384,7 @@ rows() {
 		row cqe .phase && row cmde .op && end_former_traffic
 }
 
-# A state that there is none of is shown as a number.
+# An undefined state is shown as a number.
 garbage() {
 	begin_waiting && fault answer_garbage target "$QUERY_QP" count -1 && row qp .qpn --hw &&
 		[ "$(cat "$config/e0/fault/answer_garbage/hits")" -gt 0 ] && calm &&
@@ -396,12 +395,12 @@ qpn() { # ADAPTER
 	eadm dump qp -d "$(device "$1")" --json | jq '.rows[0].qpn'
 }
 
-eight_receives() { # of e1, whose queue has more places: those never written are no entries
+eight_receives() { # of e1, whose queue has more slots; slots never written are not shown
 	eadm dump rqe "$(qpn e1)" -d "$(device e1)" --json >"$work/rows" &&
 		jq -e '.rows | length == 8' "$work/rows"
 }
 
-# Queue entries: those of send queues are in the device.
+# Entries of send queues are in the device's memory, and are not shown.
 entries() {
 	begin_waiting || return
 	eadm dump sqe "$(qpn e0)" -d "$(device e0)" 2>&1 | grep 'in adapter memory' &&
@@ -414,9 +413,9 @@ hits() { # KNOB, of e0
 	cat "$config/e0/fault/$1/hits"
 }
 
-# Each attempt to read a register that is not answered takes 50 ms, and three of them are made
-# of a read: whoever reads in a loop gets the last answer for a second. Nothing but that reads
-# the register 0 now.
+# An unanswered attempt to read a register takes 50 ms, and a read makes three attempts. Therefore
+# a program that reads in a loop gets the last result for a second. Only this program reads
+# register 0 during the test.
 registers_are_cached() {
 	local before answers errors seconds
 
@@ -435,7 +434,7 @@ registers_are_cached() {
 
 # ---- debug messages
 
-# Each process: QPs, CQs, AHs and memory; all is of e0.
+# The process creates QPs, CQs, AHs and memory regions; all messages are about e0.
 topics() {
 	eadm conf set debug=qp,cmd -d "$(device e0)" && dmesg --clear &&
 		srd -n 4 "$(device e0)" "$(device e1)" && eadm conf set debug=none -d "$(device e0)" &&
@@ -446,8 +445,8 @@ topics() {
 		grep 'qp: QP [0-9]*: rtr to rts, .*: 0$' "$work/dmesg"
 }
 
-# A process causes as many messages as it likes, here 1000. Any second has parts of at most two of
-# those in which 100 are logged.
+# A process can cause any number of messages, here 1000. At most 100 are logged in an interval,
+# and any second overlaps at most two intervals.
 messages_are_limited() {
 	local total most
 
@@ -457,7 +456,7 @@ messages_are_limited() {
 	read -r total most < <(dmesg | awk -F'[][ .]+' '/qp: AH / { total++; if (++n[$2] > most) most = n[$2] }
 		END { print total + 0, most + 0 }')
 	echo "$total messages, at most $most in a second"
-	# A hundred in an interval, in which the tests before may have caused some.
+	# A hundred in an interval, some of which earlier tests may have used up.
 	[ "$total" -ge 90 ] && [ "$most" -le 200 ]
 }
 
@@ -467,12 +466,13 @@ no_cm() {
 		eadm conf set debug=none -d "$(device e0)"
 }
 
-# ---- names that the kernel's own driver has, too
+# ---- names that the kernel's own driver uses, too
 
-# Of RDMA writes, and, with Linux 6.17, of the network: ours has them on every kernel.
+# Counters of RDMA writes and, from Linux 6.17 on, of the network. Our driver has them on all
+# kernels.
 LATER="rdma_write_bytes rdma_write_recv_bytes rdma_write_wr_err rdma_write_wrs retrans_bytes retrans_pkts retrans_timeout_events unresponsive_remote_events impaired_remote_conn_events"
 
-names() { # FILE: of e0, whose driver is loaded
+names() { # FILE: lists the names of e0, whose driver is loaded
 	local ibdev
 
 	ibdev=/sys/class/infiniband/$(device e0)
@@ -497,64 +497,66 @@ same_names() {
 	names "$work/ours" && diff <(sort "$work/upstream") <(sort "$work/ours")
 }
 
-[ -z "$upstream" ] || check "the kernel's own driver: names of counters and interrupt" upstream_names
+[ -z "$upstream" ] || check "the kernel's own driver: names of its counters and interrupt" upstream_names
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
-[ -z "$upstream" ] || check "the names are the same" same_names
+[ -z "$upstream" ] || check "our driver uses the same names" same_names
 check "RC QPs are refused" rc_is_refused
 check "consumers in the kernel are refused" kernel_is_refused
 check "rows of all objects" rows
-check "a QP whose state the adapter garbles" garbage
+check "an undefined QP state from the adapter is shown as a number" garbage
 check "entries of queues" entries
-check "registers that are read in a loop do not keep the adapter busy" registers_are_cached
-check "debug messages by topic, of the device that has them set" topics
+check "a loop of register reads does not keep the adapter busy" registers_are_cached
+check "debug messages are logged by topic, only for the selected device" topics
 check "a process cannot flood the log with debug messages" messages_are_limited
 check "a container's root changes settings of its device, but not what the host logs" \
 	lent_settings "$(device e0)"
-check "no connections here, and so no messages of them" no_cm
+check "the debug topic for connections is refused" no_cm
 check "time limit of 500 ms" limit_is 5
 check "an interrupt is lost: the command succeeds" interrupt_lost
-check "an answer is lost: others go on" answer_lost
-check "an answer is late: others go on" answer_late
-check "the probing command is lost, too: reset, and service" reset_after_loss
-check "the restart fails: reset once more" restart_fails
-check "lost and lost again" loss_after_loss
-check "an event that says that something is fatal" fatal_event
-check "and it is: reset" fatal_event_and_loss
-check "what the driver reports of the host" told_of_host
+check "an answer is lost: other commands continue" answer_lost
+check "an answer is late: other commands continue" answer_late
+check "the probing command is lost, too: the adapter is reset and back in service" reset_after_loss
+check "the restart fails: the adapter is reset again" restart_fails
+check "repeated losses: the adapter is back in service after each" loss_after_loss
+check "an event of group \"fatal error\": the adapter still works" fatal_event
+check "an event of group \"fatal error\", and a lost probing command: the adapter is reset" \
+	fatal_event_and_loss
+check "what the driver reports about the host" told_of_host
 check "an adapter without function level reset" function_reset 0
 check "an adapter that does not confirm a reset is halted, and keeps memory" halted_keeps_memory
-check "it comes back when it does, and gives the memory back" halted_comes_back
+check "it returns to service after a confirmed reset, and its memory is freed" halted_comes_back
 check "an adapter with function level reset" function_reset 1
 if [ -n "${EADM_EFA_DEFAULT-}" ]; then
 	check "time limit of 30 s" limit_is 0
 	check "30 s: an interrupt is lost: the command succeeds" interrupt_lost
-	check "30 s: an answer is lost: others go on" answer_lost
-	check "30 s: the probing command is lost, too: reset, and service" reset_after_loss
+	check "30 s: an answer is lost: other commands continue" answer_lost
+	check "30 s: the probing command is lost, too: the adapter is reset and back in service" \
+		reset_after_loss
 fi
 check "doorbells are taken from a process by a reset" doorbells_taken
-check "and from its child" doorbells_taken -f
-check "but not by other processes' QPs" doorbells_kept
+check "doorbells are taken from its child by a reset" doorbells_taken -f
+check "doorbells are not taken by other processes' QPs" doorbells_kept
 check "a destroyed QP's send queue memory cannot be reached" stale "$(device e0)"
 check "a process stuck in a page fault does not hold up recovery" recovers_beside_stuck
-check "nor the driver's unbinding" unbinds_beside_stuck
-check "and the driver can be bound again" binds_after_stuck
-check "time limit as it was" limit_is 0
+check "a process stuck in a page fault does not hold up unbinding" unbinds_beside_stuck
+check "the driver can be bound again after that" binds_after_stuck
+check "the default time limit again" limit_is 0
 check "hints of the adapter" hints
 check "hints that cannot be followed" hints_too_small
-check "addresses of memory regions" addresses
+check "a region may begin at any address, but not wrap around" addresses
 # Debian's 6.1 has no such device.
 [[ $(uname -r) == 6.1.*-amd64 && ! -e /dev/udmabuf ]] ||
 	check "a DMA buffer of a process's memory" buffers /dev/udmabuf
-check "what exports memory as BARs are" insmod "$barbuf"
+check "an exporter of memory without pages, like BARs, is loaded" insmod "$barbuf"
 check "a DMA buffer without pages" buffers /dev/barbuf
-check "the exporter has it back" bar_uses 0 0
+check "the buffer is returned to its exporter" bar_uses 0 0
 check "unbind with a DMA buffer" bar_unbind
-check "the exporter leaves" rmmod barbuf
+check "the exporter is unloaded" rmmod barbuf
 check "unbind with applications" unbind_attached
 check "orderly removal with applications" removed_attached live 0
 check "$surprises surprise removals under traffic" surprises
-check "what shuts functions down" insmod "$shutpci"
+check "a module that shuts functions down is loaded" insmod "$shutpci"
 check "shutdown with applications" shut_down
 check "an adapter that was left behind" left_behind
 check "nothing is left over" until_true 10 nothing_left

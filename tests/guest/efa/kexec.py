@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: our driver finds an adapter as another kernel leaves it: TAP lines.
+"""In the guest: our driver takes over an adapter in the state in which another kernel left it. TAP.
 
 kexec.py MODULE
 
-The virtual adapters end with the kernel that has them, so a kernel that is really started by
-kexec finds none that it could be afraid of. Here the former kernel is a raw driver in user
-space, and what it leaves is what matters: an adapter with queues and memory regions, and a
-peer on a second adapter that goes on writing to memory which has another owner by now.
+The virtual adapters disappear with the kernel that provides them, so a kernel that is really
+started by kexec finds none. Therefore a raw driver in user space plays the former kernel. It
+leaves behind an adapter with queues and memory regions, and a peer on a second adapter that
+continues to write to memory that meanwhile has a different owner.
 """
 
 import os
@@ -31,10 +31,10 @@ OURS, THEIRS = b"\x0f" * SIZE, b"\xa5" * SIZE
 
 
 class Left:
-    """The adapter that is left behind, and the peer's; both without a driver."""
+    """The adapter that is left behind, and the peer's adapter; both have no driver."""
 
     def __init__(self):
-        # A reset of the function alone would end the former life, too.
+        # A function level reset alone would also stop the adapter.
         self.old, self.new = adapter("left"), adapter("peer")
         for each in self.old, self.new:
             each.fixed["flr"] = 0
@@ -49,7 +49,7 @@ class Left:
         self.here, self.there = p.far_pair(self.old, self.new)
         self.here.host.ah(self.there.host)
         self.there.fill(THEIRS)
-        # A function is without a driver until it is meant to have one.
+        # No driver may bind to a function before bind() allows it.
         for each in self.old, self.new:
             self.override(each, "none")
 
@@ -57,13 +57,13 @@ class Left:
         (PCI / "devices" / which.read("address") / "driver_override").write_text(driver)
 
     def write(self):
-        """The peer's next write, whatever becomes of it: its status."""
+        """Posts the peer's next write, and returns its status, success or not."""
         there = self.there
         there.write(there.mr.sge(0, SIZE), self.here.mr.remote(0, SIZE))
         return there.scq.wait(there.qp.send_sub).status
 
     def own(self):
-        """From now on it is the new kernel's memory."""
+        """Fills the memory with data of its new owner, the new kernel."""
         self.here.fill(OURS)
 
     def is_kept(self, what):
@@ -72,7 +72,7 @@ class Left:
         equal(p.SUCCESS in statuses, False, f"success of a write {what}")
 
     def bind(self):
-        """Whether the driver comes, while the peer goes on."""
+        """Returns true if the driver binds; the peer continues to write meanwhile."""
         bound = []
         self.override(self.old, "efa")
 
@@ -98,7 +98,7 @@ class Left:
 
 
 def serves(left):
-    """Traffic between the adapter that was left behind and another one."""
+    """Checks traffic between the adapter that was left behind and another adapter."""
     other = Adapter("efa", "other", lambda address: None)
     try:
         other.plug()
@@ -113,11 +113,11 @@ def found(left, orderly):
     left.connect()
     equal((left.write(), left.here.data(SIZE)), (p.SUCCESS, THEIRS), "a write")
     if orderly:
-        # PCI functions may not master when a kernel starts another one.
+        # The kernel disables bus mastering of PCI functions before it starts another kernel.
         left.here.device.master(False)
         left.own()
         left.is_kept("without mastering")
-        # There is time between its first steps.
+        # This delays the driver's first steps.
         left.old.fault("read_lost", count=3, target=CAPS)
     else:
         left.own()
@@ -134,7 +134,7 @@ def found(left, orderly):
     left.old.fault("reset_stuck", count=0)
     wait_until(left.bind, "a driver")
     left.own()
-    left.is_kept("when the driver has come")
+    left.is_kept("after the driver has bound")
     serves(left)
 
 
@@ -143,7 +143,7 @@ def by_kexec(left):
     found(left, True)
 
 
-@case("and by a crash: it may still master")
+@case("an adapter left by a crash, with bus mastering still enabled")
 def by_crash(left):
     found(left, False)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash disable=SC2034 # for who includes it
-# What the scripts of this folder have in common. Adapters e0 and e1 are there.
+# shellcheck shell=bash disable=SC2034 # used by the scripts that include this file
+# Common functions of the scripts in this folder. Adapters e0 and e1 must exist.
 config=/sys/kernel/config/eadm_virt/efa
 . tests/lib/knobs.sh
 . tests/lib/stuck.sh
@@ -11,7 +11,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 QUERY_QP=3 GET_STATS=13
 
-active() { # N: so many ports are
+active() { # N: succeeds if exactly N ports are active
 	[ "$(rdma link show | grep -c '^link .* state ACTIVE')" = "$1" ]
 }
 
@@ -27,7 +27,7 @@ fault() { # KNOB FILE VALUE..., of e0
 	set_knob "$config/e0/fault/$1" "${@:2}"
 }
 
-# The kernel keeps what it has read for a moment: this asks the adapter.
+# Reads counters with a command to the adapter; the kernel briefly caches those in sysfs.
 stats() {
 	rdma statistic show link "$(device e0)/1"
 }
@@ -40,7 +40,7 @@ fails() {
 	! "$@"
 }
 
-row() { # OBJECT FILTER OPTION...: some row is so
+row() { # OBJECT FILTER OPTION...: succeeds if at least one row matches
 	eadm dump "$1" -d "$(device e0)" --json "${@:3}" >"$work/rows" || return
 	jq -e "[.rows[] | select($2)] | length > 0" "$work/rows" >"$work/out" ||
 		{ echo "no $1 where $2"; cat "$work/rows"; return 1; }
@@ -58,7 +58,7 @@ doorbells() { # ADAPTER
 	cat "$config/$1/doorbells"
 }
 
-rings_more() { # THAN, doorbells of e0
+rings_more() { # COUNT: e0 has received more doorbells than that
 	[ "$(doorbells e0)" -gt "$1" ]
 }
 
@@ -70,7 +70,7 @@ dead() { # PID
 	! kill -0 "$1" 2>/dev/null
 }
 
-# Of a test that failed.
+# Ends the traffic of a test that failed.
 end_former_traffic() {
 	local pid
 
@@ -88,7 +88,7 @@ begin_traffic() { # OPTION...
 	goes_on
 }
 
-# end_traffic STATUS OUTPUT: 0 says that all data was right, 3 that a device failed.
+# end_traffic STATUS OUTPUT: status 0 means that all data was right, 3 that a device failed.
 end_traffic() {
 	local status
 
@@ -108,7 +108,7 @@ limit_ms() {
 	echo $((units ? units * 100 : 30000))
 }
 
-limit_is() { # OF_100_MS: of both adapters, which are new then
+limit_is() { # UNITS of 100 ms: sets the limit of both adapters, which are plugged in again
 	local i
 
 	for i in e0 e1; do
@@ -118,7 +118,7 @@ limit_is() { # OF_100_MS: of both adapters, which are new then
 	until_true 30 active 2
 }
 
-replug() { # FILE VALUE...: of e0, which is new then
+replug() { # FILE VALUE...: sets parameters of e0 and plugs it in again
 	echo 0 >"$config/e0/live" && set_knob "$config/e0" "$@" && echo 1 >"$config/e0/live" &&
 		until_true 30 active 2
 }

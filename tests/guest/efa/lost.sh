@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What becomes of lost admin commands with one driver and another, in the guest: a
-# process has verified traffic, another one asks for counters, which is a command. Adapters
-# e0 and e1 are there, with the time limit they have by default.
+# In the guest: compares how drivers handle lost admin commands. One process has verified
+# traffic while another one reads counters, which takes a command. Adapters e0 and e1 must
+# exist, with their default time limit.
 # Usage: lost.sh NAME=MODULE...
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 . tests/lib/tap.sh
 . tests/guest/efa/lib.bash
 
-# Prints what a command line did, and how long it took.
+# Prints whether a command line succeeded, and how long it took.
 outcome() {
 	local begin result=fails
 

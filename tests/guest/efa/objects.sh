@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What our driver of EFA adapters knows of objects, and what they cost, in the guest: dumps by any
-# user, memory of objects whose commands are answered late. TAP on stdout. Adapters e0 and e1 are there.
+# In the guest: tests what our EFA driver records about objects and what this costs: dumps by any
+# user, memory of objects whose commands complete late. TAP on stdout. Adapters e0 and e1 must exist.
 # Usage: objects.sh MODULE MANYCPUS
 # shellcheck disable=SC2154 # lib.bash sets them
 cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
@@ -14,13 +14,13 @@ nobody() {
 	setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$@"
 }
 
-struck() { # KNOB, of e0: so many times
+struck() { # KNOB: prints how many times it has struck on e0
 	cat "$config/e0/fault/$1/hits"
 }
 
 # ---- dumps by resource tracking, which any user may request
 
-# hold_begin OPTION...: objects of both adapters, until hold_end.
+# hold_begin OPTION...: holds objects of both adapters until hold_end.
 hold_begin() {
 	rm -f "$work/hold.in"
 	mkfifo "$work/hold.in"
@@ -36,10 +36,10 @@ hold_end() {
 	wait "$holder" || { cat "$work/hold"; return 1; }
 }
 
-# Of both: more do not fit into the memory for send queues of one.
+# QPs of both adapters together; the send queue memory of one adapter has no room for more.
 QPS=1000
 
-room() { # QPS: of each adapter
+room() { # QPS: sets the maximum of each adapter
 	local i
 
 	for i in e0 e1; do
@@ -54,11 +54,11 @@ all_qps() {
 	same "$QPS" "$(grep -c 'type UD' "$work/qps")"
 }
 
-commands() { # of both
+commands() { # of both adapters
 	cat "$config"/e[01]/commands
 }
 
-# Tables of rdma: QPs, CQs, MRs, PDs, contexts.
+# Shows the tables of rdma: QPs, CQs, MRs, PDs, contexts.
 resources() {
 	local what before status=0
 
@@ -88,11 +88,11 @@ resources_beside_hung_queue() {
 	hold_end && return $status
 }
 
-lost_more() { # THAN, commands
+lost_more() { # COUNT: more commands than that have been lost
 	[ "$(struck cmd_drop)" -gt "$1" ]
 }
 
-# Not what the driver remembers: the adapter is asked, and refuses.
+# The driver does not return a recorded state: it sends QUERY_QP, which the adapter refuses.
 query_asks() {
 	local before
 
@@ -102,7 +102,7 @@ query_asks() {
 	same $((before + 1)) "$(struck cmd_error)"
 }
 
-# ---- memory of objects whose commands are answered late, if at all
+# ---- memory of objects whose commands complete late or never
 
 # Commands for objects with memory.
 DESTROY_QP=4 REG_MR=7 DEREG_MR=8 CREATE_CQ=9 DESTROY_CQ=10
@@ -115,7 +115,7 @@ kept() { # OBJECTS, of e0
 	same "$1" "$(dev_row orphans)"
 }
 
-# The answer has arrived.
+# The late answer has arrived.
 settled() {
 	row cmdq '(.quarantined // 0) == 0 and .late > 0 and .state == "event"' >/dev/null
 }
@@ -123,8 +123,8 @@ settled() {
 # Long enough that no other command is lost on a busy machine.
 LIMIT_MS=3000
 
-# owner STATUS KNOB SETTING...: a process with a CQ, an MR and a QP of e0 ends with the status; the
-# knob strikes once.
+# owner STATUS KNOB SETTING...: a process with a CQ, an MR and a QP of e0 ends with this status, and
+# the knob strikes once.
 owner() {
 	local before status
 
@@ -150,7 +150,7 @@ never() { # OPCODE STATUS KEPT
 	owner "$2" cmd_drop target "$1" && kept "$3"
 }
 
-# All that was kept is released, also what a late answer could still release.
+# All kept memory is released, including memory that a late answer could still have released.
 released_by_reset() {
 	local resets
 
@@ -176,7 +176,7 @@ unpair() { # N: its data was right
 	wait "${pair[$1]}" && grep -q 'data$' "$work/pair$1" || { cat "$work/pair$1"; return 1; }
 }
 
-# ahs FILTER: the rows of e0, ordered by their keys, are so.
+# ahs FILTER: the rows of e0, ordered by their keys, match the filter.
 ahs() {
 	eadm dump ah -d "$(device e0)" --json | jq .rows >"$work/ahs" &&
 		jq -e "$1" "$work/ahs" >/dev/null || { echo "not so: $1"; cat "$work/ahs"; return 1; }
@@ -193,7 +193,7 @@ by_key() {
 	done
 }
 
-created() { # SAME: two processes reached the same peer; their AHs have the same numbers or not
+created() { # true|false: the AHs of two processes for the same peer have the same number or not
 	pair 1 -a 1 && pair 2 -a 2 || return
 	ahs 'length == 2 and (map(.ahn) | unique | length) == 2 and (map(.pdn) | unique | length) == 2' &&
 		ahs "((map(.pd_ahn) | unique | length) == 1) == $1" &&
@@ -201,7 +201,7 @@ created() { # SAME: two processes reached the same peer; their AHs have the same
 		ahs 'map(.users) | sort == [1, 2]' && same 2 "$(dev_row ahs)" && by_key
 }
 
-one_left() { # which the first process's end does not take with it
+one_left() { # the second process's AH survives the end of the first process
 	unpair 1 && until_true 10 ahs 'length == 1' && ahs '.[0].pid == '"${pair[2]}" && by_key &&
 		same 1 "$(dev_row ahs)" && goes_on_of "${pair[2]}" && pair 1 -a 1 && ahs 'length == 2' &&
 		by_key && unpair 2 && unpair 1 && until_true 10 ahs 'length == 0' &&
@@ -216,12 +216,12 @@ numbers_inside_pds() {
 	replug ah_per_pd 1 && created true && ahs 'map(.ahn != .pd_ahn) | sort == [false, true]' && one_left
 }
 
-# Those of adapters that number all AHs remain the keys of rows, by which completions name them.
+# If the adapter numbers all AHs, its numbers are also the keys of rows, as in completions.
 numbers_inside_adapter() {
 	replug ah_per_pd 0 && created false && ahs 'all(.ahn == .pd_ahn)' && one_left
 }
 
-# A reset forgets AHs, whose numbers are assigned again while the processes still have theirs.
+# After a reset, the adapter assigns AH numbers again that processes still hold.
 numbers_after_reset() {
 	local resets
 
@@ -234,14 +234,15 @@ numbers_after_reset() {
 
 # ---- event queues, one for each CPU
 
-# asked CPUS: so many interrupt vectors the driver requests for e1 on a machine with that many.
+# asked CPUS: prints the number of interrupt vectors that the driver requests for e1 on a machine
+# with so many CPUs.
 asked() {
 	local tracing=/sys/kernel/tracing asked
 
 	[ -e $tracing/trace ] || mount -t tracefs none $tracing || return
 	address e1 >"$driver/unbind" && : >$tracing/trace &&
 		echo 'p:vectors pci_alloc_irq_vectors_affinity max=%dx:u32' >$tracing/kprobe_events || return
-	# Where one calls the other, both are passed the number.
+	# On some kernels, this function calls the other one; then both get the same number.
 	! grep -qw pci_alloc_irq_vectors /proc/kallsyms ||
 		echo 'p:vectors_too pci_alloc_irq_vectors max=%dx:u32' >>$tracing/kprobe_events || return
 	echo 1 >$tracing/events/kprobes/enable &&
@@ -252,7 +253,7 @@ asked() {
 	cut -d= -f2 <<<"$asked"
 }
 
-# CREATE_EQ names a vector by 8 bits.
+# CREATE_EQ has 8 bits for the vector.
 many_cpus() {
 	insmod "$manycpus" && echo 0 >"$config/e1/live" && echo 2 >"$config/e1/vectors" &&
 		echo 1 >"$config/e1/live" && until_true 30 active 2 || return
@@ -261,7 +262,7 @@ many_cpus() {
 		rmmod manycpus
 }
 
-# ---- a send queue with fewer bytes than work requests: its entries have no size
+# ---- a send queue with fewer bytes than work requests: the size of its entries would be 0
 
 small_queue() {
 	local pid qpn status=0
@@ -285,9 +286,9 @@ small_queue_refused() {
 
 check "probe" insmod "$module"
 check "both ports are active" until_true 30 active 2
-check "two processes reach one peer where AH numbers are unique inside a PD only" numbers_inside_pds
-check "and where they are unique" numbers_inside_adapter
-check "and after a reset" numbers_after_reset
+check "AHs of two processes for one peer, with numbers unique only within a PD" numbers_inside_pds
+check "AHs of two processes for one peer, with numbers unique in the adapter" numbers_inside_adapter
+check "AHs of two processes for one peer, after a reset" numbers_after_reset
 check "adapters with room for more QPs" room 512
 check "resource dumps of an unprivileged user cost no command" resources
 check "a process that queries a QP gets the adapter's answer" query_asks
@@ -302,11 +303,11 @@ check "a CREATE_CQ that is refused late releases the ring" late_refusal $CREATE_
 check "a DEREG_MR that is refused late does not release the memory" late_refusal $DEREG_MR 0 1
 check "a late REG_MR does not release the memory" late $REG_MR 1 2
 check "a DEREG_MR that is never answered does not release the memory" never $DEREG_MR 0 3
-check "a reset releases it" released_by_reset
+check "a reset releases all kept memory" released_by_reset
 check "a driver on a machine with many CPUs requests no vector that CREATE_EQ cannot name" many_cpus
 check "adapters that accept a send queue of any size" replug any_sq_bytes 1
 check "a send queue that is too small is shown, and its entries are not read" small_queue
-check "adapters that do not" replug any_sq_bytes 0
-check "refuse it" small_queue_refused
+check "adapters that require a send queue of sufficient size" replug any_sq_bytes 0
+check "a send queue that is too small is refused by such adapters" small_queue_refused
 check "removal" rmmod efa
 tap_end

@@ -1,8 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: reads all registers of a device's node again and again.
+"""In the guest: reads all registers from a device's node repeatedly.
 
-regs.py DEVICE TIMES; prints the number of answers, of errors, and the seconds that it took.
+regs.py DEVICE TIMES: prints the number of successful reads, the number of errors, and the elapsed
+seconds.
 """
 
 import ctypes

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# A process that is stuck in a page fault, with the lock of its address space held, holds up
-# neither recovery nor removal.
+# A process that is stuck in a page fault while it holds its mmap lock holds up neither recovery
+# nor removal.
 . tests/lib/stuck.sh
 
 comes_back() {
@@ -23,9 +23,9 @@ binds() {
 
 command_limit erdma_0 1000
 check "a process is stuck with doorbells mapped" stuck_begin erdma_0
-check "a lost command is recovered from meanwhile" recovers
-check "the driver is unbound meanwhile" unbinds
-check "and bound again when it has ended" binds
+check "the driver meanwhile recovers from a lost command" recovers
+check "the driver can be unbound meanwhile" unbinds
+check "the driver can be bound again after the process has ended" binds
 command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left

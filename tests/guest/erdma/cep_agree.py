@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compares connections as eadm tells them with others' view of the same:
+"""Compares the connections that eadm shows with a second source:
 cep_agree.py rdma DEVICE       the list of "rdma resource show cm_id"
-cep_agree.py companion FILE    what the companion told, in FILE, when it was loaded
-Nothing may change meanwhile: the processes are stopped."""
+cep_agree.py companion FILE    the rows in FILE, dumped while the companion was loaded
+Connections must not change meanwhile, so the processes have to be stopped."""
 
 import json
 import subprocess
@@ -23,7 +23,7 @@ def rows(what):
 
 
 def address(entry, end):
-    """Of rdma: "ADDRESS:PORT" or two members, version by version."""
+    """Returns an address from rdma: "ADDRESS:PORT" or two members, depending on the version."""
     text, port = entry.get(f"{end}-addr"), entry.get(f"{end}-port")
     if text is None:
         return None, None
@@ -53,7 +53,7 @@ def told_by_eadm(device):
 
 
 def ends(entries):
-    """Who is connected with whom, QP by QP."""
+    """Returns both addresses of each QP that is connected."""
     return sorted((row["dev_name"], row["qpn"], row["local_addr"], row["local_port"],
                    row["peer_addr"], row["peer_port"])
                   for row in entries if "qpn" in row and "peer_addr" in row)

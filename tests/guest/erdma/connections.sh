@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Connections: many, and ended in every state.
+# Many connections, and connections that end in every state.
 here_is=10.77.0.1
 there_is=10.77.1.1
 
@@ -19,7 +19,7 @@ for scenario in $("$programs/conns" list); do
 	check "$scenario between adapters" conns "$scenario" $here_is $there_is "$times"
 done
 
-# rpings COUNT: clients one after the other, of a server with a thread for each.
+# rpings COUNT: runs clients one after the other, with a server that has a thread for each.
 rpings() {
 	local before i server status=0
 
@@ -38,8 +38,8 @@ rpings() {
 
 check "${EADM_RPINGS:-20} clients of one rping server" rpings "${EADM_RPINGS:-20}"
 
-# The RDMA CM takes ports for free that TCP has: every other one of a few, to the same peer.
-# They are below the default range, of which connections made before may still have some.
+# The RDMA CM considers ports free that TCP uses: here every other port of a small range, to the
+# same peer. The range is below the default range, which earlier connections may still use.
 taken_ports() {
 	local file=/proc/sys/net/ipv4/ip_local_port_range range status=0 holder
 
@@ -70,12 +70,12 @@ sys.stdin.read()' $there_is $here_is; }
 	wait "$holder"
 	return $status
 }
-check "100 connections from ports of which TCP has half" taken_ports
+check "100 connections from a port range of which TCP uses half" taken_ports
 
 check "1000 connections at once on one adapter" conns many $here_is $here_is 1000
 check "1000 connections at once between adapters" conns many $there_is $here_is 1000
 
-# Of requests, too, that the iWARP CM dropped with their listener.
+# This includes endpoints of requests that the iWARP CM dropped with their listener.
 no_endpoints() {
 	[ "$(eadm dump cep --json | jq '.rows | length')" = 0 ]
 }

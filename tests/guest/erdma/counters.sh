@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# What is said of counters that the adapter does not give; those of the driver's
-# own names come from RDMA netlink, which has one answer for many reasons.
+# Messages about counters that the adapter does not provide. Counters with the driver's own names
+# come from RDMA netlink, which returns the same error for many reasons.
 says() { # STATUS TEXT
 	local status
 
@@ -21,6 +21,6 @@ refused_counters() {
 	return $status
 }
 
-check "counters are there" says 0 rx_bytes_cnt
-check "counters that the adapter refuses are not called missing" refused_counters
-check "they come back" says 0 rx_bytes_cnt
+check "counters are shown" says 0 rx_bytes_cnt
+check "counters that the adapter refuses are not reported as missing" refused_counters
+check "counters are shown again when the adapter provides them" says 0 rx_bytes_cnt

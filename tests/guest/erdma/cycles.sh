@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# The module comes and goes.
+# The module is unloaded and loaded repeatedly.
 count=40
 [ "${EADM_TESTS-}" != full ] || count=200
 
@@ -12,6 +12,6 @@ cycles() {
 	done
 }
 
-check "$count times unload and load" cycles
+check "the module is unloaded and loaded $count times" cycles
 check "objects work" objects_work
 check "nothing is left over" nothing_left

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Processes that open and close a device leave the doorbell pages of others alone.
+# A process that opens and closes a device does not affect the doorbell pages of other processes.
 
 kept() {
 	local status=0
@@ -19,5 +19,5 @@ looks() { # N
 	[ "$(grep -c ^mapped /tmp/doorbells-out)" = "$1" ]
 }
 
-check "doorbell pages are left to a process by others" kept
+check "a process keeps its doorbell pages while other processes use the device" kept
 check "nothing is left over" nothing_left

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the commands that are its arguments, one after the other, at least once and until
-its input ends: adapters may vanish meanwhile. Each has to end in time with
-one whole JSON document, with rows or with a clear error. Exit status 1 and the
-first bad outputs if one did not."""
+"""Runs the commands in its arguments, one after the other, at least once and until its
+input ends. Adapters may vanish meanwhile. Each command has to end in time with a complete
+JSON document that contains rows or a clear error. If a command does not, prints the first
+bad outputs and exits with status 1."""
 
 import collections
 import json
@@ -17,7 +17,7 @@ SHOWN = 5
 
 
 def judge(status, out, err):
-    """None, or what is wrong."""
+    """Returns None, or the reason why the output is bad."""
     try:
         document = json.loads(out)
     except ValueError as error:

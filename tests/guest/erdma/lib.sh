@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
-# What the parts have in common.
+# Common functions of the parts.
 v0=/sys/kernel/config/eadm_virt/erdma/v0
 programs=build/tests/lib/src
 . tests/lib/knobs.sh
 . tests/lib/lend.sh
 
-# fault NAME FILE VALUE...: sets a fault knob of the first adapter, in this
-# order: it strikes from when it has a count.
+# fault NAME FILE VALUE...: sets the files of a fault knob of the first adapter in this
+# order; the knob strikes once its count is set.
 fault() {
 	set_knob "$v0/fault/$1" "${@:2}"
 }
@@ -20,8 +20,7 @@ faults_off() {
 	done
 }
 
-# stats STATUS LIMIT: a command of the first device that fails or not, within
-# LIMIT ms.
+# stats STATUS LIMIT: a command of the first device succeeds (0) or fails (1) within LIMIT ms.
 stats() {
 	local begin=${EPOCHREALTIME/./} status took
 
@@ -41,7 +40,7 @@ objects_work() {
 	"$programs/objs" -d erdma_0 -n 20 states cqs qps
 }
 
-# doorbells_open ... doorbells_close: the process "$doorbells" obeys descriptor 6.
+# doorbells_open ... doorbells_close: the process "$doorbells" reads commands from descriptor 6.
 doorbells_open() {
 	rm -f /tmp/doorbells-in
 	mkfifo /tmp/doorbells-in
@@ -63,8 +62,9 @@ look() { # COMMAND REGEX
 	until_true 30 has_said '^opened' && echo "$1" >&6 && until_true 10 has_said "$2"
 }
 
-# A process with objects that tells what happens: begin_async [DEVICE] ... end_async,
-# which makes it destroy them and try new ones; then asserts on async_said.
+# A process with objects that prints asynchronous events: begin_async [DEVICE] ... end_async.
+# end_async makes the process destroy its objects and create new ones; async_said then checks
+# the output.
 begin_async() {
 	rm -f /tmp/async-in /tmp/async-out
 	mkfifo /tmp/async-in
@@ -93,7 +93,7 @@ unplugged() {
 	! [ -e /sys/class/infiniband/erdma_0 ]
 }
 
-# Processes can open the first device: its node comes a moment after the rest.
+# Processes can open the first device; its node is created slightly later than the device.
 is_open() {
 	local node
 
@@ -107,9 +107,8 @@ plug() {
 	echo 1 >"$v0/live" && until_true 30 is_open
 }
 
-# Reads the state of everything over and over, with devices that come and go:
-# begin_reading ... end_reading, which fails if a reader hung, broke off or left
-# half a document.
+# Reads the state of all objects repeatedly while devices come and go: begin_reading ...
+# end_reading, which fails if a reader hung, crashed or wrote an incomplete document.
 begin_reading() {
 	rm -f /tmp/reading-in
 	mkfifo /tmp/reading-in

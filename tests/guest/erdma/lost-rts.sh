@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# A change to RTS that nobody knows the outcome of.
+# The outcome of a change to RTS is unknown.
 MODIFY_QP=3
 
-# stopped_first SERVER CLIENT: the first adapter loses the answer. The model says which
-# way the QP ended.
+# stopped_first SERVER CLIENT: the first adapter loses the answer. The model logs a QP that
+# is destroyed while it is connected.
 stopped_first() {
 	echo rts-mark >/dev/kmsg
 	fault cmd_drop target $MODIFY_QP arg 1 count 1 || return 1

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Answers that are refusals, come twice or are not announced.
+# Answers that refuse a command, arrive twice or come without an interrupt.
 refuse() {
 	fault cmd_error target "$1" arg 22 count 1 || return 1
 	if [ "$1" = 3 ]; then
-		# MODIFY_QP: only for QPs that see some use. "info" took the other interface's address.
+		# MODIFY_QP is issued only for connected QPs. One adapter has both ends, because the
+		# part stock-tools removes the address of the second interface.
 		"$programs/conns" again 10.77.0.1 10.77.0.1 1
 	else
 		"$programs/async" -d erdma_0 </dev/null
@@ -24,8 +25,8 @@ check "duplicate completions do no harm" "$programs/objs" -n 50 qps
 faults_off
 fault cmd_delay arg 20 count 1
 fault irq_lost target 0 count 3
-check "a lost interrupt costs little" stats 0 2000
-check "it was lost" eval '[ "$(cat $v0/fault/irq_lost/hits)" -ge 1 ]'
+check "a command succeeds soon although its interrupt is lost" stats 0 2000
+check "an interrupt was lost" eval '[ "$(cat $v0/fault/irq_lost/hits)" -ge 1 ]'
 faults_off
 fault cmd_delay arg 500 count 3
 check "slow commands work" stats 0 3000

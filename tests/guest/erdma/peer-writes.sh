@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# A peer on the second adapter that writes to a process's memory through the first
-# one, whatever becomes of that. Neither its own driver nor its adapter learns that
-# the connection is over, as if it were another machine and this one had crashed.
+# A peer on the second adapter writes to a process's memory through the first adapter, even when
+# the first adapter fails. Neither the peer's driver nor its adapter notices that the connection
+# is over, as if the peer were on a different machine and this machine had crashed.
 v1=/sys/kernel/config/eadm_virt/erdma/v1
 
-# ask LIMIT REGEX LINE: says LINE and waits for an answer that matches.
+# ask LIMIT REGEX LINE: sends LINE, waits up to LIMIT s for the answer, and matches it.
 ask() {
 	local word=${3%% *} before
 
@@ -19,7 +19,7 @@ ask() {
 	tail -n "+$((before + 1))" /tmp/landing-out | grep -qE "^$word: $2\$"
 }
 
-# Not in a subshell, as "check" would be.
+# Not called by check, which runs commands in a subshell.
 begin_landing() {
 	rm -f /tmp/landing-in
 	mkfifo /tmp/landing-in
@@ -41,16 +41,16 @@ end_landing() {
 	wait "$landing_pid"
 }
 
-# replug [PARAMETER VALUE]: the first adapter, with another parameter
+# replug [PARAMETER VALUE]: plugs in the first adapter again, with a different parameter.
 replug() {
 	echo 0 >"$v0/live" && until_true 20 unplugged || return 1
 	[ $# = 0 ] || echo "$2" >"$v0/$1" || return 1
 	plug
 }
 
-# driver bind|unbind: of the first adapter. On the CPU of the second one's thread, which
-# comes in between: in an emulator that runs one CPU at a time it would come too late
-# to write while a driver begins.
+# driver bind|unbind: for the first adapter. This runs on the same CPU as the thread of the second
+# adapter, so that the two take turns. In an emulator that runs one CPU at a time, that thread
+# would otherwise run too late to write while the driver starts.
 driver() {
 	taskset -c 1 sh -c "cat $v0/address >/sys/bus/pci/drivers/erdma/$1"
 }
@@ -59,7 +59,7 @@ state_is() { # STATE
 	[ "$(eadm dump dev -d erdma_0 --json | jq -r '.rows[0].state')" = "$1" ]
 }
 
-# Bytes and objects that are kept: kept FILTER
+# kept FILTER: the device's row, with the bytes and objects that are kept, matches.
 kept() {
 	eadm dump dev -d erdma_0 --json | jq -e ".rows[0] | $1"
 }

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Recovery and those who change states.
+# Recovery, and processes that change the states of QPs meanwhile.
 MODIFY_QP=3
 patience=${EADM_PATIENCE:-1}
 stall_limit=$((4000 * patience))	# of commands, ms
 
-# A process ends, with QPs that have to be stopped, while recovery looks whether
-# the adapter answers. It does not, and then loses the change of state as well.
+# A process ends, with QPs that have to be stopped, while recovery checks whether the adapter
+# responds. The adapter does not respond, and then loses the change of state as well.
 never_stalls() {
 	local tracing=/sys/kernel/tracing asked process begin took status=0
 
@@ -23,7 +23,7 @@ never_stalls() {
 	fault dev_hang count 1
 	stats 1 30000 &
 	asked=$!
-	# Its first step.
+	# Waits for the first step of recovery.
 	read -r -t $((30 * patience)) -u "$told" || status=1
 	begin=${EPOCHREALTIME/./}
 	kill -9 $process
@@ -33,7 +33,7 @@ never_stalls() {
 	exec {say}>&- {told}<&-
 	echo 0 >$tracing/events/erdma/recovery/enable
 	echo "the process ended after $took ms"
-	# Nobody has waited for a command that was meant for the life before.
+	# The process has not waited for a command of the epoch before the reset.
 	[ $took -lt $stall_limit ] && return $status
 }
 

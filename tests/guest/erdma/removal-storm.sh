@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Removals of both kinds while data moves and tools read: EADM_STORM times each.
+# Surprise removals and unbinds while data is transferred and tools read: EADM_STORM times each.
 storm=${EADM_STORM:-1}
 drivers=/sys/bus/pci/drivers/erdma
 loads=("ib_write_bw -s 65536 -D 600" "ib_send_bw -s 4096 -n 1000000 -e -Q 1"
@@ -14,8 +14,7 @@ has_sent() {
 	[ "$(sent)" -gt "$1" ]
 }
 
-# Sets pids: both ends of a load that ends only when it is killed, from adapter
-# to adapter or on one.
+# Sets pids to both ends of a load that runs until it is killed, between two adapters or on one.
 begin_load() { # NUMBER
 	local before address=10.77.0.1
 	local -a tool
@@ -32,14 +31,14 @@ begin_load() { # NUMBER
 	until_true 60 has_sent $((before + 4)) || { cat /tmp/load-*; return 1; }
 }
 
-# They do not always notice. A process that can be killed does not hang.
+# The programs do not always notice the removal. A process that can be killed does not hang.
 end_load() {
 	kill -KILL "${pids[@]}" 2>/dev/null
 	wait "${pids[@]}"
 	return 0
 }
 
-# in_time COMMAND...: passes if COMMAND does, within 30 s.
+# in_time COMMAND...: succeeds if COMMAND does, within 30 s.
 in_time() {
 	local begin=$SECONDS
 
@@ -82,12 +81,13 @@ works_under_load() {
 	return $status
 }
 
-# What perftest does when its device goes is its business: no splat of ours.
+# perftest may crash when its device is removed: this is not a fault of the driver, so the kernel
+# does not log it.
 echo 0 >/proc/sys/debug/exception-trace
 echo 30 >/proc/sys/kernel/hung_task_timeout_secs
 for kind in surprise unbind; do
 	check "$storm times $kind under load, with running dumps" removals $kind
 done
-check "data moves" works_under_load
+check "data can be transferred" works_under_load
 check "nothing is left over" until_true 30 nothing_left
 echo 60 >/proc/sys/kernel/hung_task_timeout_secs

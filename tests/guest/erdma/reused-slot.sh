@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# A slot that is met again while its command is waited for.
+# The ring wraps around to a slot whose command is still outstanding.
 
 resets() {
 	cat "$v0/resets"
 }
 
-# Commands since the first of the two: the next one would be put into its slot.
+# So many commands were issued since the first lost one that the next would use its slot.
 has_wrapped() { # SUBMITTED_BEFORE
 	[ $(($(submitted) - $1)) -ge 128 ]
 }
@@ -15,7 +15,7 @@ submitted() {
 	eadm dump cmdq -d erdma_0 --json | jq '.rows[0].submitted'
 }
 
-# lose LIMIT COMMAND...: its first command of the adapter gets no answer.
+# lose LIMIT COMMAND...: the first adapter command that COMMAND causes is lost.
 lose() {
 	command_limit erdma_0 "$1"
 	fault cmd_drop count 1 || return 1
@@ -24,7 +24,7 @@ lose() {
 	until_true 10 grep -qx 0 "$v0/fault/cmd_drop/count"
 }
 
-# The second one's time is up when the first one's slot has been met again.
+# The second command times out after the ring has wrapped around to the first one's slot.
 no_reset() {
 	local resets count first second more status=0
 
@@ -46,7 +46,7 @@ no_reset() {
 }
 
 fault cmd_drop target -1 arg 0
-check "two lost commands in a row are no reason for a reset" no_reset
+check "two lost commands in a row do not cause a reset" no_reset
 faults_off
 command_limit erdma_0 15000
 check "objects work" objects_work

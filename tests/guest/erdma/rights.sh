@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Who may ask the adapter, and how often. The kernel is locked down at the end.
+# Which processes can cause adapter commands, and how often. At the end, the kernel is locked down.
 attrs=/sys/class/infiniband/erdma_0
 nobody="setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all"
 
@@ -8,7 +8,8 @@ commands_so_far() {
 	eadm dump cmdq --device erdma_0 --json | jq '.rows[0].submitted'
 }
 
-# few_commands ASK...: as nobody, in 100 rounds; ten commands in a second are allowed.
+# few_commands COMMAND...: COMMAND, which user nobody runs and which reads 100 times, causes at most
+# ten adapter commands per second.
 few_commands() {
 	local before after begin=${EPOCHREALTIME/./} took
 
@@ -20,7 +21,7 @@ few_commands() {
 	[ $((after - before)) -gt 0 ] && [ $((after - before)) -le $((took / 100 + 5)) ]
 }
 
-# shellcheck disable=SC2016 # for the other shell
+# shellcheck disable=SC2016 # expanded by the inner shell
 reads='for ((i = 0; i < 100; i++)); do read -r x <$0 || exit 1; done'
 
 asks() { # OBJECT FIELD...
@@ -42,7 +43,7 @@ statistics() {
 	[ "$(grep -c '^link erdma_0/1' /tmp/statistics)" = 100 ]
 }
 
-# What was set is what is read, however little time has passed.
+# A setting is read back correctly immediately after it was changed.
 no_old_setting() {
 	local i
 
@@ -53,13 +54,13 @@ no_old_setting() {
 	done
 }
 
-check "hw_counters cost nobody's readers few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
-check "counters of netlink, too" asks counters port 1
-check "settings of netlink, too" asks conf param 2
-check "rdma statistic, too" statistics
-check "a setting that was changed is read as it is" no_old_setting
+check "reads of hw_counters by user nobody cause few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
+check "reads of counters over netlink cause few commands" asks counters port 1
+check "reads of settings over netlink cause few commands" asks conf param 2
+check "runs of rdma statistic cause few commands" statistics
+check "a changed setting is read with its new value" no_old_setting
 
-# The number of a region is for everyone; its key has a part that does not follow from it.
+# Every user can see the number of a region; its key has a part that does not depend on the number.
 keys_are_not_numbers() {
 	local rows
 
@@ -69,7 +70,8 @@ keys_are_not_numbers() {
 		length >= 20 and (unique | length >= 5)' <<<"$rows"
 }
 
-# raw OBJECT [THROUGH...]: its contexts, long lines of digits; fails when they are refused.
+# raw OBJECT [THROUGH...]: reads the objects' contexts, long lines of digits; fails if they are
+# refused.
 raw() {
 	local object=$1
 	shift
@@ -103,8 +105,8 @@ lock_down() {
 # shellcheck disable=SC2086 # lists of words
 for object in qp cq; do
 	check "a $object's context is shown to root" raw $object
-	check "a $object's context is not shown for CAP_NET_ADMIN" refused $object $net_admin
-	check "a $object's context is shown with CAP_SYS_RAWIO, too" raw $object $both
+	check "a $object's context is not shown with only CAP_NET_ADMIN" refused $object $net_admin
+	check "a $object's context is shown with CAP_NET_ADMIN and CAP_SYS_RAWIO" raw $object $both
 done
 # The debug kernel has no security modules.
 if [ -d /sys/kernel/security ]; then

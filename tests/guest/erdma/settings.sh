@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Settings are taken, kept over a reset, and nonsense is refused.
+# Settings take effect and survive a reset, and invalid values are refused.
 setting() { # NAME
 	eadm conf get "$1" -d erdma_0 --json | jq -r '.rows[0] | .value_name // .value'
 }
@@ -34,24 +34,24 @@ check "congestion control" set_and_get cc hpcc-ecn
 check "retransmissions" set_and_get retrans-num 40
 check "delayed acknowledgment" set_and_get delayed-ack 7
 check "the time limit of commands" set_and_get cmd-timeout 15s 15000000000
-check "no time for commands is refused" refuses cmd-timeout 0
-check "too much time for commands is refused" refuses cmd-timeout 60001ms
-check "no unknown congestion control" refuses cc vegas
-check "no retransmissions are refused" refuses retrans-num 0
+check "a time limit of 0 is refused" refuses cmd-timeout 0
+check "a time limit that is too long is refused" refuses cmd-timeout 60001ms
+check "an unknown congestion control is refused" refuses cc vegas
+check "zero retransmissions are refused" refuses retrans-num 0
 check "too many retransmissions are refused" refuses retrans-num 256
-check "nonsense is refused" refuses delayed-ack many
+check "a value that is not a number is refused" refuses delayed-ack many
 check "settings survive a reset" same_after_reset
-check "what the adapter refuses is not kept" not_taken
+check "a value that the adapter refuses is not kept" not_taken
 fault cmd_error target -1
-check "data moves with them" "$programs/conns" again 10.77.0.1 10.77.1.1 3
+check "data can be transferred with these settings" "$programs/conns" again 10.77.0.1 10.77.1.1 3
 check "nothing is left over" nothing_left
 
 check "a container's root changes settings of its device, but not what the host logs" \
 	lent_settings erdma_1
-check "its device is back" until_true 20 test -e /sys/class/infiniband/erdma_1
+check "the device returns from the container" until_true 20 test -e /sys/class/infiniband/erdma_1
 
-# An adapter that hands out no doorbell pages: contexts share what there is, in
-# the three ways of hw 6.7; four groups make 10 pages and 80 entries.
+# On an adapter that assigns no doorbell pages, contexts share the doorbell space in the three ways
+# of hw 6.7. Four groups provide 10 pages and 80 entries.
 direct() {
 	local flags
 	flags=$(cat "$v0/flags")
@@ -66,5 +66,5 @@ direct() {
 		echo "$flags" >"$v0/flags" && echo 0 >"$v0/grp_num" && plug && return $status
 }
 
-check "doorbell space without pages of its own" direct
+check "contexts share the doorbell space of an adapter that assigns no pages" direct
 check "nothing is left over" nothing_left

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# After a reset no doorbell page leads to the adapter, also not one that was being
-# mapped meanwhile. EADM_LATEMAP_KO: tests/guest/kmod/latemap
+# After a reset, no doorbell page is mapped to the adapter, not even a page that was being mapped
+# during the reset. EADM_LATEMAP_KO: tests/guest/kmod/latemap
 late=/sys/module/latemap/parameters
 
-# The provider's mappings, all there once they were touched.
+# Counts the provider's mappings; all are present after they have been accessed.
 count_mappings() {
 	local status=0
 
@@ -20,7 +20,7 @@ comes_back() {
 	stats 1 20000 && until_true 20 stats 0 5000
 }
 
-# The last of them is under way while the adapter is reset.
+# The last mapping is being created while the adapter is reset.
 zapped() { # HOW_MANY
 	local status=0
 
@@ -36,13 +36,13 @@ zapped() { # HOW_MANY
 	return $status
 }
 
-check "mmap() of the device can be held up" insmod "$EADM_LATEMAP_KO" device=erdma_0
-check "doorbell pages lead to the adapter" count_mappings
+check "a module that holds up mmap() of the device is loaded" insmod "$EADM_LATEMAP_KO" device=erdma_0
+check "doorbell pages are mapped to the adapter" count_mappings
 nth=$(cat $late/nth)
 echo 0 >$late/nth
 command_limit erdma_0 1000
-check "after a reset no doorbell page does" zapped $((1000 - nth))
-check "mmap() is held up no more" rmmod latemap
+check "no doorbell page is mapped to the adapter after a reset" zapped $((1000 - nth))
+check "the module is unloaded" rmmod latemap
 command_limit erdma_0 15000
 check "objects work" objects_work
 check "nothing is left over" nothing_left

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# What the stock tools tell of the adapters.
+# The adapters as the stock tools show them.
 ports() {
 	ibv_devinfo -v >/tmp/info && cat /tmp/info &&
 		[ "$(grep -c 'state:.*PORT_ACTIVE' /tmp/info)" = 2 ]
@@ -16,7 +16,7 @@ attributes() {
 	done
 }
 
-# One vector for each CPU and one for events of all kinds.
+# There is one vector for each CPU, and one for commands and asynchronous events.
 interrupts() {
 	local want=$(($(nproc) + 1))
 
@@ -40,7 +40,7 @@ port_follows() {
 		ip link set eth1 up && until_true 5 port_is ACTIVE
 }
 
-# The adapter learns of the MTU by a command.
+# The driver sends the MTU to the adapter in a command.
 more_commands() {
 	[ "$(cat "$v0/commands")" -gt "$1" ]
 }
@@ -53,7 +53,7 @@ mtu() {
 		ip link set eth0 mtu 1500
 }
 
-# Without its interface there is no device, with a process on it or not.
+# The device is removed with its network interface, even if a process uses it.
 device_is() {
 	if [ -e /sys/class/infiniband/erdma_1 ]; then
 		[ "$1" = there ]
@@ -74,7 +74,7 @@ interface_leaves() {
 	ip link set eth1 up && until_true 10 port_is ACTIVE
 }
 
-# A network namespace of its own does not cut the port off.
+# The port works while its network interface is in another network namespace.
 interface_moves() {
 	ip netns add elsewhere && ip link set eth1 netns elsewhere || return 1
 	ip netns exec elsewhere ip link set eth1 up && until_true 10 port_is ACTIVE &&
@@ -83,9 +83,9 @@ interface_moves() {
 		until_true 10 port_is ACTIVE && ip netns del elsewhere
 }
 
-# With network namespaces of their own, a device is in one of them.
+# In exclusive mode, a device belongs to one network namespace.
 device_moves() {
-	# Refused while there are other network namespaces, which go in their time.
+	# Refused while other network namespaces exist, which the kernel removes asynchronously.
 	until_true 10 rdma system set netns exclusive && ip netns add elsewhere || return 1
 	rdma dev set erdma_1 netns elsewhere && ! rdma dev show erdma_1 2>/dev/null &&
 		ip netns exec elsewhere rdma dev show erdma_1 &&
@@ -95,11 +95,11 @@ device_moves() {
 
 check "two ports are active" ports
 check "attributes are those of the adapter" attributes
-check "interrupts have their names" interrupts
-check "rdma statistic has the eleven counters" counters
+check "interrupts have their expected names" interrupts
+check "rdma statistic shows the eleven counters" counters
 check "the port follows its interface" port_follows
-check "the adapter is told of the MTU" mtu
-check "the interface may leave and come back" interface_leaves
-check "the interface may move to another network namespace" interface_moves
-check "the device may move to another network namespace" device_moves
+check "the adapter gets the MTU" mtu
+check "the interface can be removed and added again" interface_leaves
+check "the interface can move to another network namespace" interface_moves
+check "the device can move to another network namespace" device_moves
 check "the ports are active" ports

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# The driver's tracepoints: each is made to happen, and its line has its fields.
+# The driver's tracepoints: each one is triggered, and its line must contain its fields.
 # EADM_RECORDER_KO: tests/guest/kmod/recorder
 tracing=/sys/kernel/tracing
 events=$tracing/events/erdma
 
-# The folder of events says which there are.
+# The folder of events lists all tracepoints.
 all_events() {
 	local dirs=("$events"/*/)
 
 	same "aeq_event ceq_event cmd_done cmd_submit recovery" "$(basename -a "${dirs[@]}" | xargs)"
 }
 
-# traced EVENT FIELDS...: there is a line of it, these fields at its end
+# traced EVENT FIELDS...: the trace has a line of this event that ends with these fields.
 traced() {
 	local event=$1 dev
 	shift
 
-	# Counts the devices that there have been since the start.
+	# The index of a device counts all devices created since boot.
 	dev=$(rdma dev show erdma_0 | cut -d: -f1)
 	grep -E " $event: dev=$dev $*\$" $tracing/trace || { tail -n 30 $tracing/trace; return 1; }
 }
@@ -56,7 +56,7 @@ asynchronous() {
 		traced aeq_event 'type=cq-error id=[0-9]+'
 }
 
-# An adapter that starts again by itself does not answer the probe, and is reset.
+# An adapter that restarts by itself does not answer the probing command, and is reset.
 recoveries() {
 	begin_tracing recovery && fault fw_reset count 1 &&
 		until_true 10 is_traced recovery 'step=end status=0' && end_tracing recovery &&
@@ -65,11 +65,11 @@ recoveries() {
 }
 
 check "there are five tracepoints" all_events
-check "cmd_submit and cmd_done tell of commands" commands
-check "ceq_event tells of completions" completions
-check "aeq_event tells of asynchronous events" asynchronous
-check "recovery tells of its steps" recoveries
-check "no command takes less than no time" insmod "$EADM_RECORDER_KO"
+check "cmd_submit and cmd_done trace commands" commands
+check "ceq_event traces completions" completions
+check "aeq_event traces asynchronous events" asynchronous
+check "recovery traces the steps of a recovery" recoveries
+check "no command has a negative latency" insmod "$EADM_RECORDER_KO"
 fault cmd_error target -1
 check "objects work" objects_work
 check "nothing is left over" nothing_left

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash disable=SC2154 # lib.sh sets them
-# Adapters that the driver must leave alone.
+# Adapters that the driver must not use.
 config=/sys/kernel/config/eadm_virt/erdma
 
-# The kernel log says so since the mark, or there is a device after all.
+# The kernel log has a matching line since the mark, or there is a device after all.
 decided() { # REGEX
 	dmesg | sed '1,/refused-mark/d' | grep -E "$1" || ! unplugged
 }
@@ -16,8 +16,8 @@ is_bound_to() { # ADDRESS DRIVER
 	[ "$(bound "$1")" = "$2" ]
 }
 
-# An adapter with another value of a parameter is refused with a message, and
-# serves again with the former one.
+# An adapter with a different value of a parameter is refused with a message, and is used again
+# with the former value.
 is_refused() { # FILE VALUE REGEX
 	local before address status=0
 
@@ -45,8 +45,8 @@ claims() {
 	dmesg | grep -c "$1: claimed by stub"
 }
 
-# The interface leaves while the driver is being unbound: the adapter would be
-# bound again, but by then it is another driver's.
+# The network interface is removed while the driver is being unbound. This would bind the adapter
+# again, but meanwhile it belongs to another driver.
 stays_with_another() {
 	local virtio=/sys/bus/virtio/drivers/virtio_net device address pci delay query unbind bind leave
 	local status=0
@@ -56,8 +56,9 @@ stays_with_another() {
 	pci=/sys/bus/pci/devices/$address
 	delay=$config/v1/fault/cmd_delay
 	modprobe pci-stub && echo pci-stub >"$pci/driver_override" || return 1
-	# A reader of the adapter's own state holds up the removal at its beginning: shorter than
-	# the 10 s after which the kernel warns, and long enough to see both wait if it is slow.
+	# A reader of the adapter's own state holds up the beginning of the removal: for less than
+	# the 10 s after which the kernel warns, but long enough to see both tasks wait on a slow
+	# machine.
 	echo $((EADM_PATIENCE > 1 ? 8000 : 4000)) >"$delay/arg" && echo 1 >"$delay/count"
 	eadm dump cmdq -d erdma_1 --hw >/tmp/query 2>&1 &
 	query=$!
@@ -72,14 +73,14 @@ stays_with_another() {
 	leave=$!
 	wait $query $unbind $bind $leave
 	until_true 10 is_bound_to "$address" pci-stub || status=1
-	# What was queued has run when the module's queues are gone.
+	# When the module's workqueues are gone, all queued work has run.
 	rmmod erdma || status=1
 	same 1 "$(claims "$address")" && same pci-stub "$(bound "$address")" || status=1
 	echo "$address" >/sys/bus/pci/drivers/pci-stub/unbind
 	echo >"$pci/driver_override"
 	echo "$device" >$virtio/bind
 	ip link set eth1 up && ip addr add 10.77.1.1/24 dev eth1
-	# One after the other, so that they have their names again.
+	# Adds the adapters one after the other, so that they get their former names.
 	echo 0 >$config/v1/live
 	insmod /run/vm/ctl/erdma.ko
 	until_true 30 test -e /sys/class/infiniband/erdma_0 || status=1
@@ -88,7 +89,7 @@ stays_with_another() {
 	return $status
 }
 
-check "an adapter that was given to another driver stays with it" stays_with_another
+check "an adapter that was bound to another driver stays with that driver" stays_with_another
 until_true 30 is_open
 check "objects work" objects_work
 check "nothing is left over" nothing_left

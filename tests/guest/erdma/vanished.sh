@@ -4,16 +4,16 @@
 begin_async
 fault dev_gone count 1
 check "commands fail at once" stats 1 3000
-check "and again" stats 1 1000
-check "processes are told" until_true 5 async_said 1 'event: local catastrophic error' \
+check "later commands fail at once, too" stats 1 1000
+check "processes are notified" until_true 5 async_said 1 'event: local catastrophic error' \
 	3 'event: local work queue catastrophic error'
 end_async
 context_refused
-check "objects go without commands" async_said 1 'destroyed: 0 left'
+check "objects are destroyed without commands" async_said 1 'destroyed: 0 left'
 faults_off
 echo 0 >"$v0/live"
-check "it can be removed" until_true 10 unplugged
-check "and come back" plug
+check "the adapter can be removed" until_true 10 unplugged
+check "the adapter can be plugged in again" plug
 check "objects work" objects_work
 
 surprise() {
