@@ -55,7 +55,8 @@ static const struct {
 	enum opt_id id;
 	unsigned int roles;
 } limited[] = {
-	{ OPT_BIND, SERVER | CLIENT }, { OPT_TESTS, CLIENT },
+	{ OPT_BIND, SERVER | CLIENT }, { OPT_NO_CM, SERVER | CLIENT },
+	{ OPT_TESTS, CLIENT },
 	{ OPT_COUNT, CLIENT | MESH }, { OPT_SIZE, CLIENT | MESH },
 	{ OPT_ONCE, SERVER }, { OPT_HOSTS, MESH }, { OPT_RANK, MESH },
 	{ OPT_RANKS, MESH }, { OPT_RENDEZVOUS, MESH }, { OPT_SECRET, MESH },

@@ -117,6 +117,7 @@ host both adapter" ]
 	fails 2 "eadm: test: --once: cannot be used with mesh" test mesh --rank 1 --ranks 2 --once
 	fails 2 "eadm: test: --bind: cannot be used with mesh" test mesh --rank 1 --ranks 2 --bind 127.0.0.1
 	fails 2 "eadm: test: --tests: cannot be used with mesh" test mesh --rank 1 --ranks 2 --tests echo
+	fails 2 "eadm: test: --no-cm: cannot be used with mesh" test mesh --rank 1 --ranks 2 --no-cm
 	fails 2 "eadm: test: --ud: cannot be used with server" test server --ud
 	fails 2 "eadm: test: --count: cannot be used with server" test server -n 10
 	fails 2 "eadm: test: --wait: cannot be used with client" test client 127.0.0.1 --wait 5s
