@@ -177,7 +177,7 @@ static bool is_pointer(const struct eadm_field *field)
 	       !strcmp(eadm_field_unit(field), "entries");
 }
 
-/* A counter that decreased was reset, or belongs to a different object. */
+/* A counter that has decreased was reset, or belongs to a different object. */
 static enum rank rank_of(const struct eadm_field *field,
 			 const struct eadm_value *before, uint64_t growth)
 {

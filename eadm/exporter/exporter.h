@@ -67,7 +67,7 @@ struct place {
 	const char *label;	/* name of the label with its value */
 };
 
-/* A field of an object and the family of its values. */
+/* A field of an object and the metric family that its values belong to. */
 struct family_field {
 	struct place place;
 	unsigned int family;

@@ -14,7 +14,7 @@ const struct option_def exporter_options[] = {
 	{ OPT_COLLECTORS, 0, "collectors", "NAMES", WORDS_ANY,
 	  "run only these: dev, cmdq, eq, cmd, failure-total, counters, diagnose" },
 	{ OPT_OBJECTS, 0, "objects", "NAMES", WORDS_ANY,
-	  "also export each object of these kinds: qp, cq, mr and so on" },
+	  "also export every object of these kinds (qp, cq, mr, ...)" },
 	{ OPT_PROCESSES, 0, "processes", NULL, WORDS_NONE,
 	  "also export the objects of processes, summed by command name" },
 	{ OPT_PODS, 0, "pods", NULL, WORDS_NONE,

@@ -56,7 +56,7 @@ static void take_count(struct top *top, struct top_dev *dev, int which,
 	struct count *count = &dev->count[which];
 
 	count->rate = -1;
-	/* A counter that decreased was reset. */
+	/* A counter that has decreased is taken as reset. */
 	if (count->time && time > count->time && value >= count->value)
 		count->rate = (value - count->value) * 1e9 /
 			      (time - count->time);

@@ -12,8 +12,8 @@
  *	dead		eadm_maps_end()		a dummy page: the adapter has lost the
  *						context or is being removed
  *
- * Dead overrides revoked, and both states are final: a dead context stays dead, because the adapter
- * assigns its ranges to new contexts. After a reset only the ranges of new contexts are live.
+ * Nothing becomes live again. A revoked context can still become dead; a dead one stays dead, because
+ * the adapter assigns its ranges to new contexts. After a reset only the ranges of new contexts are live.
  *
  * Lock order, outermost first:
  *

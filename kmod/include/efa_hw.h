@@ -284,7 +284,7 @@ struct efa_cmd_create_qp {
 	__le16 pd;
 	u8 type;			/* enum efa_qp_type */
 	u8 flags;
-	__le64 sq_addr;			/* 0 if the ring is in BAR 2 */
+	__le64 sq_addr;			/* address of the ring; 0 if the ring is in BAR 2 */
 	__le64 rq_addr;
 	__le32 send_cqn;
 	__le32 recv_cqn;
@@ -702,7 +702,7 @@ struct efa_host_info {
 #define EFA_WQE2_FIRST			BIT(2)
 #define EFA_WQE2_PHASE			BIT(0)	/* initial value 0 */
 
-/* Operation of a WQE; bit 4 means that it has immediate data. */
+/* Opcode of a WQE; bit 4 is set if the WQE carries immediate data. */
 enum efa_wqe_op {
 	EFA_OP_SEND			= 0,
 	EFA_OP_READ			= 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Index of the verdicts that report an object or list it as a consequence. */
+/* Finds the verdicts that report an object or name it among their consequences. */
 #include <string.h>
 
 #include "grow.h"

@@ -154,7 +154,7 @@ static void accuse_unbound(struct judge *j, const struct diag_row *now,
 		eadm_accuse(j, now, "adapter %s (%s) has no driver: this kernel has no module for it",
 			    address, name);
 		snprintf(next, sizeof(next),
-			 "install the package with all modules of this kernel, or one that contains the driver %s",
+			 "install the package with all modules for this kernel, or a package that contains the driver %s",
 			 eadm_family_driver(family, 0));
 	} else if (!loaded) {
 		eadm_accuse(j, now, "adapter %s (%s) has no driver: the module %s is not loaded",

@@ -514,7 +514,7 @@ const struct eadm_rule eadm_rules_given_up[] = {
 		.help = "Requests failed after all retries, according to the counters.",
 		.cause = "The peer's process, machine or adapter is gone or too slow, packets are dropped in transit, or the peer's address leads to a different machine.",
 		.next = "eadm dump qp -d {dev}; ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; run the same commands on the peer",
-		.alike = "Requests that failed before the first sample are ignored. A port on which no peer responds is reported by peer-unresponsive; if the peer is on this machine, its own verdict covers the failure. RDMA netlink does not show the retry count and timeout of a QP.",
+		.alike = "Requests that failed before the first sample are ignored. If none of a port's peers responds, peer-unresponsive reports the port. If a peer is on this machine, the verdict on that peer covers the failure. RDMA netlink does not show the retry count or timeout of a QP.",
 		.look = look_given_up,
 	},
 	{ 0 }

@@ -468,7 +468,7 @@ static void say_interrupts(struct judge *j, const struct diag_row *now)
 		between = ",";
 	}
 	snprintf(text, sizeof(text),
-		 "let irqbalance spread them, or write other CPUs to /proc/irq/N/smp_affinity_list for N = %s",
+		 "let irqbalance spread them, or write other CPU numbers to /proc/irq/N/smp_affinity_list, where N is %s",
 		 list);
 	eadm_judge_next(j, text);
 }
@@ -687,7 +687,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "The MTU of the interface is very small, or smaller than that of another device.",
+		.help = "The MTU of the interface is very small, or smaller than that of another device on this machine.",
 		.cause = "The MTU was set on one interface and not on others.",
 		.next = "give all interfaces of a network the same MTU",
 		.alike = "Interfaces in different networks may have different MTUs, so this is only a warning.",
@@ -721,7 +721,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "All completion interrupts go to one CPU.",
 		.cause = "Interrupts are not spread over the CPUs.",
-		.next = "write other CPUs to /proc/irq/NUMBER/smp_affinity_list, or let irqbalance do it",
+		.next = "write other CPU numbers to /proc/irq/NUMBER/smp_affinity_list, or let irqbalance do it",
 		.alike = "A machine with one CPU, or a device with one vector, is skipped.",
 		.look = look_affinity,
 	}, {

@@ -373,7 +373,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "At least half of a guest's CQ holds completions that it does not poll.",
 		.cause = "The application in the guest is stopped, blocked or too slow; once the CQ is full, the CQ and its QPs fail.",
 		.next = "eadm dump cq {id} -d {dev} --hw; in the guest: eadm diagnose",
-		.alike = "An application that polls a few completions later is excluded: a CQ that is less than half full does not count, nor does one that is polled between the samples.",
+		.alike = "An application that is only a few completions behind is not reported: a CQ that is less than half full, or that was polled between the samples, does not count.",
 		.look = look_unpolled,
 	}, {
 		.name = "completion-missing", .kind = DIAG_CQ,

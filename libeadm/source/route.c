@@ -88,7 +88,10 @@ void eadm_local_addresses(struct eadm_answer *answer, const char *netdev)
 
 /* ---- neighbours ------------------------------------------------------------------ */
 
-/* Older entries are ignored, because they may stay indefinitely; in seconds. */
+/*
+ * Maximum age of an entry, in seconds. Older ones are ignored, because the kernel may never
+ * remove them.
+ */
 #define RECENT 600
 
 struct neighbour {

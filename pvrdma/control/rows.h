@@ -28,7 +28,7 @@ struct device {
 struct row_request {
 	bool hw;
 	/*
-	 * For commands: only those in one of these states, and those that took at least
+	 * For commands: only those that are in one of these states and took at least
 	 * this long.
 	 */
 	uint32_t among;

@@ -30,7 +30,7 @@ const struct fault_knob fault_knobs[FAULT_COUNT] = {
 	[FAULT_SQ_DB_LOST] = { "sq_db_lost",
 		"a doorbell of a send queue is ignored" TARGET_QP },
 	[FAULT_QP_STALL] = { "qp_stall",
-		"a QP sends nothing for arg ms; 0: until it is reset" TARGET_QP },
+		"a QP sends nothing for arg ms; 0: until the QP is reset" TARGET_QP },
 	[FAULT_WR_ERROR] = { "wr_error", "a work request fails with status arg" TARGET_QP },
 	[FAULT_LINK_DOWN] = { "link_down", "the port is down while the knob is set" },
 	[FAULT_BACKEND_GONE] = { "backend_gone",

@@ -181,8 +181,8 @@ void *vfio_dma(struct vfio *vfio, uint64_t address, size_t size, bool write);
 /*
  * Describes the first part of [@address, @address + @size) that one descriptor backs:
  * @run->address is @address, @run->size at most @size. Returns the same errors as
- * vfio_dma(). With MAP_FIXED, a loop over the pages of a buffer makes scattered pages
- * contiguous; mappings that are read or written need vfio_guard().
+ * vfio_dma(). With MAP_FIXED, a loop over the pages of a buffer can map scattered pages
+ * contiguously; mappings that the caller reads or writes need vfio_guard().
  */
 int vfio_backing(struct vfio *vfio, uint64_t address, uint64_t size,
 		 struct vfio_run *run);

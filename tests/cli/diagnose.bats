@@ -543,7 +543,7 @@ gid_check() { # JSON
 		[ "$output" = true ]
 		run ! grep -E '^.{81}' <(eadm --from "$capture" check)
 	done
-	[[ $(eadm --from "$REPO/tests/captures/badly/unset.pcapng" check -d cloud_0) == *"N = 42,43"* ]]
+	[[ $(eadm --from "$REPO/tests/captures/badly/unset.pcapng" check -d cloud_0) == *"where N is 42,43"* ]]
 }
 
 @test "check, of properties that are none" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * References between objects: PDs live as long as the objects in them. Lookup of QPs by
+ * References between objects: a PD lives as long as any object in it. Lookup of QPs by
  * number.
  */
 #include <stdlib.h>
