@@ -8,6 +8,7 @@
 #include "eadm_nl.h"
 #include "family/family.h"
 #include "read/entry.h"
+#include "source/child.h"
 #include "source/file.h"
 #include "source/keep.h"
 #include "source/live.h"
@@ -42,6 +43,8 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	eadm_archive_free(ctx->archive);
 	free(ctx->devices.dev);
 	free(ctx->root);
+	eadm_children_reap(&ctx->children);
+	free(ctx->verbs.slow);
 	free(ctx->verbs.said);
 	free(ctx->without_verbs.pid);
 	free(ctx);

@@ -6,6 +6,8 @@
 #ifndef EADM_CTX_H
 #define EADM_CTX_H
 
+#include <sys/types.h>
+
 #include "base.h"
 
 struct eadm_archive;
@@ -65,7 +67,18 @@ struct eadm_ctx {
 		bool asked_limits;
 		int ended;
 		uint64_t time;
+		/* Devices that blocked a child which opened them. */
+		struct slow_device {
+			char name[EADM_DEV_NAME_MAX];
+			uint64_t hung;	/* time of its own request; 0: none */
+		} *slow;
+		size_t n_slow, max_slow;
 	} verbs;
+	/* Child processes that were killed and have not ended yet. */
+	struct eadm_children {
+		pid_t pid[4];
+		unsigned int n;
+	} children;
 	/* Processes without libibverbs, sorted, and when they were read. */
 	struct pids {
 		unsigned int *pid;

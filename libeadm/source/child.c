@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,6 +20,9 @@
 #define LIMIT_MS 10000
 /* A child that is ending may still be in an uninterruptible wait for a device. */
 #define REAP_MS 1000
+/* A child that has printed what is needed is killed if it prints nothing for this long. */
+#define PAUSE_MS 100
+#define MOST_FDS 65536
 
 static int64_t now_ms(void)
 {
@@ -28,8 +32,23 @@ static int64_t now_ms(void)
 	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
 }
 
+/*
+ * The child never executes a program, so descriptors of the caller stay open in it although
+ * they are marked for closing: the caller's peers would not see that a connection was closed.
+ */
+static void close_others(void)
+{
+	int fd, max = sysconf(_SC_OPEN_MAX);
+
+	if (!syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0))
+		return;
+	/* Kernels before 5.9. */
+	for (fd = STDERR_FILENO + 1; fd < max && fd < MOST_FDS; fd++)
+		close(fd);
+}
+
 /* Never returns; exit handlers of the caller must not run in this process. */
-static void be_child(void (*work)(const void *arg), const void *arg, int out)
+static void be_child(const struct eadm_child *child, int out)
 {
 	/*
 	 * A crash is an expected result: it should produce neither a core file nor a
@@ -38,26 +57,46 @@ static void be_child(void (*work)(const void *arg), const void *arg, int out)
 	prctl(PR_SET_DUMPABLE, 0);
 	setlocale(LC_ALL, "C");
 	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0) {
-		work(arg);
+		close_others();
+		child->work(child->arg);
 		dprintf(STDOUT_FILENO, "%s\n", EADM_CHILD_END);
 	}
 	_Exit(0);
 }
 
+/* Returns true if a line begins with @head and a space, or is equal to @head. */
+static bool has_line(const char *said, const char *head)
+{
+	size_t len = strlen(head);
+	const char *at = said;
+
+	while ((at = strstr(at, head))) {
+		if ((at == said || at[-1] == '\n') && (at[len] == ' ' || at[len] == '\n'))
+			return true;
+		at += len;
+	}
+	return false;
+}
+
 /*
  * Collects the output that fits; reads and drops the rest, so that the child can end.
+ * Returns 0 at the end of the output.
  */
-static int collect(int in, char *said, size_t size)
+static int collect(int in, const struct eadm_child *child, char *said, size_t size)
 {
 	int64_t end = now_ms() + LIMIT_MS, left;
 	struct pollfd poll_fd = { .fd = in, .events = POLLIN };
+	bool full, enough = false;
 	char rest[256];
 	size_t len = 0;
 	ssize_t got;
-	bool full;
+	int ready;
 
 	while ((left = end - now_ms()) > 0) {
-		if (poll(&poll_fd, 1, left) <= 0)
+		ready = poll(&poll_fd, 1, enough && left > PAUSE_MS ? PAUSE_MS : left);
+		if (!ready && enough)
+			return -ETIMEDOUT;
+		if (ready <= 0)
 			continue;
 		full = len == size - 1;
 		got = full ? read(in, rest, sizeof(rest)) :
@@ -65,19 +104,20 @@ static int collect(int in, char *said, size_t size)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			break;
+			return 0;
 		if (!full)
 			len += got;
+		said[len] = '\0';
+		enough = enough || (child->need && has_line(said, child->need));
 	}
-	said[len] = '\0';
-	return left > 0 ? 0 : -ETIMEDOUT;
+	return -ETIMEDOUT;
 }
 
 /*
- * Returns the signal that ended the child; 0 if there was none, or if the library's
- * caller reaps children.
+ * Returns the signal that ended the child; 0 if it exited; -ECHILD if the library's caller
+ * reaps children. If it does not end, it is noted in the context.
  */
-static int reap(pid_t pid)
+static int reap(struct eadm_children *children, pid_t pid)
 {
 	int64_t end = now_ms() + REAP_MS;
 	struct timespec pause = { .tv_nsec = 1000000 };
@@ -85,33 +125,56 @@ static int reap(pid_t pid)
 	pid_t got;
 
 	while ((got = waitpid(pid, &status, WNOHANG)) <= 0) {
-		if ((got < 0 && errno != EINTR) || now_ms() > end)
+		if (got < 0 && errno != EINTR)
+			return -ECHILD;
+		if (now_ms() > end) {
+			children->pid[children->n++] = pid;
 			return 0;
+		}
 		nanosleep(&pause, NULL);
 	}
 	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-int eadm_child_run(void (*work)(const void *arg), const void *arg, char *said,
+void eadm_children_reap(struct eadm_children *children)
+{
+	unsigned int i = 0;
+
+	while (i < children->n) {
+		if (waitpid(children->pid[i], NULL, WNOHANG))
+			children->pid[i] = children->pid[--children->n];
+		else
+			i++;
+	}
+}
+
+int eadm_child_run(struct eadm_ctx *ctx, const struct eadm_child *child, char *said,
 		   size_t size)
 {
-	int ends[2], ret, signal;
+	struct eadm_children *children = &ctx->children;
+	int ends[2], ret, ended;
 	pid_t pid;
 
 	said[0] = '\0';
+	eadm_children_reap(children);
+	if (children->n == sizeof(children->pid) / sizeof(children->pid[0]))
+		return -EBUSY;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	pid = fork();
 	if (!pid)
-		be_child(work, arg, ends[1]);
+		be_child(child, ends[1]);
 	ret = pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!ret) {
-		ret = collect(ends[0], said, size);
+		ret = collect(ends[0], child, said, size);
 		if (ret)
 			kill(pid, SIGKILL);
-		signal = reap(pid);
-		ret = ret ? ret : signal;
+		ended = reap(children, pid);
+		/* The end of long output is missing, so that its last line proves nothing. */
+		if (!ret && (ended > 0 || (!has_line(said, EADM_CHILD_END) &&
+					   strlen(said) < size - 1)))
+			ret = ended > 0 ? ended : -ECHILD;
 	}
 	close(ends[0]);
 	return ret;

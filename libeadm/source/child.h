@@ -9,16 +9,33 @@
 #include <stddef.h>
 
 #include "base/base.h"
+#include "base/ctx.h"
 
 /* The last line that a child prints, after it has finished its work. */
 #define EADM_CHILD_END	"+end"
 
+struct eadm_child {
+	void (*work)(const void *arg);
+	const void *arg;
+	/*
+	 * The line that the caller needs, up to a space; what follows is welcome, but a
+	 * pause ends the child. NULL: the caller needs all lines.
+	 */
+	const char *need;
+};
+
 /*
- * Calls @work in a child whose standard output and standard error are collected in
- * @said, as text. Returns 0; the number of the signal that ended the child; or a
- * negative errno, -ETIMEDOUT if it did not end in time.
+ * Calls the work in a child whose standard output and standard error are collected in
+ * @said, as text. Returns 0 if the child finished its work; the number of the signal that
+ * ended it; -ETIMEDOUT if it was killed because it took too long or made a pause;
+ * -ECHILD if it ended early and the reason is unknown, because the library's caller reaps
+ * children, or the work ended the process; -EBUSY if too many of the context's children
+ * have not ended yet; or another negative errno if it could not be started.
  */
-int eadm_child_run(void (*work)(const void *arg), const void *arg, char *said,
+int eadm_child_run(struct eadm_ctx *ctx, const struct eadm_child *child, char *said,
 		   size_t size);
+
+/* Reaps the children that have ended meanwhile. */
+void eadm_children_reap(struct eadm_children *children);
 
 #endif /* EADM_CHILD_H */

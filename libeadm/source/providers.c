@@ -18,6 +18,8 @@
 #include "providers.h"
 
 #define FOLDER		"/etc/libibverbs.d"
+/* Room for the fault of libibverbs, after those of providers, which may be many. */
+#define ROOM		512
 #define ABI		"-rdmav"
 #define MAX_FAULTS	8
 
@@ -189,27 +191,36 @@ static void load_library(const void *arg)
 	dprintf(STDOUT_FILENO, "%s\n", why);
 }
 
-/*
- * Adds a fault if loading the library fails or ends the process. Returns the number of
- * the signal that ended it, 0, or -1 for a different failure.
- */
-static int try_library(const char *path, const char *name, char *faults,
-		       size_t size)
+/* How a process ended that was to do something: "WHAT failed: 'Aborted'". */
+static void add_end(char *faults, size_t size, const char *name, const char *what, int ended)
 {
-	char said[512];
-	int ended = eadm_child_run(load_library, path, said, sizeof(said));
+	if (ended > 0)
+		eadm_providers_add_fault(faults, size, name, "%s failed: '%s'", what,
+					 strsignal(ended));
+	else
+		eadm_providers_add_fault(faults, size, name, "%s ended the process", what);
+}
+
+enum loads { LOADS, FAILS, DIES };
+
+/* Adds a fault if loading the library fails or ends the process. */
+static enum loads try_library(struct eadm_ctx *ctx, const char *path, const char *name,
+			      char *faults, size_t size)
+{
+	const struct eadm_child child = { .work = load_library, .arg = path };
+	char said[512], what[256];
+	int ended = eadm_child_run(ctx, &child, said, sizeof(said));
 
 	said[strcspn(said, "\n")] = '\0';
-	if (ended > 0) {
-		eadm_providers_add_fault(faults, size, name,
-					 "%s: loading failed: '%s'", path,
-					 strsignal(ended));
-		return ended;
+	if (ended > 0 || ended == -ECHILD) {
+		snprintf(what, sizeof(what), "%s: loading", path);
+		add_end(faults, size, name, what, ended);
+		return DIES;
 	}
 	if (ended || !strcmp(said, EADM_CHILD_END))
-		return 0;
+		return LOADS;
 	eadm_providers_add_fault(faults, size, name, "%s: %s", path, said);
-	return -1;
+	return FAILS;
 }
 
 /* Returns true if there is a library of the same provider with a different ABI number. */
@@ -234,7 +245,7 @@ static bool other_abi(const struct eadm_ctx *ctx, const char *name, char *file,
  * @library is the name printed by libibverbs. libibverbs tries its own folder before the
  * loader's usual folders, but prints only why loading from the latter failed.
  */
-static void explain(const struct eadm_ctx *ctx, const char *library,
+static void explain(struct eadm_ctx *ctx, const char *library,
 		    const char *printed, char *faults, size_t size)
 {
 	char name[64], pattern[192], other[128];
@@ -249,7 +260,7 @@ static void explain(const struct eadm_ctx *ctx, const char *library,
 	eadm_find_libraries(ctx, pattern, &paths);
 	found = paths.gl_pathc;
 	if (found)
-		explained = try_library(paths.gl_pathv[0], name, faults, size);
+		explained = try_library(ctx, paths.gl_pathv[0], name, faults, size) != LOADS;
 	globfree(&paths);
 	if (explained)
 		return;
@@ -265,12 +276,11 @@ static void explain(const struct eadm_ctx *ctx, const char *library,
 }
 
 /* One of the providers ended the process: determine which one. */
-static void find_culprit(const struct eadm_ctx *ctx, int signal, char *faults,
-			 size_t size)
+static void find_culprit(struct eadm_ctx *ctx, int ended, char *faults, size_t size)
 {
+	char name[64], what[256] = "listing devices";
 	bool culprit = false;
 	const char *path;
-	char name[64];
 	glob_t found;
 	size_t i;
 
@@ -278,20 +288,15 @@ static void find_culprit(const struct eadm_ctx *ctx, int signal, char *faults,
 	for (i = 0; i < found.gl_pathc && !culprit; i++) {
 		path = found.gl_pathv[i];
 		culprit = name_of(path, name, sizeof(name)) &&
-			  try_library(path, name, faults, size) > 0;
+			  try_library(ctx, path, name, faults, size - ROOM) == DIES;
 		if (culprit)
-			eadm_providers_add_fault(faults, size, "libibverbs",
-						 "loading %s failed: '%s'",
-						 path, strsignal(signal));
+			snprintf(what, sizeof(what), "loading %s", path);
 	}
 	globfree(&found);
-	if (!culprit)
-		eadm_providers_add_fault(faults, size, "libibverbs",
-					 "listing devices failed: '%s'",
-					 strsignal(signal));
+	add_end(faults, size, "libibverbs", what, ended);
 }
 
-void eadm_providers_faults(const struct eadm_ctx *ctx, const char *said,
+void eadm_providers_faults(struct eadm_ctx *ctx, const char *said,
 			   int ended, char *faults, size_t size)
 {
 	static const char begin[] = "couldn't load driver '";
@@ -308,11 +313,14 @@ void eadm_providers_faults(const struct eadm_ctx *ctx, const char *said,
 		at = end + 1 + strspn(end + 1, ": ");
 		snprintf(printed, sizeof(printed), "%.*s",
 			 (int)strcspn(at, "\n"), at);
-		explain(ctx, library, printed, faults, size);
+		explain(ctx, library, printed, faults, size - ROOM);
 	}
-	if (ended > 0)
+	if (ended > 0 || ended == -ECHILD)
 		find_culprit(ctx, ended, faults, size);
 	else if (ended == -ETIMEDOUT)
 		eadm_providers_add_fault(faults, size, "libibverbs",
 					 "listing devices timed out");
+	else if (ended)
+		eadm_providers_add_fault(faults, size, "libibverbs",
+					 "listing devices failed: %s", strerror(-ended));
 }

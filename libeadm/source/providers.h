@@ -23,7 +23,7 @@ void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
  * Appends the reasons why providers cannot be loaded to @faults, according to the
  * output of libibverbs and the exit of its process.
  */
-void eadm_providers_faults(const struct eadm_ctx *ctx, const char *said,
+void eadm_providers_faults(struct eadm_ctx *ctx, const char *said,
 			   int ended, char *faults, size_t size);
 
 /* Append "NAME: TEXT" to a list. */

@@ -5,9 +5,10 @@
  * also work on machines without libibverbs.
  *
  * libibverbs prints warnings about providers, a damaged provider ends the process, and
- * opening a device that hangs blocks it. Therefore, only child processes use the library:
- * the first one lists the devices and, if required, reads the limits of all of them,
- * because loading the providers takes much longer than the rest.
+ * opening a device that hangs blocks it. Therefore, only child processes use the library.
+ * A child lists the devices and, if the limits of one are required, reads the limits of this
+ * device first and then those of all others, because loading the providers takes much longer
+ * than the rest. A device that blocks a child delays only requests for itself.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -24,6 +25,7 @@
 #include "child.h"
 #include "devlist.h"
 #include "eadm_nl.h"
+#include "grow.h"
 #include "local.h"
 #include "message.h"
 #include "model/fields.h"
@@ -36,12 +38,17 @@ EADM_LATE_LIBRARY(verbs, LIBIBVERBS, "suggested",
 EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 		  "list of librdmacm's devices if a device cannot be opened");
 
-/* A list stays valid for the requests of one check. */
+/* A list and limits stay valid for the requests of one check. */
 #define LIST_NS		1000000000ULL
+/* A device that hung is not opened again for this long. */
+#define HUNG_NS		300000000000ULL
 #define LIST_MAX	65536
 
 /* The line that a child prints after it has listed the devices. */
 #define ALL_LISTED	"+all"
+/* The lines before and after a device is opened, followed by its name. */
+#define OPENING		"+opening"
+#define LIMITS		"+limits"
 
 #define VERBS_FUNCTIONS(f)						\
 	f(ibv_get_device_list) f(ibv_free_device_list)			\
@@ -130,31 +137,31 @@ static void put_mtu(const struct verbs *verbs, struct ibv_context *context, char
 			 EADM_A_DEV_MAX_MTU, most);
 }
 
-/*
- * Prints "+limits NAME ATTRIBUTE=VALUE...", or nothing if the device cannot be opened.
- */
+/* Prints "+limits NAME ATTRIBUTE=VALUE...", without values if the device cannot be opened. */
 static void print_limits(const struct verbs *verbs, struct ibv_device *device)
 {
-	struct ibv_context *context = verbs->ibv_open_device(device);
+	const char *name = verbs->ibv_get_device_name(device);
 	struct ibv_device_attr attr = { 0 };
+	struct ibv_context *context;
 	char line[512];
 	int n;
 
-	if (!context)
-		return;
-	if (!verbs->ibv_query_device(context, &attr)) {
-		n = snprintf(line, sizeof(line), "+limits %.64s %u=%" PRIu64,
-			     verbs->ibv_get_device_name(device), EADM_A_DEV_MAX_MR_SIZE,
-			     attr.max_mr_size);
+	dprintf(STDOUT_FILENO, OPENING " %s\n", name);
+	context = verbs->ibv_open_device(device);
+	n = snprintf(line, sizeof(line), LIMITS " %.64s ", name);
+	if (context && !verbs->ibv_query_device(context, &attr)) {
+		n += snprintf(line + n, sizeof(line) - n, "%u=%" PRIu64,
+			      EADM_A_DEV_MAX_MR_SIZE, attr.max_mr_size);
 #define F(number, name)							\
 		n += snprintf(line + n, sizeof(line) - n, " %u=%u", number, \
 			      (uint32_t)attr.name);
 		DEVICE_LIMITS(F)
 #undef F
 		put_mtu(verbs, context, line + n, sizeof(line) - n);
-		dprintf(STDOUT_FILENO, "%s\n", line);
 	}
-	verbs->ibv_close_device(context);
+	dprintf(STDOUT_FILENO, "%s\n", line);
+	if (context)
+		verbs->ibv_close_device(context);
 }
 
 static bool opens(const struct eadm_ctx *ctx, const struct ibv_device *device)
@@ -169,8 +176,36 @@ static bool opens(const struct eadm_ctx *ctx, const struct ibv_device *device)
 
 struct work {
 	const struct eadm_ctx *ctx;
-	bool limits;
+	const char *first;	/* device whose limits are required; NULL: none */
 };
+
+static struct slow_device *find_slow(const struct eadm_ctx *ctx, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ctx->verbs.n_slow; i++) {
+		if (!strcmp(ctx->verbs.slow[i].name, name))
+			return &ctx->verbs.slow[i];
+	}
+	return NULL;
+}
+
+static void print_all_limits(const struct verbs *verbs, const struct work *work,
+			     struct ibv_device **list)
+{
+	const char *name;
+	int i;
+
+	for (i = 0; list[i]; i++) {
+		if (!strcmp(verbs->ibv_get_device_name(list[i]), work->first))
+			print_limits(verbs, list[i]);
+	}
+	for (i = 0; list[i]; i++) {
+		name = verbs->ibv_get_device_name(list[i]);
+		if (strcmp(name, work->first) != 0 && !find_slow(work->ctx, name))
+			print_limits(verbs, list[i]);
+	}
+}
 
 static void list_devices(const void *arg)
 {
@@ -197,25 +232,8 @@ static void list_devices(const void *arg)
 	if (!all)
 		list_connectable(&verbs);
 	dprintf(STDOUT_FILENO, ALL_LISTED "\n");
-	for (i = 0; work->limits && list[i]; i++)
-		print_limits(&verbs, list[i]);
-}
-
-/*
- * Used for a device that the first child did not reach, because a different device
- * hangs.
- */
-static void print_limits_of(const void *name)
-{
-	struct ibv_device **list;
-	struct verbs verbs;
-	int i;
-
-	list = load(&verbs) ? verbs.ibv_get_device_list(NULL) : NULL;
-	for (i = 0; list && list[i]; i++) {
-		if (!strcmp(verbs.ibv_get_device_name(list[i]), name))
-			print_limits(&verbs, list[i]);
-	}
+	if (work->first)
+		print_all_limits(&verbs, work, list);
 }
 
 /*
@@ -259,39 +277,82 @@ static const char *cut_limits(char *said)
 	return limits + strlen(ALL_LISTED "\n");
 }
 
+static bool find_limits(const char *said, const char *name, char *values, size_t size)
+{
+	char head[96];
+
+	snprintf(head, sizeof(head), LIMITS " %s ", name);
+	return next_line(said, head, values, size);
+}
+
+/* A child was killed: notes the device that it was opening, which may be the one required. */
+static void note_slow(struct eadm_ctx *ctx, const char *limits, const char *first)
+{
+	struct verbs_list *list = &ctx->verbs;
+	char name[EADM_DEV_NAME_MAX] = "", values[2];
+	struct slow_device *slow;
+
+	while ((limits = next_line(limits, OPENING " ", name, sizeof(name))) &&
+	       find_limits(limits, name, values, sizeof(values)))
+		;
+	if (!limits)
+		return;
+	slow = find_slow(ctx, name);
+	if (!slow && grow(list->slow, list->n_slow, list->max_slow)) {
+		slow = &list->slow[list->n_slow++];
+		*slow = (struct slow_device){ 0 };
+		memcpy(slow->name, name, sizeof(slow->name));
+	}
+	if (slow && !strcmp(name, first))
+		slow->hung = eadm_now(ctx);
+}
+
+static bool is_recent(struct eadm_ctx *ctx, const char *first)
+{
+	const struct verbs_list *list = &ctx->verbs;
+	char values[2];
+
+	if (!list->said || eadm_now(ctx) - list->time >= LIST_NS)
+		return false;
+	if (!first || !list->limits)
+		return !first || list->asked_limits;
+	return list->asked_limits && (has_line(list->limits, EADM_CHILD_END) ||
+				      find_limits(list->limits, first, values, sizeof(values)));
+}
+
 /*
+ * The list, with the limits of the device @first and perhaps of others; NULL: without limits.
  * Returns NULL if the root is not this machine's, because nothing can be loaded from
  * it. If the list is whole, it does not matter how the child ended.
  */
-static const struct verbs_list *list_of(struct eadm_ctx *ctx, bool recent, bool limits)
+static const struct verbs_list *list_of(struct eadm_ctx *ctx, const char *first)
 {
 	struct verbs_list *list = &ctx->verbs;
-	const struct work work = { ctx, limits };
+	const struct work work = { ctx, first };
+	struct eadm_child child = { .work = list_devices, .arg = &work };
+	char need[96];
 
 	if (ctx->root)
 		return NULL;
-	if (list->said && (!limits || list->asked_limits) &&
-	    (!recent || eadm_now(ctx) - list->time < LIST_NS))
+	if (is_recent(ctx, first))
 		return list;
 	if (!list->said)
 		list->said = malloc(LIST_MAX);
 	if (!list->said)
 		return NULL;
-	list->ended = eadm_child_run(list_devices, &work, list->said, LIST_MAX);
+	if (first) {
+		snprintf(need, sizeof(need), LIMITS " %s", first);
+		child.need = need;
+	}
+	list->ended = eadm_child_run(ctx, &child, list->said, LIST_MAX);
 	list->limits = cut_limits(list->said);
-	list->asked_limits = limits;
+	list->asked_limits = first;
+	if (list->limits && list->ended == -ETIMEDOUT && first)
+		note_slow(ctx, list->limits, first);
 	if (list->limits)
 		list->ended = 0;
 	list->time = eadm_now(ctx);
 	return list;
-}
-
-static bool find_limits(const char *said, const char *name, char *values, size_t size)
-{
-	char head[96];
-
-	snprintf(head, sizeof(head), "+limits %s ", name);
-	return next_line(said, head, values, size);
 }
 
 static void put_limits(struct eadm_answer *answer, const char *values)
@@ -308,19 +369,19 @@ static void put_limits(struct eadm_answer *answer, const char *values)
 	}
 }
 
-/* Puts nothing if the device cannot be opened. */
+/* Puts nothing if the device cannot be opened, or hung recently. */
 void eadm_local_limits(struct eadm_answer *answer,
 		       const struct eadm_device *dev)
 {
-	const struct verbs_list *list = list_of(answer->ctx, false, true);
-	char values[512], own[4096];
+	const struct slow_device *slow = find_slow(answer->ctx, dev->name);
+	const struct verbs_list *list;
+	char values[512];
 
-	if (!list || !list->limits)
+	if (slow && slow->hung && eadm_now(answer->ctx) - slow->hung < HUNG_NS)
 		return;
-	if (find_limits(list->limits, dev->name, values, sizeof(values)) ||
-	    (!has_line(list->limits, EADM_CHILD_END) &&
-	     !eadm_child_run(print_limits_of, dev->name, own, sizeof(own)) &&
-	     find_limits(own, dev->name, values, sizeof(values))))
+	list = list_of(answer->ctx, dev->name);
+	if (list && list->limits &&
+	    find_limits(list->limits, dev->name, values, sizeof(values)))
 		put_limits(answer, values);
 }
 
@@ -361,7 +422,7 @@ void eadm_local_verbs(struct eadm_answer *answer,
 		      const struct eadm_query *query)
 {
 	size_t at = eadm_answer_row(answer, NULL);
-	const struct verbs_list *list = list_of(answer->ctx, true, false);
+	const struct verbs_list *list = list_of(answer->ctx, NULL);
 	const char *said = list ? list->said : NULL;
 	bool installed, complete;
 	glob_t found;
