@@ -173,12 +173,14 @@ def certificates(folder):
                        cwd=folder)
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     openssl("req", "-x509", *curve, "-keyout", "ca.key", "-out", "ca.crt",
-            "-subj", "/CN=test", "-days", "2")
+            "-subj", "/CN=test", "-days", "2",
+            "-addext", "keyUsage=critical,keyCertSign,cRLSign")
     for name, purpose in (("localhost", "serverAuth"), ("client", "clientAuth"),
                           ("other", "serverAuth")):
         with open(f"{folder}/{name}.ext", "w", encoding="utf-8") as file:
             file.write(f"subjectAltName=DNS:{name},IP:127.0.0.1\n"
-                       f"extendedKeyUsage={purpose}\n")
+                       f"extendedKeyUsage={purpose}\n"
+                       "authorityKeyIdentifier=keyid\n")
         openssl("req", *curve, "-keyout", f"{name}.key", "-out",
                 f"{name}.csr", "-subj", f"/CN={name}")
         openssl("x509", "-req", "-in", f"{name}.csr", "-CA", "ca.crt",
@@ -188,6 +190,8 @@ def certificates(folder):
 
 def client_tls(folder, certificate=None):
     context = ssl.create_default_context(cafile=f"{folder}/ca.crt")
+    # The default since Python 3.13.
+    context.verify_flags |= ssl.VERIFY_X509_STRICT
     if certificate:
         context.load_cert_chain(f"{folder}/{certificate}.crt",
                                 f"{folder}/{certificate}.key")

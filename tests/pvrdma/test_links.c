@@ -232,7 +232,7 @@ static void test_no_hijack(void)
 		.head = {
 			.token = 1, .opcode = IBV_WR_RDMA_WRITE, .size = 8, .length = 8, .number = 1,
 		},
-		.data = "intruder",
+		.data = { 0xba, 0xad },
 	};
 	struct wire_gid gid = { .there = 1 };
 	struct pair pair;

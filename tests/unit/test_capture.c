@@ -100,7 +100,7 @@ static void broken_format(void)
 
 	refused(&b, "empty file", "empty");
 	add(&b, "hello, world, this is text", 26);
-	refused(&b, "text", "not a pcapng capture");
+	refused(&b, "text", "not a pcapng file");
 	b.n = 0;
 	add_section(&b);
 	refused(&b, "a capture without packets", "no request");
