@@ -12,8 +12,9 @@
  *	dead		eadm_maps_end()		a dummy page: the adapter has lost the
  *						context or is being removed
  *
- * Nothing becomes live again. A revoked context can still become dead; a dead one stays dead, because
- * the adapter assigns its ranges to new contexts. After a reset only the ranges of new contexts are live.
+ * Nothing becomes live again. A revoked context can still become dead; a dead one stays dead,
+ * because the adapter assigns its ranges to new contexts. After a reset only the ranges of new
+ * contexts are live.
  *
  * Lock order, outermost first:
  *

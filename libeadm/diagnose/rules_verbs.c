@@ -120,6 +120,12 @@ static void look_verbs(struct judge *j, const struct diag_row *now,
 		eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 		eadm_judge_cause(j, "A file of libibverbs is damaged, or not readable by the caller.");
 		eadm_judge_next(j, "restore the mode of the file, or reinstall its package (rdma-core)");
+	} else if (fault_of(now, "process", why, sizeof(why))) {
+		eadm_accuse(j, now, "libibverbs was not examined, because no process can be started: %s",
+			    why);
+		eadm_judge_severity(j, EADM_SEVERITY_WARNING);
+		eadm_judge_cause(j, "A limit on processes, open files or memory of the caller is reached.");
+		eadm_judge_next(j, "raise the limit (ulimit -u, ulimit -n, pids.max and memory.max of the control group), and check again");
 	} else {
 		eadm_pass(j, now, "libibverbs is installed");
 	}

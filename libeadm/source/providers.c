@@ -321,6 +321,5 @@ void eadm_providers_faults(struct eadm_ctx *ctx, const char *said,
 		eadm_providers_add_fault(faults, size, "libibverbs",
 					 "listing devices timed out");
 	else if (ended)
-		eadm_providers_add_fault(faults, size, "libibverbs",
-					 "listing devices failed: %s", strerror(-ended));
+		eadm_providers_add_fault(faults, size, "process", "%s", strerror(-ended));
 }

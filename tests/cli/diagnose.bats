@@ -317,6 +317,9 @@ of_provider() {
 		"fail libibverbs cannot load the provider erdma: it ends the process" ]
 	audited "$BATS_TEST_TMPDIR/dead" verbs "{$verbs, \"faults\": \"$other; libibverbs: it ends\"}"
 	[ "$(of_check "$BATS_TEST_TMPDIR/dead" libibverbs)" = "fail libibverbs cannot list devices: it ends" ]
+	audited "$BATS_TEST_TMPDIR/full" verbs "{$verbs, \"faults\": \"process: Too many open files\"}"
+	[ "$(of_check "$BATS_TEST_TMPDIR/full" libibverbs)" = \
+		"warn libibverbs was not examined, because no process can be started: Too many open files" ]
 }
 
 @test "check, of adapters without a driver, and of look-alikes" {
