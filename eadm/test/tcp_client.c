@@ -122,7 +122,7 @@ static int check_answer(struct client *c, const struct exchange *here,
 
 	if (there->kind == EXCHANGE_REFUSAL)
 		return link_fail(&c->link, "%s failed: %s",
-				 there->reason == REFUSED_ROUTE ? "route" : "connection",
+				 there->reason == REFUSED_ROUTE ? "route resolution" : "connection",
 				 exchange_refusal(there, buf, sizeof(buf)));
 	if (strcmp(there->type, here->type) != 0 || there->roce != here->roce ||
 	    there->size > here->size || there->shared != here->shared ||
