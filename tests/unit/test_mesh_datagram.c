@@ -405,6 +405,7 @@ static void check_duplicates(void)
 		}
 	}
 	ok(good, "as is one of any other message");
+	good = true;
 	for (from = 0; good && from < 2; from++) {
 		for (n = 1; good && n < MESSAGES; n++) {
 			net.reordered[from] = n;
@@ -437,6 +438,11 @@ static void check_losses(void)
 		good = good && are_healthy() && have_all_receives();
 	}
 	ok(good, "a small message that is lost once is sent again");
+	net.dropped[1] = 1;
+	run(15000);
+	ok(are_healthy() && ends[0].n_sent == MESSAGES && ends[1].n_sent == MESSAGES + 1,
+	   "by the end whose message did not arrive");
+	good = true;
 	for (from = 0; from < 2; from++) {
 		net.dropped[from] = 2;
 		run(3000);
