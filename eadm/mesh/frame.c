@@ -5,7 +5,7 @@
 #include <string.h>
 
 #define MAGIC 0x4541444d	/* "EADM" */
-#define VERSION 1
+#define VERSION 2
 
 static const char label[] = "eadm test mesh";
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "pair.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,8 @@
 #include "managed.h"
 
 #define DEPTH 16
+#define DATAGRAM_MOST 4096	/* bytes: the largest MTU */
+#define TRIES 4			/* for the messages of a probe over UD */
 #define PING_SIZE 64
 #define SHARED 4096		/* not used, but must not be 0 */
 #define LAST_SIZE 1		/* marks the last message of a measurement */
@@ -34,6 +37,12 @@ struct run {
 	struct edge *results;
 	uint64_t *times;
 	uint32_t timeout;		/* ms, for a step */
+};
+
+/* A step in which both ends send a message. */
+struct probe {
+	uint32_t len;
+	bool posted, sent, received;
 };
 
 /* ---- results ------------------------------------------------------------------------- */
@@ -163,12 +172,15 @@ static void release(struct run *run)
 static int describe(struct run *run)
 {
 	const struct pair *pair = run->pair;
-	uint32_t depth = DEPTH;
+	uint32_t depth = DEPTH, most = pair->start->size;
 	int ret;
 
 	begin(run, STEP_DESCRIBE);
-	if ((uint64_t)pair->start->size * depth > EXCHANGE_MAX_FLIGHT)
-		depth = EXCHANGE_MAX_FLIGHT / pair->start->size;
+	/* Duplicates use up receives, so UD needs all of them. */
+	if (pair->start->ud && most > DATAGRAM_MOST)
+		most = DATAGRAM_MOST;
+	if ((uint64_t)most * depth > EXCHANGE_MAX_FLIGHT)
+		depth = EXCHANGE_MAX_FLIGHT / most;
 	if (pair->adapter->why[0]) {
 		link_fail(&run->link, "%s", pair->adapter->why);
 	} else if (!make(run, depth)) {
@@ -215,6 +227,64 @@ static int connect_both(struct run *run)
 	return ret;
 }
 
+/* ---- messages ------------------------------------------------------------------------ */
+
+/*
+ * UD can drop, duplicate and reorder messages. Over UD, each message therefore begins
+ * with its step, followed by its number if there is room, and a receiver ignores the
+ * messages that it does not expect.
+ */
+static int post_message(struct run *run, uint32_t len, uint32_t number)
+{
+	struct link *link = &run->link;
+	unsigned char *place = link_send_place(link, 0);
+
+	number = htobe32(number);
+	if (link->datagram)
+		place[0] = run->mine.step;
+	if (link->datagram && len > sizeof(number))
+		memcpy(place + 1, &number, sizeof(number));
+	return link_post_send(link, place, len, 0);
+}
+
+static const unsigned char *datagram(const struct run *run, const struct ibv_wc *wc)
+{
+	return link_recv_place(&run->link, wc->wr_id) + sizeof(struct ibv_grh);
+}
+
+static bool is_of_step(const struct run *run, const struct ibv_wc *wc)
+{
+	return !run->link.datagram || datagram(run, wc)[0] == run->mine.step;
+}
+
+/* The last message of a step has no number. */
+static bool is_expected(const struct run *run, const struct ibv_wc *wc, uint32_t number)
+{
+	if (!run->link.datagram)
+		return true;
+	number = htobe32(number);
+	return is_of_step(run, wc) &&
+	       (wc->byte_len == LAST_SIZE ||
+		!memcmp(datagram(run, wc) + 1, &number, sizeof(number)));
+}
+
+/* Waits for the message with this number, or for the last one of the step. */
+static int wait_message(struct run *run, uint32_t number, struct ibv_wc *wc)
+{
+	struct link *link = &run->link;
+	uint64_t until = deadline(run);
+
+	while (!link_wait(link, link->recv_cq, until, wc)) {
+		if (is_expected(run, wc, number))
+			return 0;
+		if (link_post_recv(link, wc->wr_id))
+			return -1;
+	}
+	return -1;
+}
+
+/* ---- probes -------------------------------------------------------------------------- */
+
 /* Returns 1 for a successful completion, 0 for none, a negative value on failure. */
 static int look(struct run *run, struct ibv_cq *cq, struct ibv_wc *wc)
 {
@@ -229,14 +299,17 @@ static int look(struct run *run, struct ibv_cq *cq, struct ibv_wc *wc)
 	return -1;
 }
 
-static int receive(struct run *run)
+/* Returns true if a message of this step has arrived. */
+static bool receive(struct run *run)
 {
+	bool expected;
 	struct ibv_wc wc;
-	int ret = look(run, run->link.recv_cq, &wc);
 
-	if (ret > 0)
-		link_post_recv(&run->link, wc.wr_id);
-	return ret;
+	if (look(run, run->link.recv_cq, &wc) <= 0)
+		return false;
+	expected = is_of_step(run, &wc);
+	link_post_recv(&run->link, wc.wr_id);
+	return expected;
 }
 
 /*
@@ -245,28 +318,26 @@ static int receive(struct run *run)
  * nothing more. On adapters that run over TCP, the accepting end must not send
  * first.
  */
-static void send_and_receive(struct run *run, uint32_t len)
+static void send_and_receive(struct run *run, struct probe *p, uint64_t until)
 {
 	static const struct timespec nap = { .tv_nsec = NAP_NS };
-	struct link *link = &run->link;
-	uint64_t until = deadline(run), end;
-	bool sent = false, received = false, over = false;
-	bool posted = false, wait = is_managed(run) && !run->pair->first;
+	bool over = false, wait = is_managed(run) && !run->pair->first;
 	unsigned int naps = 0;
 	struct ibv_wc wc;
+	uint64_t end;
 	int ret = 0;
 
-	while (!ret && !(sent && received)) {
-		if (!posted && (received || !wait)) {
-			ret = link_post_send(link, link_send_place(link, 0), len, 0);
-			posted = true;
-		} else if (posted && !sent) {
-			ret = look(run, link->send_cq, &wc);
-			sent = ret > 0;
+	while (!ret && !(p->sent && p->received)) {
+		if (!p->posted && (p->received || !wait)) {
+			ret = post_message(run, p->len, 0);
+			p->posted = true;
+		} else if (p->posted && !p->sent) {
+			ret = look(run, run->link.send_cq, &wc);
+			p->sent = ret > 0;
 		}
 		/* Check this after a failed send, too. */
-		if (!received)
-			received = receive(run) > 0;
+		if (!p->received)
+			p->received = receive(run);
 		if (ret < 0 || monotonic_ns() > until || interrupted)
 			break;
 		ret = 0;
@@ -278,19 +349,49 @@ static void send_and_receive(struct run *run, uint32_t len)
 		}
 		nanosleep(&nap, NULL);
 	}
-	if (!received || !sent)
-		link_fail(link, "no message arrived in time");
-	run->mine.received = received;
+	if (!p->received || !p->sent)
+		link_fail(&run->link, "no message arrived in time");
+	run->mine.received = p->received;
+}
+
+static bool may_retry(const struct view *view)
+{
+	return view->ok || view->cause == CAUSE_LOST;
+}
+
+/*
+ * UD does not retransmit, so a message that is lost once does not show that the path
+ * loses all of them. Both ends compare the same views after each try, so they agree
+ * whether there is another one. Each try has twice the time of the previous one;
+ * together they take as long as one step. A message that arrives in a later try counts.
+ * Returns the same as compare().
+ */
+static int try_messages(struct run *run, enum step step, uint32_t len)
+{
+	unsigned int i, tries = run->link.datagram ? TRIES : 1;
+	uint64_t unit = run->timeout * 1000000ULL / ((1u << tries) - 1);
+	struct probe p = { .len = len };
+	int ret;
+
+	for (i = 0;; i++) {
+		begin(run, step);
+		send_and_receive(run, &p, monotonic_ns() + (unit << i));
+		ret = compare(run);
+		if (ret || i + 1 == tries || !may_retry(&run->mine) ||
+		    !may_retry(&run->theirs))
+			return ret;
+		run->link.why[0] = '\0';
+		/* If the request has not completed, only wait for its completion. */
+		if (p.sent && !run->theirs.received)
+			p.posted = p.sent = false;
+	}
 }
 
 static int probe(struct run *run, enum step step, uint32_t len,
 		 enum mesh_cause cause)
 {
-	int ret;
+	int ret = try_messages(run, step, len);
 
-	begin(run, step);
-	send_and_receive(run, len);
-	ret = compare(run);
 	if (ret < 0)
 		return ret;
 	/* The accepting end might not have sent, so it is unknown whether it could. */
@@ -338,13 +439,12 @@ static uint64_t half_time(const struct run *run)
 	return monotonic_ns() + run->timeout * 500000ULL;
 }
 
-static int round_trip(struct run *run, uint32_t len)
+static int round_trip(struct run *run, uint32_t len, uint32_t number)
 {
 	struct link *link = &run->link;
 	struct ibv_wc wc, sent;
 
-	if (link_post_send(link, link_send_place(link, 0), len, 0) ||
-	    link_wait(link, link->recv_cq, deadline(run), &wc) ||
+	if (post_message(run, len, number) || wait_message(run, number, &wc) ||
 	    link_wait(link, link->send_cq, deadline(run), &sent))
 		return -1;
 	return link_post_recv(link, wc.wr_id);
@@ -356,7 +456,7 @@ static void ping(struct run *run)
 	uint32_t n = 0, count = run->pair->start->count;
 
 	while (n < count && begun < until) {
-		if (round_trip(run, PING_SIZE))
+		if (round_trip(run, PING_SIZE, n))
 			break;
 		run->times[n++] = monotonic_ns() - begun;
 		begun = monotonic_ns();
@@ -364,7 +464,7 @@ static void ping(struct run *run)
 	if (run->link.why[0])
 		run->mine.lost = 1000000 / (n + 1);
 	else
-		round_trip(run, LAST_SIZE);
+		round_trip(run, LAST_SIZE, n);
 	if (!n)
 		return;
 	qsort(run->times, n, sizeof(*run->times), by_value);
@@ -377,11 +477,11 @@ static void reflect(struct run *run)
 {
 	struct link *link = &run->link;
 	struct ibv_wc wc, sent;
+	uint32_t n = 0;
 
 	do {
-		if (link_wait(link, link->recv_cq, deadline(run), &wc) ||
-		    link_post_recv(link, wc.wr_id) ||
-		    link_post_send(link, link_send_place(link, 0), wc.byte_len, 0) ||
+		if (wait_message(run, n, &wc) || link_post_recv(link, wc.wr_id) ||
+		    post_message(run, wc.byte_len, n++) ||
 		    link_wait(link, link->send_cq, deadline(run), &sent))
 			return;
 	} while (wc.byte_len != LAST_SIZE);
