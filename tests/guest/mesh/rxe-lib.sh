@@ -78,8 +78,9 @@ path_mtu() {
 	ip link set p5 mtu 1500 && return "$1"
 }
 
+# Requests of node6 would also give node1 its address.
 no_neighbour() {
-	block 1 out arp arp_tip 10.8.0.7 && ip neighbour flush dev h1 && finds 1 "pair node1 node6 both neighbour"
+	block 1 out arp arp_tip 10.8.0.7 && block 1 in arp arp_sip 10.8.0.7 && ip neighbour flush dev h1 && finds 1 "pair node1 node6 both neighbour"
 	set -- $?
 	unblock 1 && return "$1"
 }

@@ -9,7 +9,7 @@ check "a mesh of devices is set up" set_up_mesh
 check "all hosts reach each other" finds 0 ""
 check "each direction has its figures" all_rows ".mtu == 1024"
 bandwidth() {
-	run_mesh 0 --json --bandwidth --rails -s 4096 &&
+	SIZE=4096 run_mesh 0 --json --bandwidth --rails &&
 		jq -e '[.rows[] | select(.rate > 1000000)] | length == 42' "$work/said"
 }
 check "and its bandwidth, if that is requested" bandwidth
@@ -49,6 +49,13 @@ check "UD: each direction has its figures" all_rows ".mtu == 1024"
 check "UD: a firewall in one direction" one_way
 check "UD: a path whose MTU is too small" path_mtu
 check "UD: a neighbour that does not answer" no_neighbour
+duplicates() {
+	tc qdisc replace dev h5 root netem duplicate 100% && finds 0 "" && ip link set p5 mtu 700 &&
+		finds 1 "host node5 both mtu"
+	set -- $?
+	ip link set p5 mtu 1500 && tc qdisc delete dev h5 root && return "$1"
+}
+check "UD: a host whose packets are duplicated, with and without a smaller MTU" duplicates
 check "UD: three faults at once" three
 options=()
 unset TIMEOUT
