@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/inet_diag.h>
-#include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -74,7 +73,7 @@ static int take_socket(const struct nlmsghdr *nlh, void *data)
 	struct moved socket = { .inode = message->idiag_inode };
 	struct sockets *sockets = data;
 
-	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY || !socket.inode ||
+	if (nlh->nlmsg_type != TCPDIAG_GETSOCK || !socket.inode ||
 	    is_loopback(message) ||
 	    mnl_attr_parse(nlh, sizeof(*message), take_info, &socket) < 0)
 		return MNL_CB_OK;
@@ -86,17 +85,19 @@ static int take_socket(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static bool ask_sockets(int family, struct sockets *sockets)
+/*
+ * The request that is older than SOCK_DIAG_BY_FAMILY returns the sockets of both families.
+ * For each request, the kernel walks its complete hash table, which can be large.
+ */
+static bool ask_sockets(struct sockets *sockets)
 {
-	char buf[MNL_NLMSG_HDRLEN + sizeof(struct inet_diag_req_v2)];
+	char buf[MNL_NLMSG_HDRLEN + MNL_ALIGN(sizeof(struct inet_diag_req))];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct inet_diag_req_v2 *request;
+	struct inet_diag_req *request;
 
-	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_type = TCPDIAG_GETSOCK;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
-	request->sdiag_family = family;
-	request->sdiag_protocol = IPPROTO_TCP;
 	request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
 	request->idiag_states = 1 << ESTABLISHED;
 	return eadm_ask(NETLINK_SOCK_DIAG, nlh, take_socket, sockets) &&
@@ -430,7 +431,7 @@ void eadm_local_verbs_users(struct eadm_answer *answer,
 	struct sockets sockets = { 0 };
 
 	(void)query;
-	if (ask_sockets(AF_INET, &sockets) && ask_sockets(AF_INET6, &sockets)) {
+	if (ask_sockets(&sockets)) {
 		if (sockets.n > 1)
 			qsort(sockets.socket, sockets.n,
 			      sizeof(*sockets.socket), by_inode);
