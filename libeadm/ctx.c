@@ -43,7 +43,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	free(ctx->devices.dev);
 	free(ctx->root);
 	free(ctx->verbs.said);
-	free(ctx->without_verbs.pid);
+	free(ctx->without_verbs.image);
 	free(ctx);
 }
 
