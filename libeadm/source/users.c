@@ -122,6 +122,12 @@ struct user {
 	uint64_t tx, rx;
 };
 
+/* EPERM: /proc is mounted with hidepid=1, or a security module denies the access. */
+static bool is_denied(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
 static FILE *open_file(const struct eadm_ctx *ctx, const char *pid, const char *name)
 {
 	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/%s", pid, name);
@@ -198,7 +204,7 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 	int found = 0;
 
 	if (!file)
-		return errno == EACCES ? -EACCES : 0;
+		return is_denied(errno) ? -EACCES : 0;
 	/* The kernel generates a page at a time, of which stdio would read only 1 KiB. */
 	setvbuf(file, buf, _IOFBF, sizeof(buf));
 	while (getline(&line, &size, file) > 0) {
@@ -335,7 +341,7 @@ enum {
 	STAT_VSIZE = 23, STAT_END,
 };
 
-/* Returns false if the file cannot be read. */
+/* Returns false with errno set if the file cannot be read. */
 static bool read_image(const struct eadm_ctx *ctx, const char *pid,
 		       struct eadm_image *image, unsigned int *flags)
 {
@@ -393,12 +399,58 @@ static void note_without_verbs(struct eadm_images *known, const struct eadm_imag
 		known->image[known->n++] = *image;
 }
 
+/* ---- processes that /proc omits ------------------------------------------------------ */
+
+static bool may_inspect_all(const struct eadm_ctx *ctx)
+{
+	/* From linux/capability.h. */
+	const unsigned int sys_ptrace = 19;
+	FILE *file = open_file(ctx, "self", "status");
+	unsigned long long caps = 0;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0 &&
+	       sscanf(line, "CapEff: %llx", &caps) != 1)
+		;
+	free(line);
+	if (file)
+		fclose(file);
+	return caps >> sys_ptrace & 1;
+}
+
+/*
+ * If /proc is mounted with hidepid=2 or 4, it omits the processes that the reader is not
+ * permitted to inspect. Since Linux 5.8, the values are "invisible" and "ptraceable".
+ */
+static bool omits_processes(const struct eadm_ctx *ctx)
+{
+	static const char option[] = "hidepid=";
+	FILE *file = may_inspect_all(ctx) ? NULL : open_file(ctx, "self", "mountinfo");
+	char *line = NULL, *at, point[8];
+	bool omits = false;
+	size_t size = 0;
+
+	/* The last mount is on top. */
+	while (file && getline(&line, &size, file) > 0) {
+		if (sscanf(line, "%*s %*s %*s %*s %7s", point) != 1 || strcmp(point, "/proc") != 0)
+			continue;
+		at = strstr(line, option);
+		omits = at && strchr("24ip", at[strlen(option)]);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return omits;
+}
+
 /* ---- rows ------------------------------------------------------------------------ */
 
 struct walk {
 	const struct sockets *sockets;
 	struct eadm_images without_verbs;
 	uint32_t hidden;	/* processes that may use RDMA and cannot be read */
+	bool uncounted;		/* there may be more, whose number is unknown */
 };
 
 static void look_at_process(struct eadm_answer *answer, const char *name, struct walk *walk)
@@ -413,8 +465,11 @@ static void look_at_process(struct eadm_answer *answer, const char *name, struct
 	if (!old && !has_executable(ctx, name))
 		return;
 	/* Read before the maps: if the maps change meanwhile, the next snapshot reads them again. */
-	if (!read_image(ctx, name, &image, &flags))
+	if (!read_image(ctx, name, &image, &flags)) {
+		/* With hidepid=1, this may be a kernel thread, so it cannot be counted. */
+		walk->uncounted |= is_denied(errno);
 		return;
+	}
 	/* Users who are not permitted to read the link reach this for each kernel thread. */
 	if (flags & PF_KTHREAD)
 		return;
@@ -427,15 +482,17 @@ static void look_at_process(struct eadm_answer *answer, const char *name, struct
 	else if (read_files(ctx, name, walk->sockets, &user))
 		put_user(answer, name, &user);
 	else
-		walk->hidden += errno == EACCES;
+		walk->hidden += is_denied(errno);
 }
 
+/* A row without a number represents an unknown number of processes. */
 static void put_hidden(struct eadm_answer *answer, const struct walk *walk)
 {
 	size_t at = eadm_answer_row(answer, NULL);
 
 	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_PID, 0);
-	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_HIDDEN, walk->hidden);
+	if (!walk->uncounted)
+		eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_HIDDEN, walk->hidden);
 	eadm_message_end(&answer->out, at);
 }
 
@@ -455,7 +512,10 @@ static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 	closedir(dir);
 	free(ctx->without_verbs.image);
 	ctx->without_verbs = walk.without_verbs;
-	if (walk.hidden)
+	/* If /proc omitted processes, it would also omit those that cannot be read. */
+	if (!walk.hidden && !walk.uncounted)
+		walk.uncounted = omits_processes(ctx);
+	if (walk.hidden || walk.uncounted)
 		put_hidden(answer, &walk);
 }
 
