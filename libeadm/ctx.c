@@ -46,7 +46,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	eadm_children_reap(&ctx->children);
 	free(ctx->verbs.slow);
 	free(ctx->verbs.said);
-	free(ctx->without_verbs.pid);
+	free(ctx->without_verbs.image);
 	free(ctx);
 }
 

@@ -152,15 +152,28 @@ static void take_moved(struct moved *moved, const struct eadm_record *record,
 	moved->value += value;
 }
 
+/* Returns true if the row represents processes that cannot be read. */
+static bool take_hidden(struct top *top, const struct eadm_record *record,
+			const struct eadm_object *of)
+{
+	uint64_t pid;
+
+	if (eadm_record_u64(record, eadm_object_find_field(of, "pid"), &pid) || pid)
+		return false;
+	top->hides_more = eadm_record_u64(record, eadm_object_find_field(of, "hidden"),
+					  &top->hidden);
+	return true;
+}
+
 static void take_user(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *of = eadm_object_find("verbs-user");
-	struct top_proc *proc = owner_of(top, record, "verbs-user");
+	struct top_proc *proc;
 	uint64_t value;
 
-	if (!eadm_record_u64(record, eadm_object_find_field(of, "hidden"),
-			     &value))
-		top->hidden = value;
+	if (take_hidden(top, record, of))
+		return;
+	proc = owner_of(top, record, "verbs-user");
 	if (!proc)
 		return;
 	proc->is_user = true;
@@ -369,11 +382,14 @@ static void explain(struct top *top)
 			      "%lu %s that may use RDMA cannot be read (run as root)",
 			      (unsigned long)top->hidden,
 			      plural(top->hidden, "process", "processes"));
+	else if (top->hides_more && !top->said_hidden)
+		at = snprintf(top->note, sizeof(top->note),
+			      "processes hidden by /proc cannot be read (run as root)");
 	if (uncounted && !top->said_uncounted)
 		snprintf(top->note + at, sizeof(top->note) - at,
 			 "%sTXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)",
 			 at ? "; " : "");
-	top->said_hidden |= top->hidden;
+	top->said_hidden |= top->hidden || top->hides_more;
 	top->said_uncounted |= uncounted;
 }
 
@@ -400,6 +416,7 @@ int top_procs_look(struct top *top)
 	top->procs = spare;
 	top->procs.n = 0;
 	top->hidden = 0;
+	top->hides_more = false;
 	take_qps(top);
 	top_each(top, "ctx", take_ctx);
 	top->no_cqs = lacks(top, "cq", take_cq);

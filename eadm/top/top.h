@@ -135,6 +135,7 @@ struct top {
 	struct proc_set procs, old_procs;
 	struct table proc_table;
 	uint64_t hidden;		/* processes that cannot be read */
+	bool hides_more;		/* /proc hides processes, whose number is unknown */
 	bool no_qps, no_cqs, no_mrs;	/* reading them is not permitted */
 	bool said_hidden, said_uncounted;
 };

@@ -79,12 +79,14 @@ struct eadm_ctx {
 		pid_t pid[4];
 		unsigned int n;
 	} children;
-	/* Processes without libibverbs, sorted, and when they were read. */
-	struct pids {
-		unsigned int *pid;
+	/* Processes that had not loaded libibverbs when they were last read, sorted. */
+	struct eadm_images {
+		struct eadm_image {
+			unsigned int pid;
+			uint64_t start, faults, size;
+		} *image;
 		size_t n, max;
 	} without_verbs;
-	uint64_t without_verbs_time;
 	/* Generic netlink families found so far; see eadm_ask_family(). */
 	struct {
 		const char *name;

@@ -25,6 +25,16 @@ static bool has_adapter(struct judge *j)
 	return false;
 }
 
+/* The number is unknown if /proc is mounted with hidepid. */
+static void remark_hidden(struct judge *j, const struct diag_row *now)
+{
+	if (diag_has(now, USER_HIDDEN))
+		eadm_judge_remark(j, "processes", "%" PRIu64 " could not be checked: permission denied (run as root)",
+				  diag_u64(now, USER_HIDDEN));
+	else
+		eadm_judge_remark(j, "processes", "those hidden by /proc could not be checked (run as root)");
+}
+
 static void look_tcp(struct judge *j, const struct diag_row *now,
 		     const struct diag_row *then)
 {
@@ -34,9 +44,10 @@ static void look_tcp(struct judge *j, const struct diag_row *now,
 	const char *libraries = diag_text(now, USER_LIBRARIES);
 	char age[32];
 
-	if (diag_u64(now, USER_HIDDEN))
-		eadm_judge_remark(j, "processes", "%" PRIu64 " could not be checked: permission denied (run as root)",
-				  diag_u64(now, USER_HIDDEN));
+	if (!diag_u64(now, USER_PID)) {
+		remark_hidden(j, now);
+		return;
+	}
 	if (!time || (double)(tx + rx) * SECOND / time < BUSY ||
 	    eadm_diag_has_qps(eadm_judge_now(j), diag_u64(now, USER_PID)) || !has_adapter(j))
 		return;

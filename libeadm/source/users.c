@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/inet_diag.h>
-#include <linux/sock_diag.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -25,8 +25,8 @@
 #include "model/fields.h"
 
 #define ESTABLISHED 1
-/* Two snapshots of a diagnosis are a second apart by default. */
-#define FRESH_NS 2000000000ULL
+/* A flag in /proc/PID/stat, from the kernel's linux/sched.h. */
+#define PF_KTHREAD 0x00200000
 
 struct moved {
 	uint64_t inode, tx, rx;
@@ -74,7 +74,7 @@ static int take_socket(const struct nlmsghdr *nlh, void *data)
 	struct moved socket = { .inode = message->idiag_inode };
 	struct sockets *sockets = data;
 
-	if (nlh->nlmsg_type != SOCK_DIAG_BY_FAMILY || !socket.inode ||
+	if (nlh->nlmsg_type != TCPDIAG_GETSOCK || !socket.inode ||
 	    is_loopback(message) ||
 	    mnl_attr_parse(nlh, sizeof(*message), take_info, &socket) < 0)
 		return MNL_CB_OK;
@@ -86,17 +86,19 @@ static int take_socket(const struct nlmsghdr *nlh, void *data)
 	return MNL_CB_OK;
 }
 
-static bool ask_sockets(int family, struct sockets *sockets)
+/*
+ * The request that is older than SOCK_DIAG_BY_FAMILY returns the sockets of both families.
+ * For each request, the kernel walks its complete hash table, which can be large.
+ */
+static bool ask_sockets(struct sockets *sockets)
 {
-	char buf[MNL_NLMSG_HDRLEN + sizeof(struct inet_diag_req_v2)];
+	char buf[MNL_NLMSG_HDRLEN + MNL_ALIGN(sizeof(struct inet_diag_req))];
 	struct nlmsghdr *nlh = mnl_nlmsg_put_header(buf);
-	struct inet_diag_req_v2 *request;
+	struct inet_diag_req *request;
 
-	nlh->nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	nlh->nlmsg_type = TCPDIAG_GETSOCK;
 	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
 	request = mnl_nlmsg_put_extra_header(nlh, sizeof(*request));
-	request->sdiag_family = family;
-	request->sdiag_protocol = IPPROTO_TCP;
 	request->idiag_ext = 1 << (INET_DIAG_INFO - 1);
 	request->idiag_states = 1 << ESTABLISHED;
 	return eadm_ask(NETLINK_SOCK_DIAG, nlh, take_socket, sockets) &&
@@ -119,6 +121,24 @@ struct user {
 	bool twice;
 	uint64_t tx, rx;
 };
+
+/* EPERM: /proc is mounted with hidepid=1, or a security module denies the access. */
+static bool is_denied(int error)
+{
+	return error == EACCES || error == EPERM;
+}
+
+static FILE *open_file(const struct eadm_ctx *ctx, const char *pid, const char *name)
+{
+	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/%s", pid, name);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd >= 0 && !file) {
+		close(fd);
+		errno = ENOMEM;
+	}
+	return file;
+}
 
 static bool starts_with(const char *text, const char *start)
 {
@@ -178,17 +198,13 @@ static bool look_at_map(const char *line, struct user *user)
 static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		     struct user *user)
 {
-	int fd = eadm_root_open(ctx, O_RDONLY, "/proc/%.16s/maps", pid);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *file = open_file(ctx, pid, "maps");
 	char *line = NULL, buf[4096];
 	size_t size = 0;
 	int found = 0;
 
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
-		return fd < 0 && errno == EACCES ? -EACCES : 0;
-	}
+	if (!file)
+		return is_denied(errno) ? -EACCES : 0;
 	/* The kernel generates a page at a time, of which stdio would read only 1 KiB. */
 	setvbuf(file, buf, _IOFBF, sizeof(buf));
 	while (getline(&line, &size, file) > 0) {
@@ -241,7 +257,7 @@ static void add_file(const struct sockets *sockets, const char *target,
 	user->rx += socket->rx;
 }
 
-/* Returns false if the files cannot be read. */
+/* Returns false with errno set if the files cannot be read. */
 static bool read_files(const struct eadm_ctx *ctx, const char *pid,
 		       const struct sockets *sockets, struct user *user)
 {
@@ -303,124 +319,204 @@ static void put_user(struct eadm_answer *answer, const char *pid,
 	eadm_message_end(&answer->out, at);
 }
 
-/* Kernel threads have neither a command line nor files. */
-static bool has_command(const struct eadm_ctx *ctx, const char *pid)
+/*
+ * Kernel threads have no executable. Large machines have thousands of them, and to read a link
+ * takes less time than to read a file. An empty command line is no sign of a kernel thread,
+ * because processes can clear theirs, nor is kthreadd as the parent, because it is also the
+ * parent of programs that the kernel starts.
+ */
+static bool has_executable(const struct eadm_ctx *ctx, const char *pid)
 {
-	char line[4];
+	char name[32];
 
-	return eadm_root_line(ctx, line, sizeof(line), "/proc/%.16s/cmdline",
-			      pid) && *line;
+	return eadm_root_link(ctx, name, sizeof(name), "/proc/%.16s/exe", pid) ||
+	       errno != ENOENT;
+}
+
+/* ---- processes without libibverbs -------------------------------------------------- */
+
+/* Fields of /proc/PID/stat, as proc(5) numbers them. */
+enum {
+	STAT_PPID = 4, STAT_FLAGS = 9, STAT_MINFLT = 10, STAT_MAJFLT = 12, STAT_START = 22,
+	STAT_VSIZE = 23, STAT_END,
+};
+
+/* Returns false with errno set if the file cannot be read. */
+static bool read_image(const struct eadm_ctx *ctx, const char *pid,
+		       struct eadm_image *image, unsigned int *flags)
+{
+	uint64_t stat[STAT_END] = { 0 };
+	char line[1024], *at;
+	unsigned int i;
+
+	if (!eadm_root_line(ctx, line, sizeof(line), "/proc/%.16s/stat", pid))
+		return false;
+	/* The name before the state may contain any characters. */
+	at = strrchr(line, ')');
+	if (at && at[1] && at[2]) {
+		at += strlen(") S");
+		/* sscanf() takes several times as long. */
+		for (i = STAT_PPID; i < STAT_END; i++)
+			stat[i] = strtoull(at, &at, 10);
+	}
+	*flags = stat[STAT_FLAGS];
+	*image = (struct eadm_image){
+		.pid = strtoul(pid, NULL, 10), .start = stat[STAT_START],
+		.faults = stat[STAT_MINFLT] + stat[STAT_MAJFLT], .size = stat[STAT_VSIZE],
+	};
+	return true;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	const unsigned int *x = a, *y = b;
+	const struct eadm_image *x = a, *y = b;
 
-	return *x < *y ? -1 : *x > *y;
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static const struct eadm_image *find_image(const struct eadm_images *known, const char *pid)
+{
+	struct eadm_image key = { .pid = strtoul(pid, NULL, 10) };
+
+	return known->n ? bsearch(&key, known->image, known->n, sizeof(key), by_pid) : NULL;
 }
 
 /*
- * Kernel threads are children of PID 2, unless that is a process of a PID namespace. Large
- * machines have thousands of them; without this list, a file of each is read.
+ * Memory maps are most of the cost, so they are read again only if they may have changed. A
+ * process that loads a library touches its pages, and the count of page faults never
+ * decreases. The size shows changes by a different process that shares the memory. PIDs are
+ * reused, so the time of the start must also be the same.
  */
-static void list_kernel_threads(const struct eadm_ctx *ctx, struct pids *threads)
+static bool is_same(const struct eadm_image *a, const struct eadm_image *b)
 {
-	FILE *file = NULL;
-	unsigned int pid;
-	int fd;
+	return a->start == b->start && a->faults == b->faults && a->size == b->size;
+}
 
-	if (has_command(ctx, "2"))
+/* The list is in order, because /proc is. Without the entry, the process is read again. */
+static void note_without_verbs(struct eadm_images *known, const struct eadm_image *image)
+{
+	if (image->size && grow(known->image, known->n, known->max))
+		known->image[known->n++] = *image;
+}
+
+/* ---- processes that /proc omits ------------------------------------------------------ */
+
+static bool may_inspect_all(const struct eadm_ctx *ctx)
+{
+	/* From linux/capability.h. */
+	const unsigned int sys_ptrace = 19;
+	FILE *file = open_file(ctx, "self", "status");
+	unsigned long long caps = 0;
+	char *line = NULL;
+	size_t size = 0;
+
+	while (file && getline(&line, &size, file) > 0 &&
+	       sscanf(line, "CapEff: %llx", &caps) != 1)
+		;
+	free(line);
+	if (file)
+		fclose(file);
+	return caps >> sys_ptrace & 1;
+}
+
+/*
+ * If /proc is mounted with hidepid=2 or 4, it omits the processes that the reader is not
+ * permitted to inspect. Since Linux 5.8, the values are "invisible" and "ptraceable".
+ */
+static bool omits_processes(const struct eadm_ctx *ctx)
+{
+	static const char option[] = "hidepid=";
+	FILE *file = may_inspect_all(ctx) ? NULL : open_file(ctx, "self", "mountinfo");
+	char *line = NULL, *at, point[8];
+	bool omits = false;
+	size_t size = 0;
+
+	/* The last mount is on top. */
+	while (file && getline(&line, &size, file) > 0) {
+		if (sscanf(line, "%*s %*s %*s %*s %7s", point) != 1 || strcmp(point, "/proc") != 0)
+			continue;
+		at = strstr(line, option);
+		omits = at && strchr("24ip", at[strlen(option)]);
+	}
+	free(line);
+	if (file)
+		fclose(file);
+	return omits;
+}
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+struct walk {
+	const struct sockets *sockets;
+	struct eadm_images without_verbs;
+	uint32_t hidden;	/* processes that may use RDMA and cannot be read */
+	bool uncounted;		/* there may be more, whose number is unknown */
+};
+
+static void look_at_process(struct eadm_answer *answer, const char *name, struct walk *walk)
+{
+	struct eadm_ctx *ctx = answer->ctx;
+	const struct eadm_image *old = find_image(&ctx->without_verbs, name);
+	struct user user = { 0 };
+	struct eadm_image image;
+	unsigned int flags;
+	int found = 0;
+
+	if (!old && !has_executable(ctx, name))
 		return;
-	fd = eadm_root_open(ctx, O_RDONLY, "/proc/2/task/2/children");
-	if (fd >= 0)
-		file = fdopen(fd, "r");
-	if (!file) {
-		if (fd >= 0)
-			close(fd);
+	/* Read before the maps: if the maps change meanwhile, the next snapshot reads them again. */
+	if (!read_image(ctx, name, &image, &flags)) {
+		/* With hidepid=1, this may be a kernel thread, so it cannot be counted. */
+		walk->uncounted |= is_denied(errno);
 		return;
 	}
-	while (fscanf(file, "%u", &pid) == 1 && grow(threads->pid, threads->n, threads->max))
-		threads->pid[threads->n++] = pid;
-	fclose(file);
-	if (threads->n > 1)
-		qsort(threads->pid, threads->n, sizeof(*threads->pid), by_pid);
-}
-
-static bool is_in(const struct pids *pids, const char *name)
-{
-	unsigned int pid = strtoul(name, NULL, 10);
-
-	return pids->n && bsearch(&pid, pids->pid, pids->n, sizeof(pid), by_pid);
-}
-
-/*
- * Memory maps are most of the cost. A snapshot shortly after another one omits processes
- * that did not have libibverbs then. The list is in order, because /proc is.
- */
-static bool is_fresh(const struct eadm_ctx *ctx)
-{
-	return ctx->without_verbs.n && eadm_now(ctx) - ctx->without_verbs_time < FRESH_NS;
-}
-
-static void note_without_verbs(struct eadm_ctx *ctx, const char *name)
-{
-	struct pids *pids = &ctx->without_verbs;
-
-	/* Without the note, the process is read again. */
-	if (grow(pids->pid, pids->n, pids->max))
-		pids->pid[pids->n++] = strtoul(name, NULL, 10);
-}
-
-/* Returns false if the process may use RDMA and cannot be read. */
-static bool look_at_process(struct eadm_answer *answer, const char *name,
-			    const struct sockets *sockets, bool *may_have_verbs)
-{
-	struct user user = { 0 };
-	int found = read_maps(answer->ctx, name, &user);
-
-	*may_have_verbs = found;
+	/* Users who are not permitted to read the link reach this for each kernel thread. */
+	if (flags & PF_KTHREAD)
+		return;
+	if (!old || !is_same(old, &image))
+		found = read_maps(ctx, name, &user);
 	if (!found)
-		return true;
-	if (found < 0 || !read_files(answer->ctx, name, sockets, &user))
-		return !has_command(answer->ctx, name);
-	put_user(answer, name, &user);
-	return true;
+		note_without_verbs(&walk->without_verbs, &image);
+	else if (found < 0)
+		walk->hidden++;
+	else if (read_files(ctx, name, walk->sockets, &user))
+		put_user(answer, name, &user);
+	else
+		walk->hidden += is_denied(errno);
+}
+
+/* A row without a number represents an unknown number of processes. */
+static void put_hidden(struct eadm_answer *answer, const struct walk *walk)
+{
+	size_t at = eadm_answer_row(answer, NULL);
+
+	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_PID, 0);
+	if (!walk->uncounted)
+		eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_HIDDEN, walk->hidden);
+	eadm_message_end(&answer->out, at);
 }
 
 static void put_users(struct eadm_answer *answer, const struct sockets *sockets)
 {
 	struct eadm_ctx *ctx = answer->ctx;
 	DIR *dir = eadm_root_dir(ctx, "/proc");
-	bool fresh = is_fresh(ctx), may_have_verbs;
-	struct pids threads = { 0 };
+	struct walk walk = { .sockets = sockets };
 	const struct dirent *entry;
-	uint32_t hidden = 0;
-	size_t at;
 
-	list_kernel_threads(ctx, &threads);
-	if (!fresh) {
-		ctx->without_verbs.n = 0;
-		ctx->without_verbs_time = eadm_now(ctx);
-	}
-	while (dir && (entry = readdir(dir))) {
-		if (*entry->d_name < '1' || *entry->d_name > '9' ||
-		    is_in(&threads, entry->d_name) ||
-		    (!threads.n && !has_command(ctx, entry->d_name)) ||
-		    (fresh && is_in(&ctx->without_verbs, entry->d_name)))
-			continue;
-		hidden += !look_at_process(answer, entry->d_name, sockets, &may_have_verbs);
-		if (!fresh && !may_have_verbs)
-			note_without_verbs(ctx, entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	free(threads.pid);
-	if (!hidden)
+	if (!dir)
 		return;
-	at = eadm_answer_row(answer, NULL);
-	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_PID, 0);
-	eadm_message_put_u32(&answer->out, EADM_A_VERBS_USER_HIDDEN, hidden);
-	eadm_message_end(&answer->out, at);
+	while ((entry = readdir(dir))) {
+		if (*entry->d_name >= '1' && *entry->d_name <= '9')
+			look_at_process(answer, entry->d_name, &walk);
+	}
+	closedir(dir);
+	free(ctx->without_verbs.image);
+	ctx->without_verbs = walk.without_verbs;
+	/* If /proc omitted processes, it would also omit those that cannot be read. */
+	if (!walk.hidden && !walk.uncounted)
+		walk.uncounted = omits_processes(ctx);
+	if (walk.hidden || walk.uncounted)
+		put_hidden(answer, &walk);
 }
 
 /* If the kernel does not show TCP connections, their bytes are unknown. */
@@ -430,7 +526,7 @@ void eadm_local_verbs_users(struct eadm_answer *answer,
 	struct sockets sockets = { 0 };
 
 	(void)query;
-	if (ask_sockets(AF_INET, &sockets) && ask_sockets(AF_INET6, &sockets)) {
+	if (ask_sockets(&sockets)) {
 		if (sockets.n > 1)
 			qsort(sockets.socket, sockets.n,
 			      sizeof(*sockets.socket), by_inode);
