@@ -158,7 +158,7 @@ static char *the_device(struct cli *cli)
 	if (n == 1)
 		return name;
 	fail(cli, STATUS_USAGE, "--device",
-	     n ? "required, because there are several devices" : "no device supports settings");
+	     n ? "required, because there are several devices" : "no device has settings that can be changed");
 	free(name);
 	return NULL;
 }

@@ -13,7 +13,7 @@ static const struct option_def options[] = {
 	{ OPT_INTERVAL, 'i', "interval", "TIME", WORDS_ANY,
 	  "time between the two samples (default: 1s)" },
 	{ OPT_NO_HW, 0, "no-hw", NULL, WORDS_NONE,
-	  "do not query the adapter's own context of each object" },
+	  "do not query the adapter's own context for each object" },
 	{ OPT_RULES, 0, "rules", NULL, WORDS_NONE,
 	  "list all rules" },
 	{ OPT_STRICT, 0, "strict", NULL, WORDS_NONE,

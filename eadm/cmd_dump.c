@@ -7,7 +7,7 @@
 
 static const struct option_def options[] = {
 	{ OPT_HW, 0, "hw", NULL, WORDS_NONE,
-	  "also query the adapter's own context of each object" },
+	  "also query the adapter's own context for each object" },
 	OWNER_OPTIONS,
 	STATE_OPTIONS,
 	{ OPT_RANGE, 0, "range", "A..B", WORDS_ANY,

@@ -2,7 +2,7 @@
 /* Objects that a command can show. */
 #include "cli.h"
 
-/* Returns true if "eadm dump" can show the object, for lists of choices. */
+/* Returns true if "eadm dump" can show the object; used for lists of choices. */
 bool can_dump(const struct eadm_object *object)
 {
 	enum eadm_object_class sort = eadm_object_class(object);

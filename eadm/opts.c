@@ -20,7 +20,7 @@ const struct option_def global_options[] = {
 	{ OPT_FROM, 0, "from", "FILE", WORDS_FILE,
 	  "read a capture instead of this machine ('-': standard input)" },
 	{ OPT_PROGRAM, 0, "peer", "SOCKET", WORDS_FILE,
-	  "query the userspace adapters served on SOCKET (before COMMAND)" },
+	  "query the userspace adapters served on SOCKET (precedes COMMAND)" },
 	{ OPT_NO_PEERS, 0, "no-peers", NULL, WORDS_NONE,
 	  "omit userspace adapters" },
 	{ OPT_AT, 0, "at", "TIME", WORDS_ANY,

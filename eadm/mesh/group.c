@@ -160,7 +160,7 @@ static void sum_add(struct sum *sum, const struct counts *counts)
 		sum->most = counts->tested;
 }
 
-/* Sum up the directions of a host, or of one of its adapters. */
+/* Adds up the results of all directions to and from a host, or one of its adapters. */
 static struct sum sum_of(const struct work *w, uint32_t host, int rail,
 			 enum fault_way way)
 {

@@ -169,7 +169,7 @@ static int run_member(struct mesh *mesh)
 	m->wait = mesh->wait;
 	if (open_source(cli))
 		snprintf(m->rails.why, sizeof(m->rails.why),
-			 "RDMA devices cannot be read");
+			 "the list of RDMA devices cannot be read");
 	else
 		rails_find(mesh->test, &m->rails);
 	status = rounds_run(m);

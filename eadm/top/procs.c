@@ -406,7 +406,7 @@ static bool lacks(struct top *top, const char *name,
 	return ret < 0 && ret != -ENODEV;
 }
 
-/* Called after the QPs were read. */
+/* Called after the QPs have been read. */
 int top_procs_look(struct top *top)
 {
 	struct proc_set spare = top->old_procs;

@@ -269,7 +269,7 @@ static int change_state(struct erdma_qp *qp, enum erdma_qp_state state,
 			return -EIO;
 	} else {
 		ret = erdma_cmd_modify_qp(dev, qp, state, rts);
-		/* If the adapter has lost the QP, the QP is stopped as well. */
+		/* A QP that the adapter no longer has is stopped, too. */
 		if (ret && (state <= ERDMA_QPS_RTS || !eadm_object_is_dead(ad, &qp->obj)))
 			return ret;
 	}

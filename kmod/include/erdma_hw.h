@@ -133,7 +133,7 @@
 #define ERDMA_CMD_HDR_COOKIE		GENMASK_ULL(47, 32)
 #define ERDMA_CMD_HDR_SUB_MOD		GENMASK_ULL(25, 24)
 #define ERDMA_CMD_HDR_OPCODE		GENMASK_ULL(23, 16)
-#define ERDMA_CMD_HDR_WQEBB_INDEX	GENMASK_ULL(15, 0)	/* PI after the slot */
+#define ERDMA_CMD_HDR_WQEBB_INDEX	GENMASK_ULL(15, 0)	/* producer index after this slot */
 
 /* The first word of every command. */
 struct erdma_cmd_hdr {

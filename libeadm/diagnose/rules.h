@@ -3,7 +3,7 @@
  * Rules of a diagnosis: each consists of data and a small function.
  *
  * The function is called for each object of the rule's kind that exists now. If it
- * finds a fault, it reports the object in a sentence with numbers, and adds the values
+ * finds a fault, it describes the object in a sentence with figures, and adds the values
  * as evidence.
  */
 #ifndef EADM_RULES_H

@@ -725,7 +725,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.name = "peer-not-ready", .kind = DIAG_CQ, .two = true,
 		.severity = EADM_SEVERITY_WARNING, .needs = RINGS,
 		.help = "Requests fail because their peer had no receive posted (according to the newest 512 completions; the QP stays usable).",
-		.cause = "The application at the other end posts receives too slowly, or too few.",
+		.cause = "The application at the other end posts too few receives, or posts them too slowly.",
 		.next = "eadm dump cqe {id} -d {dev}; eadm dump qp -d {dev}; at the other end: eadm dump rqe N",
 		.alike = "Retries do not count, because a receiver may be briefly slow; only requests that failed after all retries count.",
 		.look = look_not_ready,

@@ -478,7 +478,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The adapter's counters decreased.",
 		.cause = "The firmware restarted, or it reset its counters.",
 		.next = "eadm dump cmdq -d {dev}; eadm trace -d {dev}",
-		.alike = "A counter that wraps at 2^64 looks the same, so this is a notice.",
+		.alike = "A counter that wraps at 2^64 looks the same, so the verdict is only a notice.",
 		.look = look_restart,
 	}, {
 		.name = "bad-answer", .kind = DIAG_COUNTERS, .needs = STATE,

@@ -407,13 +407,13 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "Events were found without an interrupt.",
 		.cause = "Interrupts or doorbells of the queue are lost. The driver polls for events, but only periodically, so consumers wait longer.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
-		.alike = "Interrupts that were lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so this is a notice.",
+		.alike = "Interrupts that were lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so the verdict is only a notice.",
 		.look = look_missed,
 	}, {
 		.name = "eq-stuck", .kind = DIAG_EQ, .two = true, .stuck = true,
 		.needs = STATE, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "Interrupts arrive, but no events are consumed from the queue.",
-		.cause = "The driver's handler does not finish: the CPU is overloaded, or the driver is at fault.",
+		.cause = "The driver's handler is not finishing: the CPU is overloaded, or the driver is at fault.",
 		.next = "eadm dump eq {id} -d {dev} --hw; grep -e TASKLET -e HI /proc/softirqs",
 		.alike = "A burst of events that is being consumed is excluded: the consumer index must not have moved.",
 		.look = look_eq_stuck,
@@ -439,7 +439,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.help = "The adapter raises events other than keep-alives.",
 		.cause = "The adapter reports a vendor-specific warning or notification.",
 		.next = "dmesg | grep {driver}; eadm events -d {dev}; eadm dump eqe {id} -d {dev}",
-		.alike = "The meaning of these events is not published and they may be harmless, so this is a notice. Earlier events are ignored; only events between the samples count.",
+		.alike = "The meaning of these events is not published and they may be harmless, so the verdict is only a notice. Earlier events are ignored; only events between the samples count.",
 		.look = look_adapter_events,
 	}, {
 		.name = "spurious-interrupt", .kind = DIAG_EQ, .two = true,
@@ -468,7 +468,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "A CQ has far fewer entries than the queues of its QPs combined, and its adapter does not report overruns.",
 		.cause = "The application made the CQ too small: completions that are not consumed in time are overwritten, and their requests never complete.",
 		.next = "eadm dump cq {id} -d {dev}; make the CQ at least as deep as the queues of its QPs combined",
-		.alike = "An application with fewer outstanding requests than its QPs allow is not affected. Therefore this is a notice, and is reported only if the QPs allow four times as many requests as the CQ has entries.",
+		.alike = "An application with fewer outstanding requests than its QPs allow is not affected. Therefore the verdict is only a notice, and is reported only if the QPs allow four times as many requests as the CQ has entries.",
 		.look = look_small,
 	}, {
 		.name = "missed-event", .kind = DIAG_CQ, .two = true, .needs = STATE | HW,
@@ -484,7 +484,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.help = "Completions arrived in a CQ that is not armed, and no QP makes progress; if a process owns the CQ, it may have polled them.",
 		.cause = "The consumer sleeps without having requested another notification, or is stopped; this is harmless only if it polls as well.",
 		.next = "eadm dump cq {id} -d {dev} --hw",
-		.alike = "An application that is stopped, sleeps, or polls as well looks the same, so this is a notice.",
+		.alike = "An application that is stopped, sleeps, or polls as well looks the same, so the verdict is only a notice.",
 		.look = look_unarmed,
 	}, {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,

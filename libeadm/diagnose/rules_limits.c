@@ -246,7 +246,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A control group is near its limit on contexts or objects of a device.",
 		.cause = "rdma.max of the control group is too small for the job, or the job leaks objects.",
 		.next = "raise the limit in rdma.max of the control group, or let the job create fewer objects; eadm dump cgroup -d {dev}",
-		.alike = "A job that needs exactly its limit looks the same, so this is a notice. A group that is denied the device on purpose (hca_handle=0) is reported only if the caller is in that group.",
+		.alike = "A job that needs exactly its limit looks the same, so the verdict is only a notice. A group that is denied the device on purpose (hca_handle=0) is reported only if the caller is in that group.",
 		.look = look_cgroup,
 	}, {
 		.name = "memlock-near", .kind = DIAG_CTX,
@@ -254,7 +254,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A process is near its limit on pinned memory.",
 		.cause = "RLIMIT_MEMLOCK of the process is too low for the memory that it registers.",
 		.next = "set LimitMEMLOCK=infinity in its service, --ulimit memlock=-1 for its container, or '* - memlock unlimited' in /etc/security/limits.d; eadm dump ctx -d {dev}",
-		.alike = "A process with CAP_IPC_LOCK is excluded, because the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so this is a notice.",
+		.alike = "A process with CAP_IPC_LOCK is excluded, because the limit does not apply to it. A process whose buffers fit just below its limit looks the same, so the verdict is only a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "open-files-near", .kind = DIAG_CTX,
@@ -262,7 +262,7 @@ const struct eadm_rule eadm_rules_limits[] = {
 		.help = "A process is near its limit on open files.",
 		.cause = "RLIMIT_NOFILE of the process is too low: each context, completion channel and rdma_cm event channel needs a file descriptor, in addition to the process's sockets.",
 		.next = "set LimitNOFILE= in its service, --ulimit nofile=N for its container, or '* - nofile N' in /etc/security/limits.d; eadm dump process -o +open-files,max-open-files; ls -l /proc/PID/fd",
-		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so this is a notice.",
+		.alike = "A process with many open files below a high limit is excluded. A process that needs no more files looks the same, so the verdict is only a notice.",
 		.look = look_files,
 	},
 	{ 0 }

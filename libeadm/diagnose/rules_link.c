@@ -155,10 +155,10 @@ const struct eadm_rule eadm_rules_link[] = {
 	}, {
 		.name = "neighbour-failed", .kind = DIAG_LINK, .two = true,
 		.severity = EADM_SEVERITY_NOTICE,
-		.help = "An address in the device's network cannot be resolved while a QP that may need it is waiting; this is a warning if the address is that of a QP's peer.",
+		.help = "An address in the device's network cannot be resolved while a QP that may need it is waiting; the verdict is a warning if the address is that of a QP's peer.",
 		.cause = "The peer's machine is down, its address is wrong or belongs to another network, or ARP or neighbour discovery is blocked.",
 		.next = "ip neigh show dev {netdev}; ip route get ADDRESS; eadm diagnose; run the same commands on the peer",
-		.alike = "Addresses that are unreachable for other programs do not count unless a QP is in INIT in both samples, and no longer count after ten minutes. A server that keeps QPs in INIT looks the same, because the peers of these QPs are not shown, so this is a notice.",
+		.alike = "Addresses that are unreachable for other programs do not count unless a QP is in INIT in both samples, and no longer count after ten minutes. A server that keeps QPs in INIT looks the same, because the peers of these QPs are not shown, so the verdict is only a notice.",
 		.look = look_neighbours,
 	}, {
 		.name = "health-reporter", .kind = DIAG_HEALTH,

@@ -119,7 +119,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "The port uses a smaller MTU than it supports.",
 		.cause = "With RoCE, the MTU of the network interface limits the MTU of the port.",
 		.next = "ibv_devinfo -d {dev}; the path MTU is the smaller MTU of both ends",
-		.alike = "In a network with the usual MTU of 1500, this is normal, so this is a notice. Devices with protocols other than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
+		.alike = "In a network with the usual MTU of 1500, this is normal, so the verdict is only a notice. Devices with protocols other than RoCE and InfiniBand are skipped. RDMA netlink does not show the path MTU of a QP.",
 		.look = look_active_mtu,
 	}, {
 		.name = "subnet", .kind = DIAG_DEV,
@@ -128,7 +128,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through the other interface.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
 		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
-		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. If the network itself answers ARP requests, as in some clouds, the setup looks the same, so this is a warning.",
+		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. If the network itself answers ARP requests, as in some clouds, the setup looks the same, so the verdict is only a warning.",
 		.look = look_subnet,
 	},
 	{ 0 }

@@ -110,7 +110,7 @@ const struct eadm_rule eadm_rules_owner[] = {
 		.help = "The process that owns a QP is not running: it is stopped by a signal or a debugger, frozen, blocked in the kernel, or a zombie.",
 		.cause = "A user, a debugger, a job scheduler or a container runtime stopped the process, or it is blocked in the kernel.",
 		.next = "kill -CONT {pid}, if it was not stopped on purpose; eadm dump qp {id} -d {dev}",
-		.alike = "A process that sleeps until data arrives, or is only briefly in one of these states, is excluded, because both samples must show the same state. A process that was stopped on purpose looks the same, so this is a notice.",
+		.alike = "A process that sleeps until data arrives, or is only briefly in one of these states, is excluded, because both samples must show the same state. A process that was stopped on purpose looks the same, so the verdict is only a notice.",
 		.look = look_stopped,
 	},
 	{ 0 }

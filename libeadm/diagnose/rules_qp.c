@@ -840,7 +840,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A QP stays in the state ERR, for a reason that the driver does not report.",
 		.cause = "The connection has ended, or a request failed; the QP was not destroyed.",
 		.next = "eadm dump qp {id} -d {dev}",
-		.alike = "An application that keeps the QP of a closed connection looks the same, so this is a notice.",
+		.alike = "An application that keeps the QP of a closed connection looks the same, so the verdict is only a notice.",
 		.look = look_plain_error,
 	}, {
 		.name = "lost-doorbell", .kind = DIAG_QP, .two = true,
@@ -864,7 +864,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "Requests are posted, but the adapter does not send or complete any.",
 		.cause = "The adapter throttles the QP, the path to the peer is blocked, or the receiver has no receive posted.",
 		.next = "eadm dump qp {id} -d {dev} --hw; on the peer: eadm diagnose",
-		.alike = "A peer that posts receives late or is stopped makes the sender retry. If the peer is on another machine, this is a notice if the sender retries, and a warning if it does not. If packets may be dropped at the port or by a limit, and the counters of such drops cannot be read, this is a notice.",
+		.alike = "A peer that posts receives late or is stopped makes the sender retry. If the peer is on another machine, the verdict is a notice if the sender retries, and a warning if it does not. If packets may be dropped at the port or by a limit, and the counters of such drops cannot be read, the verdict is a notice.",
 		.look = look_stalled,
 	}, {
 		.name = "receiver-starved", .kind = DIAG_QP, .two = true,
@@ -872,7 +872,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "No receive is posted while the peer has requests to send.",
 		.cause = "The application does not post receives: it is blocked, stopped or slow, or posts fewer than the peer sends.",
 		.next = "eadm dump qp {id} -d {dev} --hw; check the state of the QP's process: cat /proc/{pid}/stat /proc/{pid}/wchan",
-		.alike = "An application that is stopped, sleeps, or posts late on purpose looks the same, so this is a notice.",
+		.alike = "An application that is stopped, sleeps, or posts late on purpose looks the same, so the verdict is only a notice.",
 		.look = look_starved,
 	}, {
 		.name = "peer-silent", .kind = DIAG_QP, .needs = STATE | HW,
@@ -880,7 +880,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "The peer does not respond: everything is retransmitted, or the connection has failed.",
 		.cause = "The peer's machine is down or unreachable, or a firewall or security group drops its packets.",
 		.next = "eadm dump qp {id} -d {dev} --hw; ping the peer; on the peer: eadm diagnose",
-		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If packets may be dropped at the port, and its counters cannot be read, this is a notice.",
+		.alike = "A peer that was stopped with SIGSTOP or polls rarely is excluded, because its adapter still responds. If the peer's QP or device has a verdict, the QP is listed in that verdict. If packets may be dropped at the port, and its counters cannot be read, the verdict is a notice.",
 		.look = look_silent,
 	}, {
 		.name = "sender-slow", .kind = DIAG_QP, .two = true,
@@ -888,7 +888,7 @@ const struct eadm_rule eadm_rules_qp[] = {
 		.help = "A QP always has requests to send but transfers almost no data.",
 		.cause = "The adapter or the path to the peer is overloaded, or the receiver posts receives too slowly.",
 		.next = "eadm stat qp --hw --live -d {dev}; on the peer: eadm diagnose",
-		.alike = "A receiver that posts late is excluded, because it runs out of receives only now and then. A sender that posts rarely is excluded, too, because it has nothing to send in one of the samples. If the peer is on another machine, this is a notice.",
+		.alike = "A receiver that posts late is excluded, because it runs out of receives only now and then. A sender that posts rarely is excluded, too, because it has nothing to send in one of the samples. If the peer is on another machine, the verdict is a notice.",
 		.look = look_slow,
 	}, {
 		.name = "retransmission-storm", .kind = DIAG_QP, .two = true,

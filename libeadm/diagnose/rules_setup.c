@@ -634,14 +634,14 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Kernel modules that RDMA applications need are not loaded.",
 		.cause = "The modules are not configured to load at boot.",
 		.next = "modprobe -a ib_uverbs rdma_ucm; list them in /etc/modules-load.d/rdma.conf",
-		.alike = "A machine where only the kernel uses RDMA looks the same, so this is a warning.",
+		.alike = "A machine where only the kernel uses RDMA looks the same, so the verdict is only a warning.",
 		.look = look_modules,
 	}, {
 		.name = "companion", .kind = DIAG_MACHINE, .groups = SETUP,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The module eadm is not loaded or shows no device, or its version differs from that of the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
-		.next = "modprobe eadm (packages eadm-dkms or eadm-kmod)",
+		.next = "modprobe eadm (the module is in the package eadm-dkms or eadm-kmod)",
 		.alike = "A stock driver or a missing module is a notice, because everything else works. Only a version mismatch is a warning.",
 		.look = look_companion,
 	}, {
@@ -650,7 +650,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The caller's limit on locked memory is below 64 MiB.",
 		.cause = "The limit on locked memory has its default value, which is too small for memory registration.",
 		.next = "set '* - memlock unlimited' in /etc/security/limits.d/, LimitMEMLOCK=infinity in services, or --ulimit memlock=-1 for containers",
-		.alike = "Only the caller's limit is checked, and applications may have a different limit, so this is a notice.",
+		.alike = "Only the caller's limit is checked, and applications may have a different limit, so the verdict is only a notice.",
 		.look = look_memlock,
 	}, {
 		.name = "netns-mode", .kind = DIAG_MACHINE, .groups = SETUP,
@@ -682,7 +682,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has a different MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "In a container that sees the host's adapters but not their network interfaces, this is a notice. An active InfiniBand port, which needs no interface, looks the same. An interface in the container above the adapter's interface (macvlan, VLAN) is sufficient.",
+		.alike = "In a container that sees the host's adapters but not their network interfaces, the verdict is a notice. An active InfiniBand port, which needs no interface, looks the same. An interface in the container above the adapter's interface (macvlan, VLAN) is sufficient.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,
@@ -698,7 +698,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "Port 1 has no GID, or none that can be used in the caller's network namespace.",
 		.cause = "The network interface has no address, or is down.",
 		.next = "ip address add ADDRESS dev {netdev}; ip link set {netdev} up",
-		.alike = "This is a notice in a container that sees the GIDs of its host's interfaces, if the interfaces are down, if the interface is a standby member of a bond, and if the only usable GID is link-local. A port that is down is reported only by the rule link-down. Addresses and versions of GIDs are checked only with RoCE, because adapters of other protocols have one GID or equivalent ones.",
+		.alike = "The verdict is only a notice in a container that sees the GIDs of its host's interfaces, if the interfaces are down, if the interface is a standby member of a bond, and if the only usable GID is link-local. A port that is down is reported only by the rule link-down. Addresses and versions of GIDs are checked only with RoCE, because adapters of other protocols have one GID or equivalent ones.",
 		.look = eadm_look_gid,
 	}, {
 		.name = "address", .kind = DIAG_DEV, .groups = SETUP,
@@ -746,7 +746,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "The kernel does not copy registered memory for processes that fork.",
 		.cause = "The kernel is older than Linux 5.12.",
 		.next = "set RDMAV_FORK_SAFE=1 in the environment of applications, and RDMAV_HUGEPAGES_SAFE=1 if they register huge pages",
-		.alike = "Applications that do not fork are not affected, so this is a notice.",
+		.alike = "Applications that do not fork are not affected, so the verdict is only a notice.",
 		.look = look_fork,
 	}, {
 		.name = "in-use", .kind = DIAG_DEV, .groups = SETUP,

@@ -316,7 +316,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "The virtual machine monitor disconnected from a virtual adapter while the guest's driver was active.",
 		.cause = "The virtual machine was killed, its monitor exited, or the adapter was removed without notifying the guest.",
 		.next = "eadm info {dev}; check the logs of the virtual machine monitor and of the program that provides the adapter",
-		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, this is a notice.",
+		.alike = "A guest that was shut down is excluded, because its driver resets the adapter first. An old disconnection is ignored: only the last half minute counts. If another monitor has connected, the verdict is a notice.",
 		.look = look_lost_guest,
 	}, {
 		.name = "quota-reached", .kind = DIAG_DEV, .needs = STATE,
@@ -332,7 +332,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A guest has registered nine tenths of its quota, or three quarters of its memory.",
 		.cause = "An application in the guest registers large regions, or does not deregister them.",
 		.next = "eadm dump mr -d {dev} --sort length:desc",
-		.alike = "A guest without a quota may register that much on purpose, so this is a notice.",
+		.alike = "A guest without a quota may register that much on purpose, so the verdict is only a notice.",
 		.look = look_pinned,
 	}, {
 		.name = "response-not-read", .kind = DIAG_EQ, .needs = STATE,
@@ -398,7 +398,7 @@ const struct eadm_rule eadm_rules_side[] = {
 		.help = "A guest has outstanding requests, but none completes.",
 		.cause = "The adapter throttles the QP.",
 		.next = "eadm dump qp {id} -d {dev} --hw -o +waits-for,retries",
-		.alike = "Requests that are being executed do not count, however long they take. If the peer has no receive posted, this is a notice; if it does not respond, this is a warning.",
+		.alike = "Requests that are being executed do not count, however long they take. If the peer has no receive posted, the verdict is a notice; if the peer does not respond, it is a warning.",
 		.look = look_held,
 	},
 	{ 0 }

@@ -73,7 +73,7 @@ const struct eadm_rule eadm_rules_tcp[] = {
 		.help = "A process has loaded libibverbs but has no QPs, and transfers its data over TCP.",
 		.cause = "Its library found no usable RDMA device, was set to use TCP, or fell back to it without an error.",
 		.next = "eadm check; run it again as the user of the job; to make the job print its transport, set NCCL_DEBUG=INFO, FI_LOG_LEVEL=info or UCX_LOG_LEVEL=info in its environment; eadm top",
-		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so this is a notice. Processes in other network namespaces are skipped.",
+		.alike = "A process that has libibverbs loaded and is idle does not count, nor does a process that has QPs and uses TCP connections for control, nor traffic over the loopback interface. Programs that load libibverbs and are meant to use TCP look the same, so the verdict is only a notice. Processes in other network namespaces are skipped.",
 		.look = look_tcp,
 	},
 	{ 0 }

@@ -69,7 +69,7 @@ const struct eadm_rule eadm_rules_user[] = {
 		.help = "The environment of a process selects devices, GIDs or network interfaces that do not exist.",
 		.cause = "The variables were set for a different host, the devices or interfaces were renamed, for example by udev, or the index of the GID changed.",
 		.next = "eadm list; eadm dump gid; ip link; correct or remove the variables where the job is started",
-		.alike = "A variable that lists names for several hosts is not reported if one of the names exists on this host. Exclusions (^), patterns, processes in another network namespace, and programs that change their own environment are ignored. A variable has no effect if the job does not use the library that reads it, so this is a notice.",
+		.alike = "A variable that lists names for several hosts is not reported if one of the names exists on this host. Exclusions (^), patterns, processes in another network namespace, and programs that change their own environment are ignored. A variable has no effect if the job does not use the library that reads it, so the verdict is only a notice.",
 		.look = look_settings,
 	}, {
 		.name = "two-libibverbs", .kind = DIAG_USER,

@@ -362,7 +362,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "libibverbs is not installed, or cannot be used.",
 		.cause = "The package is not installed.",
 		.next = "install libibverbs1 or rdma-core-libs",
-		.alike = "A machine where only the kernel uses RDMA, or an image without verbs, looks the same, so this is a notice. Only a damaged library is a failure.",
+		.alike = "A machine where only the kernel uses RDMA, or an image without libibverbs, looks the same, so the verdict is only a notice. Only a damaged library is reported as a failure.",
 		.look = look_verbs,
 	}, {
 		.name = "provider", .kind = DIAG_DEV, .groups = SETUP,
@@ -378,7 +378,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "The caller cannot open the device.",
 		.cause = "The device file does not exist, or the caller is not permitted to open it.",
 		.next = "add a udev rule, add the user to the group that owns the file, or start containers with --device",
-		.alike = "In a container that sees the host's devices, but has files only for the devices assigned to it, this is a notice. Applications may run as another user: only the caller's permission is checked.",
+		.alike = "In a container that sees the host's devices, but has files only for the devices assigned to it, the verdict is a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},
 	{ 0 }

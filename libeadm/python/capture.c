@@ -211,7 +211,7 @@ static PyMethodDef methods[] = {
 	{ "snapshot", KEYWORDS(snapshot), METH_VARARGS | METH_KEYWORDS,
 	  "snapshot(*, hw=False, past=True): read all objects into the capture." },
 	{ "rings", rings, METH_VARARGS,
-	  "rings(max_bytes=0): read the bytes of queues into the capture." },
+	  "rings(max_bytes=0): copy the contents of queues into the capture." },
 	{ "limit", limit, METH_O, "limit(bytes): keep only the newest snapshots." },
 	{ "close", KEYWORDS(close_capture), METH_VARARGS | METH_KEYWORDS,
 	  "close(keep=True): finish or discard the capture." },

@@ -125,7 +125,7 @@ static int take_set(const struct decoder *d, const struct nlattr *nest,
 }
 
 /*
- * Takes an attribute that is not a field of its object: a nest, or an unknown attribute.
+ * Handles an attribute that is not a field of its object: a nest, or an unknown attribute.
  */
 static int take_rest(const struct decoder *d, const struct nlattr *attr)
 {

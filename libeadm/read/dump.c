@@ -81,7 +81,7 @@ static int check_options(const struct eadm_dump *dump)
 	bool module = dump->object == &eadm_spec_objects[EADM_SPEC_OBJ_MODULE];
 
 	if (opts->original && !eadm_rdma_per_port(dump->object))
-		return eadm_fail(dump->ctx, -EINVAL, "%s have no driver-specific counter names",
+		return eadm_fail(dump->ctx, -EINVAL, "no driver-specific counter names for %s",
 				 dump->object->title);
 	if ((!cmd && opts->commands) || (!module && opts->name))
 		return eadm_fail(dump->ctx, -EINVAL, "%s cannot be selected this way",

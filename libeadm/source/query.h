@@ -81,7 +81,7 @@ int eadm_reply_bad(struct eadm_reply *reply, const void *at, const char *fmt,
 		   ...) EADM_PRINTF(3, 4);
 void eadm_source_mark(struct eadm_ctx *ctx);
 /*
- * Returns true if the data that is read is captured: readers of the capture may want all
+ * Returns true if all data read is captured: readers of the capture may want all
  * of it.
  */
 bool eadm_source_records(const struct eadm_ctx *ctx);

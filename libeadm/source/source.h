@@ -66,7 +66,7 @@ struct eadm_source {
 	const struct eadm_source_ops *ops;
 	struct eadm_ctx *ctx;
 	bool keeps;		/* stores responses, so known data is requested again */
-	bool records;		/* the data that is read is captured */
+	bool records;		/* all data read is captured */
 };
 
 #endif /* EADM_SOURCE_H */

@@ -18,7 +18,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RESET_STUCK) = { "reset_stuck",
 		"a reset does not complete until the count is 0" },
 	KNOB(RESET_LATE) = { "reset_late",
-		"a reset request takes effect arg ms later; everything works until then" },
+		"a reset request takes effect arg ms later; until then, the adapter works" },
 	KNOB(CMD_DROP) = { "cmd_drop",
 		"a command is not completed; arg 1: it is executed" TARGET_CMD },
 	KNOB(CMD_DELAY) = { "cmd_delay",

@@ -89,7 +89,7 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RESET_LOST) = { "reset_lost",
 		"a reset request is ignored, and everything continues to work" },
 	KNOB(RESET_LATE) = { "reset_late",
-		"a reset request takes effect arg ms later; everything works until then" },
+		"a reset request takes effect arg ms later; until then, the adapter works" },
 	KNOB(FALSE_GONE) = { "false_gone",
 		"the version reads as all ones for arg ms (0: forever), but everything works" },
 };
