@@ -126,7 +126,7 @@ no_file_left() {
 
 	files=$(open_files "$server")
 	prlimit --pid "$server" --nofile="$files" &&
-		diagnosed notice open-files-near "process ib_send_bw (PID $server) has $files of $files files open (RLIMIT_NOFILE): opening a device, a completion channel or a connection fails with EMFILE"
+		diagnosed notice open-files-near "process ib_send_bw (PID $server) has $files of $files files open (RLIMIT_NOFILE): opening a device, a completion channel or an rdma_cm event channel fails with EMFILE"
 }
 check "no file is left" no_file_left
 check "explain names it as a cause" \
