@@ -43,7 +43,7 @@ EADM_API void eadm_free(struct eadm_ctx *ctx)
 	eadm_archive_free(ctx->archive);
 	free(ctx->devices.dev);
 	free(ctx->root);
-	eadm_children_reap(&ctx->children);
+	eadm_children_release(&ctx->children);
 	free(ctx->verbs.slow);
 	free(ctx->verbs.said);
 	free(ctx->without_verbs.image);

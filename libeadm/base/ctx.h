@@ -6,8 +6,6 @@
 #ifndef EADM_CTX_H
 #define EADM_CTX_H
 
-#include <sys/types.h>
-
 #include "base.h"
 
 struct eadm_archive;
@@ -70,13 +68,14 @@ struct eadm_ctx {
 		/* Devices that blocked a child which opened them. */
 		struct slow_device {
 			char name[EADM_DEV_NAME_MAX];
+			uint32_t index;	/* of the device that hung */
 			uint64_t hung;	/* time of its own request; 0: none */
 		} *slow;
 		size_t n_slow, max_slow;
 	} verbs;
-	/* Child processes that were killed and have not ended yet. */
+	/* Child processes that were killed and have not ended yet: descriptors of processes. */
 	struct eadm_children {
-		pid_t pid[4];
+		int pidfd[4];
 		unsigned int n;
 	} children;
 	/* Processes that had not loaded libibverbs when they were last read, sorted. */

@@ -23,6 +23,9 @@
 /* A child that has printed what is needed is killed if it prints nothing for this long. */
 #define PAUSE_MS 100
 #define MOST_FDS 65536
+#ifndef P_PIDFD
+#define P_PIDFD 3
+#endif
 
 static int64_t now_ms(void)
 {
@@ -59,7 +62,7 @@ static void be_child(const struct eadm_child *child, int out)
 	if (dup2(out, STDOUT_FILENO) >= 0 && dup2(out, STDERR_FILENO) >= 0) {
 		close_others();
 		child->work(child->arg);
-		dprintf(STDOUT_FILENO, "%s\n", EADM_CHILD_END);
+		EADM_CHILD_SAY(EADM_CHILD_END "\n");
 	}
 	_Exit(0);
 }
@@ -79,8 +82,9 @@ static bool has_line(const char *said, const char *head)
 }
 
 /*
- * Collects the output that fits; reads and drops the rest, so that the child can end.
- * Returns 0 at the end of the output.
+ * Collects the output that fits; reads and drops the rest, so that the child can end. Does not
+ * wait for the end of the pipe, because processes that a different thread starts at the same
+ * time, or that the library leaves behind, hold it open. Returns 0 at the end of the output.
  */
 static int collect(int in, const struct eadm_child *child, char *said, size_t size)
 {
@@ -108,74 +112,134 @@ static int collect(int in, const struct eadm_child *child, char *said, size_t si
 		if (!full)
 			len += got;
 		said[len] = '\0';
+		if (has_line(said, EADM_CHILD_END))
+			return 0;
 		enough = enough || (child->need && has_line(said, child->need));
 	}
 	return -ETIMEDOUT;
 }
 
+/* ---- ends of children ------------------------------------------------------------- */
+
+/*
+ * The number of a child is not enough: if the library's caller reaps all children, the
+ * system may have given it to a different process. Kernels before 5.3 have no descriptors of
+ * processes.
+ */
+struct process {
+	pid_t pid;
+	int fd;		/* -1: none */
+};
+
+static void kill_process(const struct process *p)
+{
+	if (p->fd >= 0)
+		syscall(SYS_pidfd_send_signal, p->fd, SIGKILL, NULL, 0);
+	else if (!waitpid(p->pid, NULL, WNOHANG))
+		kill(p->pid, SIGKILL);
+}
+
+/* Returns 1 if the process has ended, 0 if not, or -1 with errno set. */
+static int wait_process(const struct process *p, siginfo_t *info)
+{
+	memset(info, 0, sizeof(*info));
+	if (waitid(p->fd >= 0 ? (idtype_t)P_PIDFD : P_PID, p->fd >= 0 ? (id_t)p->fd : (id_t)p->pid,
+		   info, WEXITED | WNOHANG))
+		return -1;
+	return info->si_pid != 0;
+}
+
 /*
  * Returns the signal that ended the child; 0 if it exited; -ECHILD if the library's caller
- * reaps children. If it does not end, it is noted in the context.
+ * reaps children. If it does not end, it is killed and noted in the context.
  */
-static int reap(struct eadm_children *children, pid_t pid)
+static int reap(struct eadm_children *children, struct process *p)
 {
 	int64_t end = now_ms() + REAP_MS;
 	struct timespec pause = { .tv_nsec = 1000000 };
-	int status = 0;
-	pid_t got;
+	siginfo_t info;
+	int ended;
 
-	while ((got = waitpid(pid, &status, WNOHANG)) <= 0) {
-		if (got < 0 && errno != EINTR)
+	while ((ended = wait_process(p, &info)) <= 0) {
+		if (ended < 0 && errno != EINTR)
 			return -ECHILD;
 		if (now_ms() > end) {
-			children->pid[children->n++] = pid;
+			kill_process(p);
+			if (p->fd >= 0)
+				children->pidfd[children->n++] = p->fd;
+			p->fd = -1;
 			return 0;
 		}
 		nanosleep(&pause, NULL);
 	}
-	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	return info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED ? info.si_status : 0;
 }
 
 void eadm_children_reap(struct eadm_children *children)
 {
+	struct process p;
 	unsigned int i = 0;
+	siginfo_t info;
 
 	while (i < children->n) {
-		if (waitpid(children->pid[i], NULL, WNOHANG))
-			children->pid[i] = children->pid[--children->n];
-		else
+		p = (struct process){ .fd = children->pidfd[i] };
+		if (wait_process(&p, &info)) {
+			close(p.fd);
+			children->pidfd[i] = children->pidfd[--children->n];
+		} else {
 			i++;
+		}
 	}
+}
+
+void eadm_children_release(struct eadm_children *children)
+{
+	eadm_children_reap(children);
+	while (children->n)
+		close(children->pidfd[--children->n]);
+}
+
+/* A sandbox may permit threads, and therefore fork(), but not to wait for a child. */
+static bool may_wait(void)
+{
+	siginfo_t info;
+
+	return !waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || errno == ECHILD;
 }
 
 int eadm_child_run(struct eadm_ctx *ctx, const struct eadm_child *child, char *said,
 		   size_t size)
 {
 	struct eadm_children *children = &ctx->children;
+	struct process p = { .fd = -1 };
 	int ends[2], ret, ended;
-	pid_t pid;
 
 	said[0] = '\0';
+	if (!may_wait())
+		return -errno;
 	eadm_children_reap(children);
-	if (children->n == sizeof(children->pid) / sizeof(children->pid[0]))
+	if (children->n == sizeof(children->pidfd) / sizeof(children->pidfd[0]))
 		return -EBUSY;
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
-	pid = fork();
-	if (!pid)
+	p.pid = fork();
+	if (!p.pid)
 		be_child(child, ends[1]);
-	ret = pid < 0 ? -errno : 0;
+	ret = p.pid < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!ret) {
+		p.fd = syscall(SYS_pidfd_open, p.pid, 0);
 		ret = collect(ends[0], child, said, size);
 		if (ret)
-			kill(pid, SIGKILL);
-		ended = reap(children, pid);
+			kill_process(&p);
+		ended = reap(children, &p);
 		/* The end of long output is missing, so that its last line proves nothing. */
-		if (!ret && (ended > 0 || (!has_line(said, EADM_CHILD_END) &&
-					   strlen(said) < size - 1)))
+		if (!ret && !has_line(said, EADM_CHILD_END) &&
+		    (ended > 0 || strlen(said) < size - 1))
 			ret = ended > 0 ? ended : -ECHILD;
 	}
+	if (p.fd >= 0)
+		close(p.fd);
 	close(ends[0]);
 	return ret;
 }

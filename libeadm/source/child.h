@@ -14,6 +14,9 @@
 /* The last line that a child prints, after it has finished its work. */
 #define EADM_CHILD_END	"+end"
 
+/* Prints a line in a child. A library may have printed a text without a newline before. */
+#define EADM_CHILD_SAY(...) dprintf(STDOUT_FILENO, "\n" __VA_ARGS__)
+
 struct eadm_child {
 	void (*work)(const void *arg);
 	const void *arg;
@@ -37,5 +40,8 @@ int eadm_child_run(struct eadm_ctx *ctx, const struct eadm_child *child, char *s
 
 /* Reaps the children that have ended meanwhile. */
 void eadm_children_reap(struct eadm_children *children);
+
+/* At the end of the context: the remaining ones are left to the caller's process. */
+void eadm_children_release(struct eadm_children *children);
 
 #endif /* EADM_CHILD_H */

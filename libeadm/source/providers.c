@@ -18,8 +18,7 @@
 #include "providers.h"
 
 #define FOLDER		"/etc/libibverbs.d"
-/* Room for the fault of libibverbs, after those of providers, which may be many. */
-#define ROOM		512
+#define ROOM		EADM_PROVIDERS_ROOM
 #define ABI		"-rdmav"
 #define MAX_FAULTS	8
 
@@ -188,7 +187,7 @@ static void load_library(const void *arg)
 	why = dlerror();
 	if (!strncmp(why, path, len) && !strncmp(why + len, ": ", 2))
 		why += len + 2;
-	dprintf(STDOUT_FILENO, "%s\n", why);
+	EADM_CHILD_SAY("+error %s\n", why);
 }
 
 /* How a process ended that was to do something: "WHAT failed: 'Aborted'". */
@@ -208,18 +207,19 @@ static enum loads try_library(struct eadm_ctx *ctx, const char *path, const char
 			      char *faults, size_t size)
 {
 	const struct eadm_child child = { .work = load_library, .arg = path };
-	char said[512], what[256];
+	char said[1024], what[256], *at;
 	int ended = eadm_child_run(ctx, &child, said, sizeof(said));
 
-	said[strcspn(said, "\n")] = '\0';
 	if (ended > 0 || ended == -ECHILD) {
 		snprintf(what, sizeof(what), "%s: loading", path);
 		add_end(faults, size, name, what, ended);
 		return DIES;
 	}
-	if (ended || !strcmp(said, EADM_CHILD_END))
+	at = strstr(said, "\n+error ");
+	if (!at)
 		return LOADS;
-	eadm_providers_add_fault(faults, size, name, "%s: %s", path, said);
+	at += strlen("\n+error ");
+	eadm_providers_add_fault(faults, size, name, "%s: %.*s", path, (int)strcspn(at, "\n"), at);
 	return FAILS;
 }
 

@@ -26,6 +26,9 @@ void eadm_providers_configured(const struct eadm_ctx *ctx, char *words,
 void eadm_providers_faults(struct eadm_ctx *ctx, const char *said,
 			   int ended, char *faults, size_t size);
 
+/* Room for the fault of libibverbs after those of files and providers, which may be many. */
+#define EADM_PROVIDERS_ROOM 512
+
 /* Append "NAME: TEXT" to a list. */
 void eadm_providers_add_fault(char *faults, size_t size, const char *name,
 			      const char *fmt, ...) EADM_PRINTF(4, 5);

@@ -192,8 +192,8 @@ static bool look_at_map(const char *line, struct user *user)
 }
 
 /*
- * Returns 1 if the process has libibverbs loaded, 0 if not or if it has ended, or a
- * negative errno.
+ * Returns 1 if the process has libibverbs loaded, 0 if not or if it has ended, -EACCES if
+ * access is denied, or -EIO if the maps could not be read for a different reason.
  */
 static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 		     struct user *user)
@@ -203,8 +203,10 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 	size_t size = 0;
 	int found = 0;
 
+	if (!file && is_denied(errno))
+		return -EACCES;
 	if (!file)
-		return is_denied(errno) ? -EACCES : 0;
+		return errno == ENOENT || errno == ESRCH ? 0 : -EIO;
 	/* The kernel generates a page at a time, of which stdio would read only 1 KiB. */
 	setvbuf(file, buf, _IOFBF, sizeof(buf));
 	while (getline(&line, &size, file) > 0) {
@@ -213,6 +215,8 @@ static int read_maps(const struct eadm_ctx *ctx, const char *pid,
 			add_copy(line, user);
 		}
 	}
+	if (!found && ferror(file) && errno != ESRCH)
+		found = is_denied(errno) ? -EACCES : -EIO;
 	free(line);
 	fclose(file);
 	return found;
@@ -401,6 +405,19 @@ static void note_without_verbs(struct eadm_images *known, const struct eadm_imag
 
 /* ---- processes that /proc omits ------------------------------------------------------ */
 
+/* In a user namespace, capabilities do not apply to the processes outside it. */
+static bool is_first_user_namespace(const struct eadm_ctx *ctx)
+{
+	unsigned long inside = 1, outside = 1, count = 0;
+	FILE *file = open_file(ctx, "self", "uid_map");
+	bool first = file && fscanf(file, "%lu %lu %lu", &inside, &outside, &count) == 3 &&
+		     !inside && !outside && count == UINT32_MAX;
+
+	if (file)
+		fclose(file);
+	return first;
+}
+
 static bool may_inspect_all(const struct eadm_ctx *ctx)
 {
 	/* From linux/capability.h. */
@@ -416,7 +433,7 @@ static bool may_inspect_all(const struct eadm_ctx *ctx)
 	free(line);
 	if (file)
 		fclose(file);
-	return caps >> sys_ptrace & 1;
+	return (caps >> sys_ptrace & 1) && is_first_user_namespace(ctx);
 }
 
 /*
@@ -477,6 +494,8 @@ static void look_at_process(struct eadm_answer *answer, const char *name, struct
 		found = read_maps(ctx, name, &user);
 	if (!found)
 		note_without_verbs(&walk->without_verbs, &image);
+	else if (found == -EIO)
+		return;		/* not noted, so the next snapshot reads the maps */
 	else if (found < 0)
 		walk->hidden++;
 	else if (read_files(ctx, name, walk->sockets, &user))

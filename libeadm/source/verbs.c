@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/late.h"
@@ -40,13 +41,19 @@ EADM_LATE_LIBRARY(rdmacm, LIBRDMACM, "suggested",
 
 /* A list and limits stay valid for the requests of one check. */
 #define LIST_NS		1000000000ULL
-/* A device that hung is not opened again for this long. */
+/* A device that hung for this long is not opened again for that long. */
+#define HANGS_MS	5000
 #define HUNG_NS		300000000000ULL
 #define LIST_MAX	65536
 
 /* The line that a child prints after it has listed the devices. */
 #define ALL_LISTED	"+all"
-/* The lines before and after a device is opened, followed by its name. */
+/* The line that a child prints if the file of a device cannot be opened. */
+#define CLOSED		"+closed"
+/*
+ * The lines before and after a device is opened, with its name, and the monotonic time in ms or
+ * the limits.
+ */
 #define OPENING		"+opening"
 #define LIMITS		"+limits"
 
@@ -97,6 +104,14 @@ static uint32_t mtu_bytes(enum ibv_mtu mtu)
 
 /* ---- in a child: lines for the caller begin with "+" -------------------------- */
 
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
 /* Users of librdmacm can find only those devices that librdmacm opens. */
 static void list_connectable(const struct verbs *verbs)
 {
@@ -109,11 +124,10 @@ static void list_connectable(const struct verbs *verbs)
 		get = (__typeof__(get))dlsym(lib, "rdma_get_devices");
 	if (!get)
 		return;
-	dprintf(STDOUT_FILENO, "+cm\n");
+	EADM_CHILD_SAY("+cm\n");
 	all = get(&n);
 	for (i = 0; all && i < n; i++)
-		dprintf(STDOUT_FILENO, "+cm %s\n",
-			verbs->ibv_get_device_name(all[i]->device));
+		EADM_CHILD_SAY("+cm %s\n", verbs->ibv_get_device_name(all[i]->device));
 }
 
 /*
@@ -146,7 +160,7 @@ static void print_limits(const struct verbs *verbs, struct ibv_device *device)
 	char line[512];
 	int n;
 
-	dprintf(STDOUT_FILENO, OPENING " %s\n", name);
+	EADM_CHILD_SAY(OPENING " %s %" PRId64 "\n", name, now_ms());
 	context = verbs->ibv_open_device(device);
 	n = snprintf(line, sizeof(line), LIMITS " %.64s ", name);
 	if (context && !verbs->ibv_query_device(context, &attr)) {
@@ -159,7 +173,7 @@ static void print_limits(const struct verbs *verbs, struct ibv_device *device)
 #undef F
 		put_mtu(verbs, context, line + n, sizeof(line) - n);
 	}
-	dprintf(STDOUT_FILENO, "%s\n", line);
+	EADM_CHILD_SAY("%s\n", line);
 	if (context)
 		verbs->ibv_close_device(context);
 }
@@ -193,13 +207,17 @@ static struct slow_device *find_slow(const struct eadm_ctx *ctx, const char *nam
 static void print_all_limits(const struct verbs *verbs, const struct work *work,
 			     struct ibv_device **list)
 {
+	bool found = false;
 	const char *name;
 	int i;
 
-	for (i = 0; list[i]; i++) {
-		if (!strcmp(verbs->ibv_get_device_name(list[i]), work->first))
+	for (i = 0; list[i] && !found; i++) {
+		found = !strcmp(verbs->ibv_get_device_name(list[i]), work->first);
+		if (found)
 			print_limits(verbs, list[i]);
 	}
+	if (!found)
+		EADM_CHILD_SAY(LIMITS " %s \n", work->first);
 	for (i = 0; list[i]; i++) {
 		name = verbs->ibv_get_device_name(list[i]);
 		if (strcmp(name, work->first) != 0 && !find_slow(work->ctx, name))
@@ -216,24 +234,26 @@ static void list_devices(const void *arg)
 	int i;
 
 	if (!load(&verbs)) {
-		dprintf(STDOUT_FILENO, "+error %s\n", dlerror());
+		EADM_CHILD_SAY("+error %s\n", dlerror());
 		return;
 	}
-	dprintf(STDOUT_FILENO, "+loaded\n");
+	EADM_CHILD_SAY("+loaded\n");
 	list = verbs.ibv_get_device_list(NULL);
 	if (!list)
 		return;
-	dprintf(STDOUT_FILENO, "+listed\n");
+	EADM_CHILD_SAY("+listed\n");
 	for (i = 0; list[i]; i++) {
-		dprintf(STDOUT_FILENO, "+device %s\n",
-			verbs.ibv_get_device_name(list[i]));
+		EADM_CHILD_SAY("+device %s\n", verbs.ibv_get_device_name(list[i]));
 		all &= opens(work->ctx, list[i]);
 	}
 	if (!all)
-		list_connectable(&verbs);
-	dprintf(STDOUT_FILENO, ALL_LISTED "\n");
+		EADM_CHILD_SAY(CLOSED "\n");
+	EADM_CHILD_SAY(ALL_LISTED "\n");
+	/* librdmacm opens all devices, and one of them may hang. */
 	if (work->first)
 		print_all_limits(&verbs, work, list);
+	else if (!all)
+		list_connectable(&verbs);
 }
 
 /*
@@ -286,15 +306,18 @@ static bool find_limits(const char *said, const char *name, char *values, size_t
 }
 
 /* A child was killed: notes the device that it was opening, which may be the one required. */
-static void note_slow(struct eadm_ctx *ctx, const char *limits, const char *first)
+static void note_slow(struct eadm_ctx *ctx, const char *limits, const struct eadm_device *first)
 {
 	struct verbs_list *list = &ctx->verbs;
-	char name[EADM_DEV_NAME_MAX] = "", values[2];
+	char opening[128] = "", name[EADM_DEV_NAME_MAX] = "", values[2];
 	struct slow_device *slow;
+	int64_t since = 0;
 
-	while ((limits = next_line(limits, OPENING " ", name, sizeof(name))) &&
-	       find_limits(limits, name, values, sizeof(values)))
-		;
+	while ((limits = next_line(limits, OPENING " ", opening, sizeof(opening)))) {
+		if (sscanf(opening, "%63s %" SCNd64, name, &since) != 2 ||
+		    !find_limits(limits, name, values, sizeof(values)))
+			break;
+	}
 	if (!limits)
 		return;
 	slow = find_slow(ctx, name);
@@ -303,21 +326,36 @@ static void note_slow(struct eadm_ctx *ctx, const char *limits, const char *firs
 		*slow = (struct slow_device){ 0 };
 		memcpy(slow->name, name, sizeof(slow->name));
 	}
-	if (slow && !strcmp(name, first))
+	if (slow && !strcmp(name, first->name) && now_ms() - since >= HANGS_MS) {
 		slow->hung = eadm_now(ctx);
+		slow->index = first->index;
+	}
 }
 
-static bool is_recent(struct eadm_ctx *ctx, const char *first)
+/* Output that did not fit ends in the middle of a line. */
+static void cut_last_line(char *said)
+{
+	char *end = strlen(said) == LIST_MAX - 1 ? strrchr(said, '\n') : NULL;
+
+	if (end)
+		end[1] = '\0';
+}
+
+static bool is_recent(struct eadm_ctx *ctx, const struct eadm_device *first)
 {
 	const struct verbs_list *list = &ctx->verbs;
 	char values[2];
 
-	if (!list->said || eadm_now(ctx) - list->time >= LIST_NS)
+	if (!list->said || eadm_now(ctx) - list->time >= LIST_NS ||
+	    (first && !list->asked_limits))
 		return false;
-	if (!first || !list->limits)
-		return !first || list->asked_limits;
-	return list->asked_limits && (has_line(list->limits, EADM_CHILD_END) ||
-				      find_limits(list->limits, first, values, sizeof(values)));
+	if (!list->limits)
+		return true;
+	/* With limits, the devices of librdmacm were not listed. */
+	if (!first)
+		return !list->asked_limits || !has_line(list->said, CLOSED);
+	return has_line(list->limits, EADM_CHILD_END) ||
+	       find_limits(list->limits, first->name, values, sizeof(values));
 }
 
 /*
@@ -325,10 +363,10 @@ static bool is_recent(struct eadm_ctx *ctx, const char *first)
  * Returns NULL if the root is not this machine's, because nothing can be loaded from
  * it. If the list is whole, it does not matter how the child ended.
  */
-static const struct verbs_list *list_of(struct eadm_ctx *ctx, const char *first)
+static const struct verbs_list *list_of(struct eadm_ctx *ctx, const struct eadm_device *first)
 {
 	struct verbs_list *list = &ctx->verbs;
-	const struct work work = { ctx, first };
+	const struct work work = { ctx, first ? first->name : NULL };
 	struct eadm_child child = { .work = list_devices, .arg = &work };
 	char need[96];
 
@@ -341,10 +379,11 @@ static const struct verbs_list *list_of(struct eadm_ctx *ctx, const char *first)
 	if (!list->said)
 		return NULL;
 	if (first) {
-		snprintf(need, sizeof(need), LIMITS " %s", first);
+		snprintf(need, sizeof(need), LIMITS " %s", first->name);
 		child.need = need;
 	}
 	list->ended = eadm_child_run(ctx, &child, list->said, LIST_MAX);
+	cut_last_line(list->said);
 	list->limits = cut_limits(list->said);
 	list->asked_limits = first;
 	if (list->limits && list->ended == -ETIMEDOUT && first)
@@ -377,9 +416,10 @@ void eadm_local_limits(struct eadm_answer *answer,
 	const struct verbs_list *list;
 	char values[512];
 
-	if (slow && slow->hung && eadm_now(answer->ctx) - slow->hung < HUNG_NS)
+	if (slow && slow->hung && slow->index == dev->index &&
+	    eadm_now(answer->ctx) - slow->hung < HUNG_NS)
 		return;
-	list = list_of(answer->ctx, dev->name);
+	list = list_of(answer->ctx, dev);
 	if (list && list->limits &&
 	    find_limits(list->limits, dev->name, values, sizeof(values)))
 		put_limits(answer, values);
@@ -387,13 +427,17 @@ void eadm_local_limits(struct eadm_answer *answer,
 
 /* ---- the row -------------------------------------------------------------------- */
 
+/* Puts nothing if not all names fit: it would seem that the others are not listed. */
 static void put_names(struct eadm_answer *answer, uint16_t attr,
 		      const char *said, const char *head)
 {
 	char words[2048] = "", name[64];
 
-	while ((said = next_line(said, head, name, sizeof(name))))
+	while ((said = next_line(said, head, name, sizeof(name)))) {
+		if (strlen(words) + strlen(name) + 2 > sizeof(words))
+			return;
 		eadm_local_add_word(words, sizeof(words), name, strlen(name));
+	}
 	eadm_local_put(answer, attr, words);
 }
 
@@ -407,7 +451,7 @@ static void put_providers(struct eadm_answer *answer, bool installed,
 	eadm_local_put(answer, EADM_A_VERBS_PROVIDERS, words);
 	*words = '\0';
 	eadm_providers_configured(answer->ctx, words, sizeof(words), faults,
-				  sizeof(faults));
+				  sizeof(faults) - EADM_PROVIDERS_ROOM);
 	eadm_local_put(answer, EADM_A_VERBS_CONFIGURED, words);
 	if (installed && said && next_line(said, "+error ", why, sizeof(why)))
 		eadm_providers_add_fault(faults, sizeof(faults), "libibverbs",
@@ -439,7 +483,7 @@ void eadm_local_verbs(struct eadm_answer *answer,
 	complete = list && list->limits;
 	if (complete)
 		put_names(answer, EADM_A_VERBS_DEVICES, said, "+device ");
-	if (complete && has_line(said, "+cm"))
-		put_names(answer, EADM_A_VERBS_CM_DEVICES, said, "+cm ");
+	if (complete && has_line(list->limits, "+cm") && has_line(list->limits, EADM_CHILD_END))
+		put_names(answer, EADM_A_VERBS_CM_DEVICES, list->limits, "+cm ");
 	eadm_message_end(&answer->out, at);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A libibverbs with the devices a0 and b0, which the environment controls: FAKE_MTU is their
- * active MTU, opening the device FAKE_HANG does not return, FAKE_ABORT ends the process, and
- * max_qp is 1 instead of 77 if the descriptor FAKE_FD is open.
+ * active MTU, opening the device FAKE_HANG does not return, FAKE_ABORT ends the process,
+ * FAKE_TEXT is printed without a newline, FAKE_PROCESS leaves a process behind, and max_qp is 1
+ * instead of 77 if the descriptor FAKE_FD is open.
  */
 #include <fcntl.h>
 #include <infiniband/verbs.h>
@@ -17,12 +18,25 @@ static struct ibv_device devices[] = {
 	{ .transport_type = IBV_TRANSPORT_IB, .name = "b0", .dev_name = "uverbs1" },
 };
 
+static void print_text(void)
+{
+	const char *text = getenv("FAKE_TEXT");
+
+	if (text && write(STDERR_FILENO, text, strlen(text)) < 0)
+		abort();
+}
+
 struct ibv_device **ibv_get_device_list(int *n)
 {
 	struct ibv_device **list = calloc(3, sizeof(*list));
 
 	if (getenv("FAKE_ABORT"))
 		abort();
+	print_text();
+	if (getenv("FAKE_PROCESS") && !fork()) {
+		sleep(20);
+		_exit(0);
+	}
 	list[0] = &devices[0];
 	list[1] = &devices[1];
 	if (n)
@@ -45,6 +59,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	const char *hang = getenv("FAKE_HANG");
 	struct ibv_context *context = calloc(1, sizeof(*context));
 
+	print_text();
 	if (hang && !strcmp(hang, device->name))
 		pause();
 	context->device = device;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,7 +17,7 @@
 #include "source/devlist.h"
 #include "tap.h"
 
-enum { A0 = 5, B0 = 6 };
+enum { A0 = 5, B0 = 6, C0 = 7 };	/* libibverbs does not list the last one */
 
 static struct eadm_ctx *ctx;
 static struct eadm_query query;
@@ -37,7 +38,7 @@ static void start(void)
 	eadm_free(ctx);
 	ctx = eadm_new();
 	if (!ctx || eadm_open_live(ctx) || !eadm_device_add(ctx, A0, "a0") ||
-	    !eadm_device_add(ctx, B0, "b0"))
+	    !eadm_device_add(ctx, B0, "b0") || !eadm_device_add(ctx, C0, "c0"))
 		exit(1);
 }
 
@@ -136,11 +137,32 @@ static void test_hang(void)
 	begin = now();
 	ok(!strcmp(limit(B0, "max-qp"), "77") && now() - begin < 5,
 	   "a device that hangs does not delay requests for a different one");
+	begin = now();
+	ok(!*limit(C0, "max-qp") && now() - begin < 5,
+	   "nor requests for one that libibverbs does not list");
 	ok(!*limit(A0, "max-qp"), "a device that hangs has no limits");
 	begin = now();
 	ok(!*limit(A0, "max-qp") && !strcmp(limit(B0, "max-qp"), "77") && now() - begin < 5,
 	   "a device that hung is not opened again soon");
 	unsetenv("FAKE_HANG");
+}
+
+/* What libraries do besides. */
+static void test_manners(void)
+{
+	double begin;
+
+	start();
+	setenv("FAKE_TEXT", "loaded", 1);
+	ok(!strcmp(limit(A0, "max-qp"), "77") && !*faults(), "a text without a newline is harmless");
+	unsetenv("FAKE_TEXT");
+
+	start();
+	setenv("FAKE_PROCESS", "1", 1);
+	begin = now();
+	ok(!strcmp(limit(A0, "max-qp"), "77") && !*faults() && now() - begin < 5,
+	   "a process that a library leaves behind is not waited for");
+	unsetenv("FAKE_PROCESS");
 }
 
 static void test_end(void)
@@ -159,21 +181,23 @@ static void test_end(void)
 /* Children that cannot end, like those that wait for a device uninterruptibly. */
 static void test_leftovers(void)
 {
+	pid_t pids[4];
 	unsigned int i;
 
 	start();
 	for (i = 0; i < 4; i++) {
-		ctx->children.pid[i] = fork();
-		if (!ctx->children.pid[i]) {
+		pids[i] = fork();
+		if (!pids[i]) {
 			pause();
 			_exit(0);
 		}
+		ctx->children.pidfd[i] = syscall(SYS_pidfd_open, pids[i], 0);
 	}
 	ctx->children.n = 4;
 	ok(!*limit(A0, "max-qp") && ctx->children.n == 4,
 	   "no child is started while too many have not ended");
 	for (i = 0; i < 4; i++)
-		kill(ctx->children.pid[i], SIGKILL);
+		kill(pids[i], SIGKILL);
 	ok(becomes(A0, "max-qp", "77") && !ctx->children.n && wait(NULL) < 0,
 	   "children that ended late are reaped");
 }
@@ -183,6 +207,7 @@ int main(void)
 	test_change();
 	test_descriptors();
 	test_hang();
+	test_manners();
 	test_end();
 	test_leftovers();
 	eadm_free(ctx);

@@ -143,6 +143,25 @@ static void changes(void)
 	ok(shows("30 "), "never counts as unchanged");
 }
 
+/* A read that fails once must not hide a process whose maps do not change afterwards. */
+static void failures(void)
+{
+	const struct image image = { .faults = 500, .start = 7000, .size = 4096000 };
+	char path[128];
+
+	put_process(50, image, "/usr/bin/job", "");
+	snprintf(path, sizeof(path), "%s/proc/50/maps", root);
+	unlink(path);
+	mkdir(path, 0700);
+	ok(shows("30 "), "a process whose maps cannot be read is not shown");
+	rmdir(path);
+	put(50, "maps", VERBS);
+	ok(shows("30 50 "), "it is shown as soon as they can be read");
+	put(50, "maps", LIBC);
+	put_stat(50, (struct image){ .faults = 501, .start = 7000, .size = 4096000 });
+	ok(shows("30 "), "and no longer after it has unloaded libibverbs");
+}
+
 /* In the list of kthreadd's children are also programs that the kernel starts. */
 static void kernel_threads(void)
 {
@@ -170,6 +189,7 @@ int main(void)
 	snprintf(path, sizeof(path), "%s/proc", root);
 	mkdir(path, 0700);
 	changes();
+	failures();
 	kernel_threads();
 	eadm_free(ctx);
 	snprintf(path, sizeof(path), "rm -rf %s", root);
