@@ -17,7 +17,7 @@
 #define EADM_DEV_SIDE_DRIVER	0
 #define EADM_DEV_SIDE_PROGRAM	1
 
-/* port-state: Port state, with the same values as in the verbs API. */
+/* port-state: Port state, with the values of the verbs API. */
 #define EADM_PORT_STATE_NOP	0
 #define EADM_PORT_STATE_DOWN	1
 #define EADM_PORT_STATE_INIT	2
@@ -25,7 +25,7 @@
 #define EADM_PORT_STATE_ACTIVE	4
 #define EADM_PORT_STATE_ACTIVE_DEFER	5
 
-/* qp-type: QP type, with the same values as in the verbs API. */
+/* qp-type: QP type, with the values of the verbs API. */
 #define EADM_QP_TYPE_SMI	0
 #define EADM_QP_TYPE_GSI	1
 #define EADM_QP_TYPE_RC	2
@@ -38,7 +38,7 @@
 #define EADM_QP_TYPE_XRC_TGT	10
 #define EADM_QP_TYPE_DRIVER	255
 
-/* qp-state: QP state, with the same values as in the verbs API. */
+/* qp-state: QP state, with the values of the verbs API. */
 #define EADM_QP_STATE_RESET	0
 #define EADM_QP_STATE_INIT	1
 #define EADM_QP_STATE_RTR	2
@@ -63,7 +63,7 @@
 #define EADM_MR_TYPE_FAST_REG	1
 #define EADM_MR_TYPE_DMA	2
 
-/* mr-access: Access flags, with the same values as in the verbs API. */
+/* mr-access: Access flags, with the values of the verbs API. */
 #define EADM_MR_ACCESS_LOCAL_WRITE	0x1
 #define EADM_MR_ACCESS_REMOTE_WRITE	0x2
 #define EADM_MR_ACCESS_REMOTE_READ	0x4
@@ -463,12 +463,12 @@
 #define EADM_QP_WAIT_RECEIVER	2
 #define EADM_QP_WAIT_ANSWER	3
 
-/* path-mig: State of a QP's migration to its alternate path, with the same values as in the verbs API. */
+/* path-mig: State of a QP's migration to its alternate path, with the values of the verbs API. */
 #define EADM_PATH_MIG_MIGRATED	0
 #define EADM_PATH_MIG_REARM	1
 #define EADM_PATH_MIG_ARMED	2
 
-/* srq-type: SRQ type, with the same values as in the verbs API. */
+/* srq-type: SRQ type, with the values of the verbs API. */
 #define EADM_SRQ_TYPE_BASIC	0
 #define EADM_SRQ_TYPE_XRC	1
 #define EADM_SRQ_TYPE_TAG_MATCHING	2
