@@ -69,7 +69,7 @@ struct eadm_ctx {
 		struct slow_device {
 			char name[EADM_DEV_NAME_MAX];
 			uint32_t index;	/* of the device that hung */
-			uint64_t hung;	/* time of its own request; 0: none */
+			uint64_t hung;	/* when a request for it timed out; 0: never */
 		} *slow;
 		size_t n_slow, max_slow;
 	} verbs;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "scripted_cm.h"
@@ -19,16 +17,23 @@ static struct rdma_cm_event event;
 
 /* ---- librdmacm ----------------------------------------------------------------------- */
 
-static int happens(enum rdma_cm_event_type type, int status)
+static int happens_after(int ms, enum rdma_cm_event_type type, int status)
 {
-	uint64_t one = 1;
+	const struct itimerspec due = {
+		.it_value = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L + 1 },
+	};
 
 	event = (struct rdma_cm_event){ .event = type, .status = status };
 	if (type == RDMA_CM_EVENT_ESTABLISHED) {
 		event.param.conn.private_data = script.reply;
 		event.param.conn.private_data_len = script.reply_len;
 	}
-	return write(channel.fd, &one, sizeof(one)) == sizeof(one) ? 0 : -1;
+	return timerfd_settime(channel.fd, 0, &due, NULL);
+}
+
+static int happens(enum rdma_cm_event_type type, int status)
+{
+	return happens_after(0, type, status);
 }
 
 static int get_event(struct rdma_event_channel *ch, struct rdma_cm_event **to)
@@ -89,10 +94,9 @@ static int resolve_addr(struct rdma_cm_id *i, struct sockaddr *from, struct sock
 		script.longest = ms;
 	if (script.asked++ >= script.missed)
 		return happens(RDMA_CM_EVENT_ADDR_RESOLVED, 0);
-	/* As long as the kernel takes to give up; nothing waits for a condition here. */
-	if (script.status == -ETIMEDOUT)
-		usleep(ms * 1000);
-	return happens(RDMA_CM_EVENT_ADDR_ERROR, script.status);
+	/* The kernel gives up after that time. */
+	return happens_after(script.status == -ETIMEDOUT ? ms : 0, RDMA_CM_EVENT_ADDR_ERROR,
+			     script.status);
 }
 
 static int resolve_route(struct rdma_cm_id *i, int ms)
@@ -133,7 +137,7 @@ struct rdma_event_channel *script_begin(void)
 	cm.rdma_get_cm_event = get_event;
 	cm.rdma_ack_cm_event = ack;
 	cm.rdma_event_str = event_text;
-	channel.fd = eventfd(0, EFD_NONBLOCK);
+	channel.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
 	return &channel;
 }
 
@@ -163,15 +167,4 @@ void cm_path(struct path *path, struct rdma_cm_id *i)
 {
 	(void)path;
 	(void)i;
-}
-
-int link_fail(struct link *link, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!link->why[0])
-		vsnprintf(link->why, sizeof(link->why), fmt, ap);
-	va_end(ap);
-	return -1;
 }

@@ -56,17 +56,6 @@ static int fake_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 
 static struct ibv_context context = { .ops.poll_cq = fake_poll };
 
-int link_fail(struct link *link, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (!link->why[0])
-		vsnprintf(link->why, sizeof(link->why), fmt, ap);
-	va_end(ap);
-	return -1;
-}
-
 int endpoint_make(struct link *link, uint32_t size, uint32_t shared, uint32_t depth,
 		  enum exchange_reason *reason)
 {

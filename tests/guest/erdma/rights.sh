@@ -8,7 +8,7 @@ commands_so_far() {
 	eadm dump cmdq --device erdma_0 --json | jq '.rows[0].submitted'
 }
 
-# few_commands COMMAND...: COMMAND, which user nobody runs and which reads 100 times, causes at most
+# few_commands COMMAND...: COMMAND, which an unprivileged user runs and which reads 100 times, causes at most
 # ten adapter commands per second.
 few_commands() {
 	local before after begin=${EPOCHREALTIME/./} took
@@ -54,7 +54,7 @@ no_old_setting() {
 	done
 }
 
-check "reads of hw_counters by user nobody cause few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
+check "reads of hw_counters by an unprivileged user cause few commands" few_commands bash -c "$reads" $attrs/ports/1/hw_counters/rx_bytes_cnt
 check "reads of counters over netlink cause few commands" asks counters port 1
 check "reads of settings over netlink cause few commands" asks conf param 2
 check "runs of rdma statistic cause few commands" statistics
