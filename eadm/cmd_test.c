@@ -17,7 +17,7 @@ static const struct option_def options[] = {
 	{ OPT_COUNT, 'n', "count", "N", WORDS_ANY,
 	  "client: number of messages in the tests echo and order (default: 1000)" },
 	{ OPT_SIZE, 's', "size", "BYTES", WORDS_ANY,
-	  "client: largest message in the tests data and rdma (default: 65536)" },
+	  "client: largest message in the data and rdma tests (default: 65536)" },
 	{ OPT_NO_CM, 0, "no-cm", NULL, WORDS_NONE,
 	  "do not use the connection manager: exchange addresses over TCP" },
 	{ OPT_GID_INDEX, 'g', "gid-index", "N", WORDS_ANY,

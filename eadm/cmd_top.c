@@ -103,9 +103,9 @@ const struct command cmd_top = {
 	.name = "top",
 	.help = "watch devices and the busiest QPs on the terminal",
 	.more = "Shows rates, owners and command latencies; 'h' lists the keys. If there\n"
-		"are many QPs or processes, they are read less often, to use at most half\n"
-		"a percent of a CPU for QPs and five percent for processes. A capture is\n"
-		"replayed snapshot by snapshot.",
+		"are many QPs or processes, they are read less often: reading QPs uses at\n"
+		"most half a percent of a CPU, and reading processes five percent. A capture\n"
+		"is replayed snapshot by snapshot.",
 	.examples = "  eadm top\n"
 		    "  eadm top --sort queued --comm 'ib_*'\n"
 		    "  eadm --from night.pcapng --at 02:10 top\n"

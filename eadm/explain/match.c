@@ -255,7 +255,7 @@ static bool is_errno(const struct split *words, unsigned int at,
 	       (at && is_one_of(words->word[at - 1].text, before));
 }
 
-/* Returns the errno at a word, or 0. */
+/* Returns the errno that begins at a word, or 0. */
 static unsigned int errno_at(const struct search *search, unsigned int at,
 			     unsigned int call_end)
 {

@@ -652,7 +652,7 @@ static void end_clients(struct server *server, bool all)
 	}
 }
 
-/* Called with the lock held; returns true if all clients except held ones have ended. */
+/* Called with the lock held; returns true if all clients have ended, except those on hold. */
 static bool is_left(const struct server *server)
 {
 	const struct http *http = server->http;

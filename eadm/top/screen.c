@@ -301,8 +301,8 @@ static void draw_help(struct screen *s)
 		"some adapters, a send request takes several entries. Indices wrap around, on",
 		"most adapters after 65536. If an index advances further between two readings,",
 		"the rate is too low. P50 and P99 are latencies of commands.",
-		"If there are many QPs, they are read less often, to use at most half a percent",
-		"of a CPU.",
+		"If there are many QPs, they are read less often: that uses at most half a",
+		"percent of a CPU.",
 	};
 	static const char *const procs[] = {
 		"f /      show only processes that match: name, PID, device, library, pod,",
@@ -312,8 +312,8 @@ static void draw_help(struct screen *s)
 		"idle. If the driver has no counters for QPs, a connected QP counts as RDMA.",
 		"TXB/s and RXB/s are bytes over RDMA if counters are bound to all its QPs;",
 		"SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes over",
-		"TCP, without loopback. If there are many processes, they are read less often,",
-		"to use at most five percent of a CPU.",
+		"TCP, without loopback. If there are many processes, they are read less often:",
+		"that uses at most five percent of a CPU.",
 	};
 	const char *const *more = s->top->processes ? procs : qps;
 	unsigned int i, n = s->top->processes ? ARRAY_SIZE(procs) :

@@ -53,7 +53,7 @@ struct top_dev {
 	uint64_t p50, p99;
 	bool has_latency;
 	uint64_t n_failures;		/* since the last refresh */
-	uint64_t n_connects;		/* calls of rdma_cm since the last refresh */
+	uint64_t n_connects;		/* calls to rdma_cm since the last refresh */
 	double connects, failures;	/* per second; below 0: unknown */
 	float traffic[TOP_TRAFFIC][2];	/* bytes per second sent and received; newest first */
 	unsigned int n_traffic;

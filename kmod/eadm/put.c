@@ -155,8 +155,8 @@ int eadm_snap_fill(struct eadm_dev *edev, u8 type, void *row, void *snap,
  * @type: EADM_OBJ_*
  * @snap: the snapshot
  * @rights: BIT(EADM_PERM_*) of the reader; fields that require other rights are left out
- * @only: BIT_ULL() of the requested attributes, including the key, or 0 for all attributes and
- *	those of the family
+ * @only: BIT_ULL() of the requested attributes, including the key, or 0 for all attributes,
+ *	including those of the family
  *
  * Return: 0, or -EMSGSIZE if the message is full.
  */

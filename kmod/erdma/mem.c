@@ -164,8 +164,8 @@ static void dbpage_unpin(struct erdma_dbpage *page)
 	struct erdma_ctx *ctx = READ_ONCE(page->ctx);
 
 	/*
-	 * Only objects of its context release a hashed page, and the context outlives them; an
-	 * unhashed page is never hashed again.
+	 * A hashed page is released only by objects of the context that owns it, and the context
+	 * outlives these objects. Once unhashed, a page is never hashed again.
 	 */
 	if (ctx) {
 		if (!refcount_dec_and_mutex_lock(&page->refs, &ctx->dbpage_lock))

@@ -22,7 +22,7 @@
 #define EFA_PCI_DEVICE_EFA2		0xefa2
 #define EFA_PCI_DEVICE_EFA3		0xefa3
 #define EFA_REGS_BAR			0	/* Registers. */
-#define EFA_MEM_BAR			2	/* Memory of send queues. */
+#define EFA_MEM_BAR			2	/* Memory for send queues. */
 /* The memory BARs that are always present. */
 #define EFA_BAR_MASK			0x05
 #define EFA_COMMON_VECTOR		0

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Compatibility of the structs of the public interface between versions. */
+/* Compatibility of public structs across versions. */
 #include <errno.h>
 #include <string.h>
 

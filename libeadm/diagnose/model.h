@@ -24,7 +24,7 @@ enum diag_kind {
 	DIAG_EVENT,	/* from the probe */
 	DIAG_LINK,	/* network interface of the device */
 	DIAG_HEALTH,	/* health reporters of its adapter */
-	DIAG_QP_COUNTER, /* counters: one row per name, with the same number */
+	DIAG_QP_COUNTER, /* counters: one row per name; names of the same counter have the same number */
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
 	DIAG_FALLBACK,	/* reasons why SMC connections use TCP */

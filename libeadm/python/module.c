@@ -23,7 +23,7 @@ static PyMethodDef functions[] = {
 static struct PyModuleDef definition = {
 	PyModuleDef_HEAD_INIT,
 	.m_name = "eadm._eadm",
-	.m_doc = "The functions of libeadm. Import eadm instead.",
+	.m_doc = "The functions of libeadm, for the package eadm. Import that.",
 	.m_size = -1,
 	.m_methods = functions,
 };

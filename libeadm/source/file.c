@@ -244,7 +244,7 @@ static int file_listen(struct eadm_source *src, const struct eadm_query *query,
 
 /* ---- snapshots and life cycle ------------------------------------------------- */
 
-/* Rewinds the snapshot: its responses are returned again from the first. */
+/* Rewinds the snapshot: its responses are returned again, starting with the first. */
 static void go_to(struct file_source *file, unsigned int snapshot)
 {
 	const struct eadm_capture_index *index = file->index;

@@ -112,7 +112,7 @@ bool efv_sq_run(struct efv_qp *qp)
 		finish(qp, w, ret);
 		progress = true;
 	}
-	/* In the next turn, serve the requests first that were not reached in this turn. */
+	/* In the next turn, begin with the requests that were not reached in this turn. */
 	list_splice_tail(&waiting, &qp->todo);
 	return progress;
 }

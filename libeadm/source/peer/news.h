@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Events of this machine: those of the kernel's devices and of programs that emulate
+ * Events on this machine: those of the kernel's devices and of programs that emulate
  * adapters.
  */
 #ifndef EADM_PEER_NEWS_H
