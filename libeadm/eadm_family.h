@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * libeadm: families of adapters and their names. Part of eadm.h, which states
+ * libeadm: adapter families and their names. Part of eadm.h, which states
  * the rules for all functions; this header can also be included on its own.
  *
  * A family is the set of adapters that one driver supports. If eadm has a

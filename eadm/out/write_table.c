@@ -835,7 +835,7 @@ static void table_inconsistent(struct writer *w)
 {
 	print_lines(to_table(w));
 	push(to_table(w));
-	note(w->cli, "objects appeared or vanished while being read");
+	note(w->cli, "objects appeared or vanished during the dump");
 }
 
 static void table_flush(struct writer *w)

@@ -134,7 +134,7 @@ int erdma_cmd_conf_mtu(struct erdma_dev *dev, u32 mtu)
 }
 
 /**
- * erdma_cmd_set_retrans_num() - set the limit of retransmissions
+ * erdma_cmd_set_retrans_num() - set the retransmission limit
  * @dev: the device
  * @num: number of retransmissions, at least 1
  */

@@ -447,7 +447,7 @@ static void look_silent(struct judge *j, const struct diag_row *now,
 		if (peer.now && was_given_up(peer.now))
 			eadm_follows(
 				j, NULL, DIAG_QP, now, peer.now,
-				"was stopped: its peer gave up the connection");
+				"was stopped: its peer gave up on the connection");
 	} else {
 		eadm_accuse(j, now, "%" PRIu64 " %s within %s, and nothing was received from %s",
 			    again,
@@ -599,7 +599,7 @@ static const char *const causes[] = {
 	[EADM_CAUSE_SEND_ACCESS] = "The sender's memory region does not allow this access.",
 	[EADM_CAUSE_SEND_PD] = "The QP and the memory region at the sender belong to different protection domains.",
 	[EADM_CAUSE_SEND_WRAP] = "The sender's request wraps around the end of memory.",
-	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up the connection, because this end did not respond.",
+	[EADM_CAUSE_RETRIES_EXCEEDED] = "The peer gave up on the connection, because this end did not respond.",
 	[EADM_CAUSE_FLUSHED] = "The QP was stopped before its requests were executed.",
 	[EADM_CAUSE_QP_ERROR] = "The adapter could not execute the requests of the QP.",
 	[EADM_CAUSE_UNSUPPORTED] = "The adapter does not support the operation.",

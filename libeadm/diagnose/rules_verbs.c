@@ -378,7 +378,7 @@ const struct eadm_rule eadm_rules_verbs[] = {
 		.help = "The caller cannot open the device.",
 		.cause = "The device file does not exist, or the caller is not permitted to open it.",
 		.next = "add a udev rule, add the user to the group that owns the file, or start containers with --device",
-		.alike = "In a container that sees the host's devices, but has files only for the devices assigned to it, the verdict is a notice. Applications may run as another user: only the caller's permission is checked.",
+		.alike = "In a container that sees all devices of the host, but has files only for those assigned to it, the verdict is a notice. Applications may run as another user: only the caller's permission is checked.",
 		.look = look_uverbs,
 	},
 	{ 0 }

@@ -373,7 +373,7 @@ struct vdev {
 	int log_level;
 	u32 flr_ms;
 
-	struct mutex plug_lock;		/* protects live, parameters */
+	struct mutex plug_lock;		/* protects 'live' and the parameters */
 	bool live;
 	u16 device;
 	u32 vectors;

@@ -47,7 +47,7 @@
  * sooner.
  */
 #define VERBS_END_NS 2000000u
-/* Limits of a port's cache of unused address handles: number and age. */
+/* Limits on a port's cache of unused address handles: number and age. */
 #define VERBS_AHS 256
 #define VERBS_AH_NS (30ull * 1000000000u)
 
