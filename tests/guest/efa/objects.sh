@@ -165,7 +165,7 @@ released_by_reset() {
 pair() {
 	local n=$1
 
-	srd -u -t $((600000 * patience)) "${@:2}" "$(device e0)" "$(device e1)" >"$work/pair$n" 2>&1 &
+	srd -u -p 20 -t $((600000 * patience)) "${@:2}" "$(device e0)" "$(device e1)" >"$work/pair$n" 2>&1 &
 	pair[n]=$!
 	until_true 20 row ah ".pid == ${pair[n]}" && goes_on_of "${pair[n]}" ||
 		{ cat "$work/pair$n"; return 1; }
