@@ -258,6 +258,172 @@ static void test_no_hijack(void)
 	lab_close(lab);
 }
 
+/* ---- the window */
+
+/* A send that fails because its memory is absent, which is found when it is read. */
+static void test_absent_memory(void)
+{
+	struct pvrdma_sqe sqe = { .opcode = PVRDMA_WR_SEND, .flags = PVRDMA_WR_SIGNALED };
+	struct pvrdma_cmd_create_mr cmd = { .flags = PVRDMA_MR_DMA, .access = 1 };
+	const struct pvrdma_resp_create_mr *resp;
+	struct guest_mr absent = { .address = 0x7f0000000000 };
+	unsigned int i, failed = 0;
+	struct pair pair;
+
+	pair_open(&pair);
+	cmd.pd = pair.pd[0];
+	resp = (void *)pair.lab.guests[0].resp;
+	guest_must(!guest_command(&pair.lab.guests[0], PVRDMA_CMD_CREATE_MR, &cmd, sizeof(cmd)),
+		   "DMA MR");
+	absent.lkey = resp->lkey;
+	for (i = 0; i < WIRE_WINDOW; i++) {
+		guest_send(&pair.qp[0], &sqe, &absent, 0, 64);
+		failed += pair_ends(&pair, 0, 0, PVRDMA_WC_LOC_PROT_ERR);
+		pair_reconnect(&pair);
+	}
+	ok(failed == WIRE_WINDOW, "sends from absent memory fail");
+	ok(exchange(&pair, 0), "and leave the window to other requests");
+	lab_close(&pair.lab);
+}
+
+/* A program whose adapter has the GID 10.0.0.3, and which does only what a test does. */
+static int dial_far(const struct lab *lab)
+{
+	struct wire_gid gid = { .there = 1 };
+	int fd = dial(lab);
+
+	greet(fd);
+	memcpy(gid.gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\3", 16);
+	say_as(fd, WIRE_GID, &gid, sizeof(gid), sizeof(gid));
+	return fd;
+}
+
+/* A QP of guest 0 that sends to the far program; @mr: NULL for no data. */
+static void send_far(struct pair *pair, uint64_t wr_id, const struct guest_mr *mr)
+{
+	struct pvrdma_sqe sqe = {
+		.wr_id = wr_id, .opcode = PVRDMA_WR_SEND, .flags = PVRDMA_WR_SIGNALED,
+	};
+	struct guest_qp_want want = {
+		.pd = pair->pd[0], .depth = 1, .sge = 1, .cq = &pair->cq[0],
+		.type = PVRDMA_QPT_RC,
+	};
+	struct guest_qp qp = guest_qp(&pair->lab.guests[0], &want);
+
+	guest_must(guest_connect(&qp, 7, 3), "connection");
+	guest_send(&qp, &sqe, mr, 0, mr ? 64 : 0);
+}
+
+/* The number of requests that have arrived at the far program; the last one. */
+static unsigned int arrived(struct lab *lab, int fd, struct wire_request *last)
+{
+	static unsigned char data[64u << 10];
+	unsigned int count = 0;
+	struct wire_head head;
+	ssize_t got, at;
+
+	lab_run(lab);
+	got = recv(fd, data, sizeof(data), MSG_DONTWAIT);
+	for (at = 0; at + (ssize_t)sizeof(head) <= got; at += (ssize_t)(sizeof(head) + head.size)) {
+		memcpy(&head, data + at, sizeof(head));
+		if (head.type != WIRE_REQUEST)
+			continue;
+		count++;
+		memcpy(last, data + at + sizeof(head), sizeof(*last));
+	}
+	return count;
+}
+
+static void test_silent(void)
+{
+	unsigned int i, failed = 0;
+	struct pvrdma_cqe cqe;
+	struct pair pair;
+	int fd;
+
+	pair_open(&pair);
+	pair.lab.guests[0].patient = false;
+	fd = dial_far(&pair.lab);
+	for (i = 0; i < WIRE_WINDOW - 4; i++)
+		send_far(&pair, i, NULL);
+	/* The CQ does not hold all completions at once. */
+	while (failed < i && completion(&pair, 0, &cqe) && cqe.status == PVRDMA_WC_RETRY_EXC)
+		failed++;
+	for (; i < WIRE_WINDOW + 6; i++)
+		send_far(&pair, i, NULL);
+	while (failed < i && completion(&pair, 0, &cqe) && cqe.status == PVRDMA_WC_RETRY_EXC)
+		failed++;
+	ok(failed == i, "requests to a silent program fail, also beyond the window (%u of %u)", failed,
+	   i);
+	close(fd);
+	lab_close(&pair.lab);
+}
+
+/* The QP that is woken for a free slot fails without a request. */
+static void test_pass_on(void)
+{
+	struct wire_answer answer = { .kind = WIRE_DONE };
+	struct wire_request request = { 0 };
+	struct guest_mr gone;
+	struct pair pair;
+	unsigned int i;
+	int fd;
+
+	pair_open(&pair);
+	gone = guest_mr(&pair.lab.guests[0], pair.pd[0], 64, ALL_ACCESS);
+	fd = dial_far(&pair.lab);
+	for (i = 0; i < WIRE_WINDOW; i++)
+		send_far(&pair, i, NULL);
+	send_far(&pair, i, &gone);
+	send_far(&pair, i + 1, &pair.mr[0]);
+	guest_about(&pair.lab.guests[0], PVRDMA_CMD_DESTROY_MR, gone.handle);
+	ok(arrived(&pair.lab, fd, &request) == WIRE_WINDOW, "no request exceeds the window");
+	answer.token = request.token;
+	answer.port = request.port;
+	answer.requester = request.requester;
+	say_as(fd, WIRE_ANSWER, &answer, sizeof(answer), sizeof(answer));
+	ok(arrived(&pair.lab, fd, &request) == 1 && request.size == 64,
+	   "a QP that fails in its turn passes the turn on");
+	close(fd);
+	lab_close(&pair.lab);
+}
+
+/* Whether the server hangs up on @count requests at once. */
+static bool refuses_requests(struct lab *lab, int fd, unsigned int count)
+{
+	static struct {
+		struct wire_head head;
+		struct wire_request request;
+	} requests[WIRE_WINDOW + 1];
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		requests[i].head = (struct wire_head){
+			.size = sizeof(requests->request), .type = WIRE_REQUEST,
+		};
+		requests[i].request.opcode = IBV_WR_SEND;
+	}
+	guest_must(send(fd, requests, count * sizeof(*requests), MSG_NOSIGNAL) ==
+		   (ssize_t)(count * sizeof(*requests)), "send");
+	return hung_up(lab, fd);
+}
+
+static void test_window(void)
+{
+	unsigned int i, refused = 0;
+	struct pair pair;
+	int fd;
+
+	pair_open(&pair);
+	fd = dial_far(&pair.lab);
+	for (i = 0; i < 3; i++)
+		refused += refuses_requests(&pair.lab, fd, WIRE_WINDOW);
+	ok(!refused, "a program may use the whole window, again and again");
+	ok(refuses_requests(&pair.lab, fd, WIRE_WINDOW + 1), "but not more");
+	close(fd);
+	lab_close(&pair.lab);
+}
+
 int main(void)
 {
 	lab_linked = true;
@@ -265,5 +431,9 @@ int main(void)
 	test_gone();
 	test_strangers();
 	test_no_hijack();
+	test_absent_memory();
+	test_silent();
+	test_pass_on();
+	test_window();
 	return done();
 }

@@ -170,9 +170,11 @@ static uint64_t run(struct backend *backend, uint64_t now)
 			soft_qp_schedule(qp);
 	}
 	soft_links_flush(soft);
+	wake = soft_links_wake(soft);
 	if (!TAILQ_EMPTY(&soft->runnable))
 		return now;
-	wake = link_wake;
+	if (link_wake < wake)
+		wake = link_wake;
 	TAILQ_FOREACH(qp, &soft->waiting, link)
 		if (qp->wake < wake)
 			wake = qp->wake;

@@ -4,12 +4,14 @@
 
 #include "link.h"
 
-bool soft_link_ask(struct soft_link *link)
+unsigned int soft_link_slots(const struct soft_link *link)
 {
-	if (link->asked == WIRE_WINDOW)
-		return false;
+	return WIRE_WINDOW - link->asked;
+}
+
+void soft_link_asked(struct soft_link *link)
+{
 	link->asked++;
-	return true;
 }
 
 bool soft_link_answered(struct soft_link *link)

@@ -12,6 +12,8 @@
  * messages.
  */
 #define LINK_MAX_OUT (4 * WIRE_WINDOW * WIRE_PIECE)
+/* Datagrams are dropped beyond this size, which leaves room for requests and responses. */
+#define LINK_MAX_DATAGRAMS (WIRE_WINDOW * WIRE_PIECE)
 /* The longest message. */
 #define LINK_MAX_IN (sizeof(struct wire_head) + sizeof(struct wire_request) + WIRE_PIECE)
 
@@ -42,6 +44,10 @@ struct soft_link {
 	/* Data to be sent: from @sent to @n_out. */
 	unsigned char *out;
 	size_t sent, n_out, room;
+	/* Start of the first message that is not sent completely. */
+	size_t unsent;
+	/* Number of responses that are not sent completely, at most WIRE_WINDOW. */
+	unsigned int n_answers;
 	/* Sending waits until the socket accepts more data. */
 	bool full;
 };

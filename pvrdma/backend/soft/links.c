@@ -58,8 +58,8 @@ static void reset(struct soft_links *links, struct soft_link *link)
 	link->connecting = link->greeted = link->full = false;
 	free(link->gids);
 	link->gids = NULL;
-	link->n_gids = link->max_gids = link->asked = 0;
-	link->n_in = link->sent = link->n_out = 0;
+	link->n_gids = link->max_gids = link->asked = link->n_answers = 0;
+	link->n_in = link->sent = link->n_out = link->unsent = 0;
 	soft_remote_lost(links->soft, link);
 }
 
@@ -306,6 +306,27 @@ uint64_t soft_links_run(struct soft *soft)
 			join(links, link);
 		if (link->fd < 0 && link->retry_at < wake)
 			wake = link->retry_at;
+		soft_remote_time_out(soft, link);
+	}
+	return wake;
+}
+
+uint64_t soft_links_wake(struct soft *soft)
+{
+	uint64_t wake = BACKEND_IDLE;
+	struct soft_link *link;
+	struct soft_qp *qp;
+	unsigned int slots;
+
+	if (!soft->links)
+		return wake;
+	TAILQ_FOREACH(link, &soft->links->links, entry) {
+		slots = soft_link_slots(link);
+		while (slots-- && (qp = TAILQ_FIRST(&link->blocked)))
+			soft_qp_schedule(qp);
+		TAILQ_FOREACH(qp, &link->blocked, link)
+			if (qp->wake < wake)
+				wake = qp->wake;
 	}
 	return wake;
 }

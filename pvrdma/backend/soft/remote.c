@@ -62,10 +62,9 @@ static bool ask(struct soft_qp *qp, const struct soft_send *send, struct soft_li
 	memcpy(wire.to, &qp->attr.ah_attr.grh.dgid, sizeof(wire.to));
 	if (!soft_get(&local, qp->done, data, size))
 		return soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
-	if (!soft_link_put(link, WIRE_REQUEST, &wire, sizeof(wire), data, size)) {
-		soft_link_answered(link);
+	if (!soft_link_put(link, WIRE_REQUEST, &wire, sizeof(wire), data, size))
 		return soft_rc_no_answer(qp);
-	}
+	soft_link_asked(link);
 	qp->begun = true;
 	qp->asked = link;
 	qp->asked_at = qp->port->soft->now;
@@ -83,12 +82,26 @@ bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_li
 		return still_waiting(qp);
 	if (!soft_list_check(&local))
 		return soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
-	if (!soft_link_ask(link)) {
-		soft_qp_block(qp, link);
+	if (!soft_link_slots(link)) {
+		soft_qp_block(qp, link, qp->port->soft->now + soft_rc_patience(qp));
 		return false;
 	}
 	qp->token = ++tokens;
 	return ask(qp, send, link);
+}
+
+void soft_remote_time_out(struct soft *soft, struct soft_link *link)
+{
+	struct soft_qp *qp, *next;
+
+	for (qp = TAILQ_FIRST(&link->blocked); qp; qp = next) {
+		next = TAILQ_NEXT(qp, link);
+		if (qp->wake > soft->now)
+			continue;
+		qp->wake = link->heard + soft_rc_patience(qp);
+		if (qp->wake <= soft->now && soft_rc_retry(qp))
+			qp->wake = soft->now + soft_rc_patience(qp);
+	}
 }
 
 /* The piece was executed; @data: the data read. */
@@ -189,7 +202,8 @@ void soft_remote_lost(struct soft *soft, struct soft_link *link)
 
 /* ---- responder */
 
-static void answer(struct soft_link *link, const struct wire_request *wire, uint8_t kind,
+/* If this fails, the link is lost, because the requester would never free the slot. */
+static bool answer(struct soft_link *link, const struct wire_request *wire, uint8_t kind,
 		   uint8_t detail, const void *data, uint32_t size)
 {
 	const struct wire_answer out = {
@@ -202,11 +216,8 @@ static void answer(struct soft_link *link, const struct wire_request *wire, uint
 		.timer = kind == WIRE_NOT_READY ? detail : 0,
 	};
 
-	/*
-	 * The window ensures that there is room; if there is none nevertheless, the
-	 * requester times out.
-	 */
-	(void)soft_link_put(link, WIRE_ANSWER, &out, sizeof(out), data, size);
+	link->n_answers++;
+	return soft_link_put(link, WIRE_ANSWER, &out, sizeof(out), data, size);
 }
 
 static bool reads_memory(const struct soft_request *request)
@@ -285,7 +296,7 @@ static struct soft_qp *find_responder(struct soft *soft, const struct soft_link 
 	return peer;
 }
 
-static void serve(struct soft *soft, struct soft_link *link, const struct wire_request *wire,
+static bool serve(struct soft *soft, struct soft_link *link, const struct wire_request *wire,
 		  const unsigned char *data)
 {
 	struct soft_qp *peer = find_responder(soft, link, wire);
@@ -303,29 +314,27 @@ static void serve(struct soft *soft, struct soft_link *link, const struct wire_r
 	unsigned char read[WIRE_PIECE];
 	int status;
 
+	/* The requester ignores the window. */
+	if (link->n_answers == WIRE_WINDOW)
+		return false;
 	/*
 	 * A request that has begun cannot continue with a responder that was reset in the
 	 * meantime.
 	 */
-	if (!peer || (!again && wire->offset && soft_takes_receive(request.opcode) && !peer->taken)) {
-		answer(link, wire, WIRE_NOBODY, 0, NULL, 0);
-		return;
-	}
+	if (!peer || (!again && wire->offset && soft_takes_receive(request.opcode) && !peer->taken))
+		return answer(link, wire, WIRE_NOBODY, 0, NULL, 0);
 	soft_establish(peer);
 	status = again ? repeat(peer, wire, &request, read) :
 		 carry_out(peer, wire, &request, data, read);
-	if (status == SOFT_NOT_READY) {
-		answer(link, wire, WIRE_NOT_READY, peer->attr.min_rnr_timer, NULL, 0);
-		return;
-	}
+	if (status == SOFT_NOT_READY)
+		return answer(link, wire, WIRE_NOT_READY, peer->attr.min_rnr_timer, NULL, 0);
 	peer->served = wire->number;
 	peer->last_status = (enum ibv_wc_status)status;
 	soft->bytes -= wire->size;
 	if (status)
-		answer(link, wire, WIRE_FAILED, (uint8_t)status, NULL, 0);
-	else
-		answer(link, wire, WIRE_DONE, 0, read,
-		       reads_memory(&request) || is_atomic(&request) ? wire->size : 0);
+		return answer(link, wire, WIRE_FAILED, (uint8_t)status, NULL, 0);
+	return answer(link, wire, WIRE_DONE, 0, read,
+		      reads_memory(&request) || is_atomic(&request) ? wire->size : 0);
 }
 
 /* Checks that lengths are consistent, and that responders support the opcode. */
@@ -375,8 +384,9 @@ void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 
 	memcpy(wire.to, to, sizeof(wire.to));
 	/* The datagram is dropped if there is no room, as the protocol permits. */
-	(void)soft_link_put(link, WIRE_DATAGRAM, &wire, sizeof(wire), datagram->data,
-			    datagram->size);
+	if (link->n_out - link->sent < LINK_MAX_DATAGRAMS)
+		(void)soft_link_put(link, WIRE_DATAGRAM, &wire, sizeof(wire), datagram->data,
+				    datagram->size);
 }
 
 static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
@@ -435,10 +445,7 @@ bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 	size -= heads[type];
 	switch (type) {
 	case WIRE_REQUEST:
-		if (!is_sound(&wire.request, size))
-			return false;
-		serve(soft, link, &wire.request, data);
-		return true;
+		return is_sound(&wire.request, size) && serve(soft, link, &wire.request, data);
 	case WIRE_ANSWER:
 		return wire.answer.size == size && take_answer(soft, link, &wire.answer, data);
 	default:

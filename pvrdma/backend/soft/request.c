@@ -30,7 +30,7 @@ uint64_t soft_rc_patience(const struct soft_qp *qp)
 	return qp->attr.timeout ? (uint64_t)ACK_UNIT_NS << (qp->attr.timeout & 31) : LOOK_NS;
 }
 
-bool soft_rc_no_answer(struct soft_qp *qp)
+bool soft_rc_retry(struct soft_qp *qp)
 {
 	if (qp->attr.timeout) {
 		if (qp->retries > qp->attr.retry_cnt)
@@ -38,7 +38,14 @@ bool soft_rc_no_answer(struct soft_qp *qp)
 		qp->retries++;
 	}
 	qp->waits++;
-	soft_qp_wait(qp, BACKEND_WAIT_ANSWER, qp->port->soft->now + soft_rc_patience(qp));
+	return true;
+}
+
+bool soft_rc_no_answer(struct soft_qp *qp)
+{
+	if (soft_rc_retry(qp))
+		soft_qp_wait(qp, BACKEND_WAIT_ANSWER,
+			     qp->port->soft->now + soft_rc_patience(qp));
 	return false;
 }
 

@@ -281,8 +281,8 @@ bool soft_qp_step(struct soft_qp *qp);
 /* ---- turn.c */
 void soft_qp_schedule(struct soft_qp *qp);
 void soft_qp_wait(struct soft_qp *qp, enum backend_wait wait, uint64_t until);
-/* Blocks the QP until there is room on the link. */
-void soft_qp_block(struct soft_qp *qp, struct soft_link *link);
+/* Blocks the QP until there is a free slot on the link, or it times out at @until. */
+void soft_qp_block(struct soft_qp *qp, struct soft_link *link, uint64_t until);
 /* Removes a QP that has no work. */
 void soft_qp_leave(struct soft_qp *qp);
 
@@ -335,6 +335,8 @@ struct soft_list soft_rc_local(const struct soft_qp *qp, const struct soft_send 
  */
 bool soft_rc_fail(struct soft_qp *qp, enum ibv_wc_status status);
 bool soft_rc_no_answer(struct soft_qp *qp);
+/* Counts a timeout. Returns false if it was the last one, and the request has failed. */
+bool soft_rc_retry(struct soft_qp *qp);
 bool soft_rc_not_ready(struct soft_qp *qp, uint8_t timer);
 /* Returns the timeout for a response, in ns. */
 uint64_t soft_rc_patience(const struct soft_qp *qp);
@@ -358,6 +360,11 @@ void soft_links_close(struct soft *soft);
 uint64_t soft_links_run(struct soft *soft);
 /* Sends pending data. */
 void soft_links_flush(struct soft *soft);
+/*
+ * Schedules blocked QPs for the free slots, because a QP that was woken for a slot may not
+ * have taken it. Returns the time at which a blocked QP times out.
+ */
+uint64_t soft_links_wake(struct soft *soft);
 int soft_links_fd(const struct soft *soft);
 /* A GID was added to a port, or removed. */
 void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there);
@@ -368,8 +375,10 @@ struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
 /* Returns true if port @number of the other program has the GID. */
 bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
 		       const union ibv_gid *gid);
-/* Reserves a slot for a request. Returns false if the maximum is already pending. */
-bool soft_link_ask(struct soft_link *link);
+/* Returns the number of requests that may be queued now. */
+unsigned int soft_link_slots(const struct soft_link *link);
+/* Records that a request was queued. */
+void soft_link_asked(struct soft_link *link);
 /* Records a response to a request. Returns false if none was pending. */
 bool soft_link_answered(struct soft_link *link);
 
@@ -383,6 +392,8 @@ bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_
 /* ---- remote.c: requests and datagrams over links */
 /* Executes the first request of @qp, whose responder is in the program at @link. */
 bool soft_remote_step(struct soft_qp *qp, struct soft_send *send, struct soft_link *link);
+/* The blocked QPs whose time is over fail if the other program has sent nothing since. */
+void soft_remote_time_out(struct soft *soft, struct soft_link *link);
 void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 			  const struct soft_datagram *datagram);
 /*

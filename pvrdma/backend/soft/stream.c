@@ -51,10 +51,11 @@ static bool make_room(struct soft_link *link, size_t size)
 	size_t room = link->room ? link->room : WIRE_PIECE;
 	unsigned char *out;
 
-	if (link->sent) {
-		link->n_out -= link->sent;
-		memmove(link->out, link->out + link->sent, link->n_out);
-		link->sent = 0;
+	if (link->unsent) {
+		link->n_out -= link->unsent;
+		link->sent -= link->unsent;
+		memmove(link->out, link->out + link->unsent, link->n_out);
+		link->unsent = 0;
 	}
 	while (room < link->n_out + size)
 		room *= 2;
@@ -86,6 +87,19 @@ bool soft_link_put(struct soft_link *link, uint8_t type, const void *head, size_
 	return true;
 }
 
+static void count_sent(struct soft_link *link)
+{
+	struct wire_head head;
+
+	while (link->unsent < link->sent) {
+		memcpy(&head, link->out + link->unsent, sizeof(head));
+		if (link->sent - link->unsent < sizeof(head) + head.size)
+			return;
+		link->unsent += sizeof(head) + head.size;
+		link->n_answers -= head.type == WIRE_ANSWER;
+	}
+}
+
 int link_send(struct soft_links *links, struct soft_link *link)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
@@ -100,8 +114,9 @@ int link_send(struct soft_links *links, struct soft_link *link)
 		full = done < 0 && errno == EAGAIN;
 		link->sent += done > 0 ? (size_t)done : 0;
 	}
+	count_sent(link);
 	if (link->sent == link->n_out)
-		link->sent = link->n_out = 0;
+		link->sent = link->n_out = link->unsent = 0;
 	if (full == link->full)
 		return 0;
 	link->full = full;

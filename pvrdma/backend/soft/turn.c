@@ -35,10 +35,11 @@ void soft_qp_wait(struct soft_qp *qp, enum backend_wait wait, uint64_t until)
 	qp->queue = SOFT_WAITING;
 }
 
-void soft_qp_block(struct soft_qp *qp, struct soft_link *link)
+void soft_qp_block(struct soft_qp *qp, struct soft_link *link, uint64_t until)
 {
 	soft_qp_leave(qp);
 	qp->asked = link;
+	qp->wake = until;
 	TAILQ_INSERT_TAIL(&link->blocked, qp, link);
 	qp->queue = SOFT_BLOCKED;
 }
