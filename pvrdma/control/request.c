@@ -262,7 +262,7 @@ static uint64_t generation(const struct control *control)
 	unsigned int i;
 
 	for (i = 0; i < control->count; i++)
-		sum += control->devices[i].m->journal->submitted;
+		sum += control->devices[i].m->generation;
 	return sum;
 }
 

@@ -341,6 +341,7 @@ static void mr_ended(struct model *m, struct mr *mr, int err)
 	union response resp = { 0 };
 	bool drop = m->pending.drop;
 
+	m->generation++;
 	m->pending = (struct pending){ 0 };
 	if (err)
 		log_failure(m, hdr.code, err);
@@ -469,6 +470,7 @@ uint32_t command_run(struct model *m)
 
 	if (!m->active)
 		return ENODEV;
+	m->generation++;
 	command_abandon(m);
 	memcpy(&req, m->cmd, sizeof(req));
 	m->late.size = 0;

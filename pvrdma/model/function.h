@@ -205,6 +205,8 @@ struct model {
 	uint64_t dsr_address;
 	uint32_t err, imr, pending_vectors;
 	bool active;
+	/* Changes whenever objects may have been created or destroyed. */
+	uint64_t generation;
 	/* The current DSR; NULL: none. */
 	struct pvrdma_dsr *dsr;
 	uint64_t cmd_address, resp_address;

@@ -24,6 +24,7 @@ static void drop_objects(struct model *m)
 
 void model_reset(struct model *m)
 {
+	m->generation++;
 	command_abandon(m);
 	command_reset(m);
 	drop_objects(m);

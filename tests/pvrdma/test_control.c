@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* What the control socket reports about an adapter. */
+#include <linux/genetlink.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "rows.h"
+#include "control.h"
+#include "lab.h"
+#include "peer_wire.h"
+#include "tap.h"
+
+static struct lab lab;
+static struct guest *guest;
+static struct control *control;
+static int reader;
+/* The last packet of a response. */
+static _Alignas(8) unsigned char packet[EADM_PEER_PACKET_MAX];
+static size_t packet_size;
+
+static void open_all(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	struct control_config config = { .path = name.sun_path, .mode = 0600, .uid = (uid_t)-1,
+					 .gid = (gid_t)-1 };
+	struct control_device devices[GUESTS];
+	unsigned int i;
+
+	lab_open(&lab, PVRDMA_VERSION_MAX);
+	guest = &lab.guests[0];
+	for (i = 0; i < GUESTS; i++)
+		devices[i] = (struct control_device){ lab.models[i], i ? "one" : "zero" };
+	snprintf(name.sun_path, sizeof(name.sun_path), "/tmp/eadm-pvrdma-test.%d.control", getpid());
+	control = control_open(&config, devices, GUESTS);
+	reader = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	guest_must(control && !connect(reader, (struct sockaddr *)&name, sizeof(name)), "control");
+	guest_must(!guest_probe(guest), "ACTIVATE");
+}
+
+static void close_all(void)
+{
+	close(reader);
+	control_close(control);
+	lab_close(&lab);
+}
+
+/* Asks for the rows of device "zero". */
+static void ask(uint8_t cmd)
+{
+	_Alignas(8) char data[128];
+	struct nlmsghdr *nlh = mnl_nlmsg_put_header(data);
+	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(nlh, sizeof(*genl));
+
+	nlh->nlmsg_type = EADM_PEER_TYPE;
+	nlh->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+	genl->cmd = cmd;
+	mnl_attr_put_strz(nlh, EADM_A_COMMON_DEV_NAME, "zero");
+	guest_must(send(reader, nlh, nlh->nlmsg_len, 0) == (ssize_t)nlh->nlmsg_len, "request");
+}
+
+/* The next packet, which the program sends without waiting for anything. */
+static void next_packet(void)
+{
+	ssize_t size = -1;
+	unsigned int i;
+
+	for (i = 0; size < 0 && i < 100; i++) {
+		size = recv(reader, packet, sizeof(packet), MSG_DONTWAIT);
+		if (size < 0)
+			control_dispatch(control);
+	}
+	guest_must(size > 0, "packet");
+	packet_size = (size_t)size;
+}
+
+/* The message at *@nlh (NULL: the first one) or behind; false: there is none. */
+static bool next_message(const struct nlmsghdr **nlh)
+{
+	int left = *nlh ? (int)(packet + packet_size - (const unsigned char *)*nlh) :
+			  (int)packet_size;
+
+	*nlh = *nlh ? mnl_nlmsg_next(*nlh, &left) : (const void *)packet;
+	return mnl_nlmsg_ok(*nlh, left);
+}
+
+static void make_mrs(unsigned int count)
+{
+	struct pvrdma_cmd_create_mr cmd = { .pd = guest_pd(guest, 0), .flags = PVRDMA_MR_FAST_REG,
+					    .chunks = 1 };
+
+	while (count--)
+		guest_must(!guest_command(guest, PVRDMA_CMD_CREATE_MR, &cmd, sizeof(cmd)), "MR");
+}
+
+/* The messages of a dump up to its end; those that are marked as torn. */
+static unsigned int read_on(unsigned int *torn)
+{
+	const struct nlmsghdr *nlh;
+	unsigned int count = 0;
+
+	for (;;) {
+		for (nlh = NULL; next_message(&nlh);) {
+			count++;
+			*torn += !!(nlh->nlmsg_flags & NLM_F_DUMP_INTR);
+			if (nlh->nlmsg_type == NLMSG_DONE)
+				return count;
+		}
+		next_packet();
+	}
+}
+
+static void test_dump(void)
+{
+	unsigned int torn = 0, count;
+
+	open_all();
+	make_mrs(1000);
+	ask(EADM_CMD_MR_GET);
+	next_packet();
+	count = read_on(&torn);
+	ok(count == 1001 && !torn, "a dump of objects that stay is whole");
+	ask(EADM_CMD_MR_GET);
+	next_packet();
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	count = read_on(&torn);
+	ok(count < 1001 && torn, "one during which the driver resets the adapter is torn");
+	guest_must(!guest_probe(guest), "ACTIVATE");
+	make_mrs(1000);
+	torn = 0;
+	ask(EADM_CMD_MR_GET);
+	next_packet();
+	lab_restart(&lab, guest);
+	count = read_on(&torn);
+	ok(count < 1001 && torn, "and one during which the VMM disconnects");
+	close_all();
+}
+
+int main(void)
+{
+	test_dump();
+	return done();
+}
