@@ -343,7 +343,8 @@ bool row_cmdq(const struct device *dev, const struct row_request *req, uint64_t 
 	SNAP_SET(snap, sq_depth, 1);
 	SNAP_SET(snap, sq_stride, PVRDMA_CMD_SLOT_SIZE);
 	SNAP_SET(snap, sq_pi, (uint32_t)j->submitted);
-	SNAP_SET(snap, sq_ci, (uint32_t)(j->answered + j->timeouts));
+	/* Commands that were aborted by a reset have left the queue, too. */
+	SNAP_SET(snap, sq_ci, (uint32_t)(j->submitted - !!pending));
 	SNAP_SET(snap, credits, 1);
 	SNAP_SET(snap, outstanding, !!pending);
 	SNAP_SET(snap, submitted, j->submitted);

@@ -86,6 +86,29 @@ static bool next_message(const struct nlmsghdr **nlh)
 	return mnl_nlmsg_ok(*nlh, left);
 }
 
+/* A field of a row; UINT64_MAX: absent. */
+static uint64_t field(const struct nlmsghdr *nlh, uint16_t type)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, nlh, GENL_HDRLEN)
+		if (mnl_attr_get_type(attr) == type)
+			return mnl_attr_get_payload_len(attr) == 8 ? mnl_attr_get_u64(attr) :
+								     mnl_attr_get_u32(attr);
+	return UINT64_MAX;
+}
+
+/* The only packet of a response, and its first row. */
+static const struct nlmsghdr *first_row(uint8_t cmd)
+{
+	const struct nlmsghdr *nlh = NULL;
+
+	ask(cmd);
+	next_packet();
+	guest_must(next_message(&nlh) && nlh->nlmsg_type == EADM_PEER_TYPE, "row");
+	return nlh;
+}
+
 static void make_mrs(unsigned int count)
 {
 	struct pvrdma_cmd_create_mr cmd = { .pd = guest_pd(guest, 0), .flags = PVRDMA_MR_FAST_REG,
@@ -138,8 +161,28 @@ static void test_dump(void)
 	close_all();
 }
 
+/* A reset before the response. */
+static void test_aborted(void)
+{
+	const struct fault delay = { .count = 1, .probability = 100, .target = -1, .arg = 60000 };
+	const struct nlmsghdr *nlh;
+
+	open_all();
+	guest_must(!fault_set(lab.models[0], FAULT_CMD_DELAY, &delay), "fault");
+	guest_about(guest, PVRDMA_CMD_QUERY_PORT, 1);
+	nlh = first_row(EADM_CMD_CMDQ_GET);
+	ok(field(nlh, EADM_A_CMDQ_SQ_PI) == 1 && !field(nlh, EADM_A_CMDQ_SQ_CI),
+	   "a pending command is in the queue");
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	nlh = first_row(EADM_CMD_CMDQ_GET);
+	ok(field(nlh, EADM_A_CMDQ_SQ_PI) == 1 && field(nlh, EADM_A_CMDQ_SQ_CI) == 1 &&
+	   !field(nlh, EADM_A_CMDQ_OUTSTANDING), "an aborted one is not");
+	close_all();
+}
+
 int main(void)
 {
 	test_dump();
+	test_aborted();
 	return done();
 }
