@@ -160,6 +160,7 @@ void event_from_backend(void *ctx, enum ibv_event_type type, void *object)
 		event_send(m, PVRDMA_EVENT_PORT_ACTIVE, 1);
 		break;
 	case IBV_EVENT_PORT_ERR:
+		m->journal->link_downs++;
 		event_send(m, PVRDMA_EVENT_PORT_ERR, 1);
 		break;
 	case IBV_EVENT_DEVICE_FATAL:

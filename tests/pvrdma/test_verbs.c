@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fake-verbs.h"
+#include "function.h"
 #include "lab.h"
 #include "tap.h"
 
@@ -511,7 +512,8 @@ static void test_loss(void)
 	post(&qp, 1, PVRDMA_WR_WRITE, 0);
 	guest_recv(&qp, 2, &mr, 0, 64);
 	fake_event(IBV_EVENT_PORT_ERR, NULL);
-	ok(guest_event(guest, &event) && event.type == PVRDMA_EVENT_PORT_ERR, "the port's end is told");
+	ok(guest_event(guest, &event) && event.type == PVRDMA_EVENT_PORT_ERR &&
+	   lab.models[0]->journal->link_downs == 1, "the port's end is told, and counted");
 	fake_event(IBV_EVENT_QP_ACCESS_ERR, &fake.qp->qp);
 	ok(guest_event(guest, &event) && event.type == PVRDMA_EVENT_QP_ACCESS_ERR &&
 	   event.info == qp.handle, "a QP's error is told with the guest's number");
