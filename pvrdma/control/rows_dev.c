@@ -122,13 +122,13 @@ static void fill_own(const struct model *m, struct eadm_snap_dev_pvrdma *own)
 
 static void fill_limits(const struct model *m, struct eadm_snap_dev *snap)
 {
-	SNAP_SET(snap, max_qp, m->caps.max_qp);
+	SNAP_SET(snap, max_qp, m->qps.size);
 	SNAP_SET(snap, qps, m->qps.used);
-	SNAP_SET(snap, max_cq, m->caps.max_cq);
+	SNAP_SET(snap, max_cq, m->cqs.size);
 	SNAP_SET(snap, cqs, m->cqs.used);
 	SNAP_SET(snap, max_mr, m->caps.max_mr);
 	SNAP_SET(snap, mrs, m->mrs.used);
-	SNAP_SET(snap, max_srq, m->caps.max_srq);
+	SNAP_SET(snap, max_srq, m->srqs.size);
 	SNAP_SET(snap, srqs, m->srqs.used);
 	SNAP_SET(snap, max_pd, m->caps.max_pd);
 	SNAP_SET(snap, pds, m->pds.used);

@@ -19,6 +19,15 @@ const struct model_limits model_default_limits = {
 	.sge = 16,
 };
 
+/*
+ * Returns the size of the driver's table for up to @count objects, whose handles are 1 to
+ * @count (hw 3.2); 0 if there are no such objects.
+ */
+static uint32_t table_size(uint32_t count)
+{
+	return count ? count + OBJECT_FIRST : 0;
+}
+
 static uint32_t least(uint32_t a, int b)
 {
 	return b >= 0 && (uint32_t)b < a ? (uint32_t)b : a;
@@ -64,18 +73,18 @@ void dsr_fill_caps(struct model *m)
 		.vendor_id = PVRDMA_PCI_VENDOR,
 		.vendor_part_id = PVRDMA_PCI_DEVICE,
 		.hw_ver = 1,
-		.max_qp = least(limits->qps, attr.max_qp),
+		.max_qp = table_size(least(limits->qps, attr.max_qp)),
 		.max_qp_wr = power(least(limits->wr, attr.max_qp_wr)),
 		.max_sge = power(least(sge, attr.max_sge)),
 		.max_sge_rd = power(least(sge, attr.max_sge)),
-		.max_cq = least(limits->cqs, attr.max_cq),
+		.max_cq = table_size(least(limits->cqs, attr.max_cq)),
 		.max_cqe = power(least(limits->cqe, attr.max_cqe)),
 		.max_mr = least(limits->mrs, attr.max_mr),
 		.max_pd = least(limits->pds, attr.max_pd),
 		.max_qp_rd_atom = (uint32_t)attr.max_qp_rd_atom,
 		.max_qp_init_rd_atom = (uint32_t)attr.max_qp_init_rd_atom,
 		.max_ah = (uint32_t)attr.max_ah,
-		.max_srq = least(limits->srqs, attr.max_srq),
+		.max_srq = table_size(least(limits->srqs, attr.max_srq)),
 		.max_srq_wr = power(least(limits->wr, attr.max_srq_wr)),
 		.max_srq_sge = power(least(sge, attr.max_srq_sge)),
 		.max_uar = MAX_UAR,

@@ -6,7 +6,6 @@
 
 #include "function.h"
 
-#define OBJECT_FIRST 1
 /* Initial value of ERR (hw 2.1). */
 #define ERR_IDLE 0xffffu
 /* Delay before retrying a notification if there was no room. */
@@ -220,12 +219,12 @@ static const struct backend_client backend_client = {
 /* ---- life cycle */
 
 /*
- * Handles are below the limit, and 0 is not a valid handle. The limit is 0 if the backend
- * does not support these objects (SRQs).
+ * @size: of the driver's table, in which handles are indices; 0 if the backend does not
+ * support these objects (SRQs).
  */
-static int make_table(struct table *table, uint32_t limit)
+static int make_table(struct table *table, uint32_t size)
 {
-	return table_init(table, OBJECT_FIRST, limit ? limit - OBJECT_FIRST : 0);
+	return table_init(table, OBJECT_FIRST, size ? size - OBJECT_FIRST : 0);
 }
 
 static int make_tables(struct model *m)

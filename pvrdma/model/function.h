@@ -16,6 +16,8 @@
 
 #define PAGE (UINT64_C(1) << PVRDMA_PAGE_SHIFT)
 #define MAX_UAR 512u
+/* The first handle: 0 is not valid. */
+#define OBJECT_FIRST 1
 /* Maximum number of SGEs of a work request, even if backend and limits allow more. */
 #define MAX_SGE 32u
 #define GID_TABLE 32u

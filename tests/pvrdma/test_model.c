@@ -47,7 +47,7 @@ static void test_probe(void)
 	ok(guest_read(guest, PVRDMA_REG_ERR) != 0, "so is ACTIVATE");
 	ok(guest_probe(guest) == 0, "ACTIVATE with a shared region");
 	caps = &guest->dsr->caps;
-	ok(caps->max_qp == 1024 && caps->max_uar == 512 && caps->gid_types == 2 && !caps->mode,
+	ok(caps->max_qp == 1025 && caps->max_uar == 512 && caps->gid_types == 2 && !caps->mode,
 	   "capabilities");
 	ok(!memcmp(&caps->node_guid, "\0\0\0\xff\xfe\0\0\1", 8), "the GUID is that of the MAC");
 	ok(!guest_about(guest, PVRDMA_CMD_CREATE_PD, 0), "a command");

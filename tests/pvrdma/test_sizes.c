@@ -139,9 +139,12 @@ static void test_cq(void)
 	lab_close(&lab);
 }
 
-/* All there can be of a kind, then one of them again; the handles are below the limit. */
+/*
+ * All there can be of a kind, then one of them again: as many as the limit says, with handles
+ * from 1 on, of which @used exist.
+ */
 static bool all_below(struct guest *guest, uint32_t create, uint32_t destroy, void *cmd, size_t size,
-		      uint32_t limit)
+		      uint32_t limit, uint32_t used)
 {
 	bool v2 = create == PVRDMA_CMD_CREATE_QP && guest->version >= PVRDMA_VERSION_QP_HANDLE;
 	const struct pvrdma_resp_create_qp *qp = (void *)guest->resp;
@@ -154,22 +157,23 @@ static bool all_below(struct guest *guest, uint32_t create, uint32_t destroy, vo
 		highest = handle > highest ? handle : highest;
 	}
 	printf("# %u, from %u to %u\n", n, lowest, highest);
-	if (!n || lowest < 1 || highest >= limit || highest - lowest + 1 != n)
+	if (n != limit - used || lowest != 1 + used || highest != limit)
 		return false;
 	/* Many laps of one that comes and goes. */
 	for (i = 0; i < 3 * limit; i++) {
 		if (guest_about(guest, destroy, handle) || guest_command(guest, create, cmd, size))
 			return false;
 		handle = v2 ? qp->handle : resp->handle;
-		if (handle < 1 || handle >= limit)
+		if (handle < 1 || handle > limit)
 			return false;
 	}
 	return guest_command(guest, create, cmd, size) != 0;
 }
 
 /* hw 3.2: handles index the driver's tables, which have as many entries. */
-static void test_handles(unsigned int version)
+static void test_handles(unsigned int version, uint32_t limit)
 {
+	const struct pvrdma_caps *caps;
 	struct model_limits limits = model_default_limits;
 	struct pvrdma_cmd_create_srq srq = { .chunks = 2, .attr = { .max_wr = 16, .max_sge = 1 } };
 	struct pvrdma_cmd_create_cq cq = { .chunks = 2, .cqe = 64 };
@@ -178,20 +182,25 @@ static void test_handles(unsigned int version)
 	struct guest *guest;
 	struct lab lab;
 
-	limits.qps = limits.cqs = limits.srqs = 8;
+	limits.qps = limits.cqs = limits.srqs = limit;
 	guest_must(!backend_soft_open(NULL, &backend), "backend");
 	lab_open_limited(&lab, version, backend, &limits);
 	guest = &lab.guests[0];
 	guest_probe(guest);
+	caps = &guest->dsr->caps;
+	ok(caps->max_qp == limit + 1 && caps->max_cq == limit + 1 && caps->max_srq == limit + 1,
+	   "the driver's tables have room for %u handles, version %u", limit, version);
 	qp = right(guest);
-	ok(all_below(guest, PVRDMA_CMD_CREATE_QP, PVRDMA_CMD_DESTROY_QP, &qp, sizeof(qp), 8),
-	   "handles of QPs are below max_qp, version %u", version);
+	ok(all_below(guest, PVRDMA_CMD_CREATE_QP, PVRDMA_CMD_DESTROY_QP, &qp, sizeof(qp), limit,
+		     version < PVRDMA_VERSION_QP_HANDLE),
+	   "there are as many QPs (before version 20, one is QP 1)");
 	cq.directory = srq.directory = qp.directory;
 	srq.pd = qp.pd;
-	ok(all_below(guest, PVRDMA_CMD_CREATE_CQ, PVRDMA_CMD_DESTROY_CQ, &cq, sizeof(cq), 8),
-	   "those of CQs below max_cq");
-	ok(all_below(guest, PVRDMA_CMD_CREATE_SRQ, PVRDMA_CMD_DESTROY_SRQ, &srq, sizeof(srq), 8),
-	   "those of SRQs below max_srq");
+	/* One belongs to the QPs. */
+	ok(limit == 1 || all_below(guest, PVRDMA_CMD_CREATE_CQ, PVRDMA_CMD_DESTROY_CQ, &cq,
+				   sizeof(cq), limit, 1), "as many CQs");
+	ok(all_below(guest, PVRDMA_CMD_CREATE_SRQ, PVRDMA_CMD_DESTROY_SRQ, &srq, sizeof(srq), limit,
+		     0), "and as many SRQs");
 	lab_close(&lab);
 }
 
@@ -232,8 +241,9 @@ int main(void)
 {
 	test_qp();
 	test_cq();
-	test_handles(20);
-	test_handles(17);
+	test_handles(20, 8);
+	test_handles(20, 1);
+	test_handles(17, 8);
 	test_directories();
 	return done();
 }

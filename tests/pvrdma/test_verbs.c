@@ -80,8 +80,8 @@ static void test_limits(void)
 {
 	const struct pvrdma_caps *caps = &guest->dsr->caps;
 
-	ok(caps->max_qp == 100 && caps->max_cq == 50 && caps->max_mr == 60 && caps->max_pd == 70 &&
-	   caps->max_srq == 20, "a guest has no more than the device");
+	ok(caps->max_qp == 101 && caps->max_cq == 51 && caps->max_mr == 60 && caps->max_pd == 70 &&
+	   caps->max_srq == 21, "a guest has no more than the device, besides handle 0");
 	ok(caps->max_qp_wr == 64 && caps->max_cqe == 512 && caps->max_sge == 2 && caps->max_srq_sge == 2,
 	   "and powers of two");
 	ok(caps->max_mr_size <= 1 << 30 && caps->max_mr_size >= 64 << 20 && !caps->bmme_flags &&
