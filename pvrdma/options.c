@@ -82,7 +82,9 @@ static bool parse_mac(const char *text, uint8_t mac[6])
 {
 	int end = 0;
 
-	return sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
+	/* sscanf() also accepts signs and spaces. */
+	return !text[strspn(text, "0123456789abcdefABCDEF:")] &&
+	       sscanf(text, "%2hhx:%2hhx:%2hhx:%2hhx:%2hhx:%2hhx%n", &mac[0], &mac[1], &mac[2],
 		      &mac[3], &mac[4], &mac[5], &end) == 6 && !text[end] && !(mac[0] & 1);
 }
 
@@ -126,6 +128,21 @@ static bool parse_soft(char *text, struct backend_soft_config *config)
 	return true;
 }
 
+/* A program cannot join itself, and two links to one program have the same GIDs. */
+static bool has_duplicates(const struct backend_soft_config *config)
+{
+	unsigned int i, j;
+
+	for (i = 0; i < config->n_join; i++) {
+		if (config->listen && !strcmp(config->join[i], config->listen))
+			return true;
+		for (j = 0; j < i; j++)
+			if (!strcmp(config->join[i], config->join[j]))
+				return true;
+	}
+	return false;
+}
+
 static int take_backend(struct options *options, const char *value)
 {
 	static char copy[4096];
@@ -139,7 +156,9 @@ static int take_backend(struct options *options, const char *value)
 		return wrong("no such backend", value);
 	strcpy(copy, value);
 	good = soft ? parse_soft(copy, &options->soft) : parse_verbs(copy + 6, &options->verbs);
-	return good ? -1 : wrong("no such backend", value);
+	if (!good)
+		return wrong("no such backend", value);
+	return has_duplicates(&options->soft) ? wrong("duplicate address", value) : -1;
 }
 
 static bool parse_memory(const char *text, struct model_limits *limits)
@@ -285,6 +304,18 @@ static int take_option(struct options *options, int option, const char *value)
 	}
 }
 
+/* Guests with the same MAC address would have the same GIDs. */
+static bool mac_is_taken(const struct options *options, const struct option_function *function)
+{
+	static const uint8_t none[sizeof(function->mac)];
+	const struct option_function *other;
+
+	for (other = options->functions; other < function; other++)
+		if (!memcmp(other->mac, function->mac, sizeof(none)))
+			return memcmp(function->mac, none, sizeof(none));
+	return false;
+}
+
 /* Assigns names to adapters without a name; names must be unique. */
 static int name_all(struct options *options)
 {
@@ -299,6 +330,8 @@ static int name_all(struct options *options)
 		for (other = options->functions; other < function; other++)
 			if (!strcmp(other->name, function->name))
 				return wrong("duplicate adapter name", function->name);
+		if (mac_is_taken(options, function))
+			return wrong("duplicate MAC address", function->path);
 	}
 	if (!options->control.path)
 		options->control.path = name_of_control(options->name, options->functions->path);

@@ -26,7 +26,7 @@ refuses() {
 	local text=$1
 	shift
 
-	run -2 "$PROGRAM" "$@"
+	run -2 timeout 20 "$PROGRAM" "$@"
 	[[ $output == *"$text"*"Try 'eadm-pvrdma --help'." ]] || { echo "$output"; false; }
 	[ ! -e sock ]
 }
@@ -72,6 +72,10 @@ refuses() {
 	refuses "octal permissions: '888'" --mode 888 sock
 	refuses "unknown socket property: 'mac=1:2:3'" sock,mac=1:2:3
 	refuses "unknown socket property: 'mac=01:00:00:00:00:00'" sock,mac=01:00:00:00:00:00
+	refuses "unknown socket property: 'mac=-2:+2: 3:4:5:6'" sock,mac='-2:+2: 3:4:5:6'
+	refuses "duplicate MAC address: 'two'" sock,mac=52:54:00:00:00:01 two,mac=52:54:0:0:0:1
+	refuses "duplicate address: 'soft,listen=./a,join=./a'" --backend soft,listen=./a,join=./a sock
+	refuses "duplicate address: 'soft,join=./a,join=./a'" --backend soft,join=./a,join=./a sock
 	refuses "unknown socket property: 'color=red'" sock,color=red
 	refuses "missing socket path" ,mac=52:54:00:00:00:01
 }
