@@ -311,11 +311,12 @@ int model_dispatch(struct model *m)
 uint64_t model_run(struct model *m, uint64_t now)
 {
 	uint64_t wake = command_late(m, now), held;
-	struct queue *queue, *next;
+	struct queue *queue, *next, *last = TAILQ_LAST(&m->waiting, queues);
 	bool more = command_continue(m);
 
+	/* Queues that wait again are moved to the end, behind @last. */
 	for (queue = TAILQ_FIRST(&m->waiting); queue; queue = next) {
-		next = TAILQ_NEXT(queue, link);
+		next = queue == last ? NULL : TAILQ_NEXT(queue, link);
 		held = queue_held(m, queue);
 		if (held > now && held < wake)
 			wake = held;

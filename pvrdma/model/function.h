@@ -226,7 +226,7 @@ struct model {
 	struct context *uars[MAX_UAR];
 	bool bound[GID_TABLE];
 	uint8_t gids[GID_TABLE][16];
-	TAILQ_HEAD(, queue) waiting;
+	TAILQ_HEAD(queues, queue) waiting;
 	TAILQ_HEAD(, cq) unnotified;
 	/* A CQ has failed, but its QPs have not been failed yet. */
 	bool cq_failed;

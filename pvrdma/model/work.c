@@ -210,12 +210,13 @@ void queue_fetch(struct model *m, struct queue *queue)
 {
 	struct work *work;
 	int64_t pending;
+	uint32_t n;
 
 	stop_waiting(m, queue);
 	queue->full_until = 0;
 	if (queue->qp)
 		queue->qp->posted_at = journal_now();
-	while (!queue->broken && !(queue->qp && queue->qp->reset)) {
+	for (n = 0; !queue->broken && !(queue->qp && queue->qp->reset); n++) {
 		pending = ring_pending(&queue->ring);
 		if (pending < 0) {
 			break_queue(m, queue, "an index of the ring is invalid");
@@ -224,7 +225,8 @@ void queue_fetch(struct model *m, struct queue *queue)
 		if (!may_fetch(m, queue, pending) || !pending)
 			return;
 		work = SLIST_FIRST(&queue->works.free);
-		if (!work) {
+		/* Requests may complete at once, while the guest refills the ring. */
+		if (!work || n == queue->ring.count) {
 			wait_for_room(m, queue);
 			return;
 		}

@@ -89,6 +89,48 @@ static void end_qp(int err)
 	slow.qp_request = NULL;
 }
 
+/* ---- a guest that refills its ring as fast as requests complete */
+
+#define REFILLS 100000u
+
+static struct {
+	/* The client's QP; the guest's one, or NULL. */
+	void *client;
+	struct guest_qp *qp;
+	/* Since the last turn; at most in one; all. */
+	unsigned int turn, most, all;
+} busy;
+
+static int busy_qp_create(struct backend_port *port, const struct backend_qp_attr *attr,
+			  void *client, struct backend_qp **qp, uint32_t *qpn)
+{
+	busy.client = client;
+	return slow.soft->qp_create(port, attr, client, qp, qpn);
+}
+
+/* The request completes at once. */
+static int busy_qp_send(struct backend_qp *qp, const struct backend_send *send)
+{
+	const struct backend_wc wc = { .wc = { .wr_id = send->wr.wr_id } };
+	uint32_t *tail;
+
+	if (!busy.qp)
+		return slow.soft->qp_send(qp, send);
+	tail = &busy.qp->header->tx.prod_tail;
+	if (++busy.all < REFILLS)
+		*tail = (*tail + 1) & (2 * busy.qp->depth - 1);
+	if (++busy.turn > busy.most)
+		busy.most = busy.turn;
+	slow.client->completed(slow.ctx, busy.client, &wc);
+	return 0;
+}
+
+static uint64_t busy_run(struct backend *backend, uint64_t now)
+{
+	busy.turn = 0;
+	return slow.soft->run(backend, now);
+}
+
 static void open_slow(struct lab *lab)
 {
 	guest_must(!backend_soft_open(NULL, &slow.backend), "backend");
@@ -98,6 +140,9 @@ static void open_slow(struct lab *lab)
 	slow.ops.mr_create = slow_mr_create;
 	slow.ops.mr_destroy = slow_mr_destroy;
 	slow.ops.qp_modify = slow_qp_modify;
+	slow.ops.qp_create = busy_qp_create;
+	slow.ops.qp_send = busy_qp_send;
+	slow.ops.run = busy_run;
 	slow.backend->ops = &slow.ops;
 	slow.client = NULL;
 	slow.abandoned = 0;
@@ -243,6 +288,31 @@ static void test_modify(struct lab *lab)
 	ok(!interrupts(guest), "and is not heard of");
 }
 
+static void test_refilled(struct lab *lab)
+{
+	struct guest *guest = &lab->guests[0];
+	struct guest_cq cq = guest_cq(guest, 0, 64);
+	struct guest_qp_want want = {
+		.pd = guest_pd(guest, 0), .depth = 16, .sge = 1, .type = PVRDMA_QPT_UD, .cq = &cq,
+	};
+	struct guest_qp qp = guest_qp(guest, &want);
+	struct pvrdma_qp_attr attr = { .state = PVRDMA_QPS_INIT, .port = 1 };
+	struct pvrdma_sqe sqe = { .opcode = PVRDMA_WR_SEND };
+
+	guest_modify(&qp, 0x71, &attr);
+	attr.state = PVRDMA_QPS_RTR;
+	guest_modify(&qp, 1, &attr);
+	attr.state = PVRDMA_QPS_RTS;
+	guest_modify(&qp, 0x10001, &attr);
+	busy.qp = &qp;
+	guest_send(&qp, &sqe, NULL, 0, 0);
+	lab_run(lab);
+	busy.qp = NULL;
+	/* The doorbell, and what is left in the ring. */
+	ok(busy.all >= REFILLS && busy.most <= 2 * qp.depth,
+	   "a ring that is refilled all the time takes turns (%u at once)", busy.most);
+}
+
 int main(void)
 {
 	struct lab lab;
@@ -252,6 +322,7 @@ int main(void)
 	test_abandoned(&lab);
 	test_unmapped(&lab);
 	test_modify(&lab);
+	test_refilled(&lab);
 	lab_close(&lab);
 	return done();
 }
