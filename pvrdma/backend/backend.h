@@ -212,7 +212,8 @@ struct backend_ops {
 	void (*qp_query)(struct backend_qp *qp, struct ibv_qp_attr *attr);
 	/*
 	 * -ENOMEM: there is no room until another request completes; the client then
-	 * retries. Any other error breaks the queue, as does -ENOMEM if no request is in
+	 * retries. -EAGAIN: there is no room because of other queues; the client retries
+	 * later. Any other error breaks the queue, as does -ENOMEM if no request is in
 	 * flight.
 	 */
 	int (*qp_send)(struct backend_qp *qp, const struct backend_send *send);

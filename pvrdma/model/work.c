@@ -134,7 +134,7 @@ static bool leave(struct model *m, struct queue *queue, struct work *work, int e
 		  const char *what)
 {
 	SLIST_INSERT_HEAD(&queue->works.free, work, link);
-	if (err != -ENOMEM || queue->fetched == queue->done) {
+	if (err != -EAGAIN && (err != -ENOMEM || queue->fetched == queue->done)) {
 		break_queue(m, queue, what);
 		return false;
 	}

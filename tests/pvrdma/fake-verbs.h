@@ -35,8 +35,10 @@ extern struct fake_device {
 	/* Of the last SRQ that was asked for one. */
 	uint32_t srq_limit;
 	uint8_t link_layer;
-	/* The next end of a QP waits until that is 0. */
-	int slow_end;
+	/* The next end of a QP, or creation of an address handle, waits until that is 0. */
+	int slow_end, slow_ah;
+	/* Calls that create an address handle. */
+	unsigned int ah_calls;
 	/* In the device's table at index 3. */
 	union ibv_gid gid;
 	uint64_t srq_recvs[FAKE_POSTS];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fake-verbs.h"
@@ -120,11 +121,16 @@ static void test_memory(void)
 	ok(open_files() == files, "no descriptor of the guest's memory is left");
 }
 
-static struct guest_qp make_qp(uint8_t type)
+static struct guest_qp make_deep_qp(uint8_t type, uint32_t depth)
 {
-	struct guest_qp_want want = { .pd = pd, .depth = 8, .sge = 1, .cq = &cq, .type = type };
+	struct guest_qp_want want = { .pd = pd, .depth = depth, .sge = 1, .cq = &cq, .type = type };
 
 	return guest_qp(guest, &want);
+}
+
+static struct guest_qp make_qp(uint8_t type)
+{
+	return make_deep_qp(type, 8);
 }
 
 static bool next_is(uint64_t wr_id, uint32_t status)
@@ -348,6 +354,65 @@ static void test_received(void)
 	guest_about(guest, PVRDMA_CMD_DESTROY_QP, ud.handle);
 }
 
+/* To a destination of its own each. */
+static void datagrams(struct guest_qp *qp, uint8_t net, uint32_t count)
+{
+	struct pvrdma_sqe sqe = {
+		.opcode = PVRDMA_WR_SEND, .flags = PVRDMA_WR_SIGNALED, .num_sge = 0,
+		.ud = { .qpn = 5, .qkey = 6, .av.port_pd = 1u << 24 | pd },
+	};
+	uint32_t i;
+
+	memcpy(sqe.ud.av.dgid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\1", 14);
+	sqe.ud.av.dgid[14] = net;
+	for (i = 0; i < count; i++) {
+		sqe.ud.av.dgid[15] = (uint8_t)i;
+		memcpy(qp->sq + i * qp->stride, &sqe, sizeof(sqe));
+	}
+	__atomic_store_n(&qp->header->tx.prod_tail, count, __ATOMIC_RELEASE);
+	guest_ring(guest, 0, PVRDMA_UAR_QP, qp->handle | PVRDMA_UAR_QP_SEND);
+}
+
+static struct guest_qp ready_ud(uint32_t depth)
+{
+	struct guest_qp qp = make_deep_qp(PVRDMA_QPT_UD, depth);
+	struct pvrdma_qp_attr attr = { .state = PVRDMA_QPS_INIT, .port = 1 };
+
+	guest_modify(&qp, 0x71, &attr);
+	attr.state = PVRDMA_QPS_RTR;
+	guest_modify(&qp, 1, &attr);
+	attr.state = PVRDMA_QPS_RTS;
+	guest_modify(&qp, 0x10001, &attr);
+	return qp;
+}
+
+/* More destinations than there are address handles, none of which is resolved. */
+static void test_many_destinations(void)
+{
+	struct guest_qp qps[5];
+	struct fake_qp *device;
+	time_t limit = time(NULL) + 20;
+	unsigned int i;
+
+	__atomic_store_n(&fake.slow_ah, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < 5; i++) {
+		qps[i] = ready_ud(64);
+		datagrams(&qps[i], (uint8_t)i, 64);
+	}
+	device = fake.qp;
+	ok(qps[3].header->tx.cons_head == 64 && !qps[4].header->tx.cons_head &&
+	   guest_state(&qps[4]) == PVRDMA_QPS_RTS,
+	   "datagrams for which there is no address handle stay in the ring");
+	guest_about(guest, PVRDMA_CMD_DESTROY_QP, qps[0].handle);
+	__atomic_store_n(&fake.slow_ah, 0, __ATOMIC_SEQ_CST);
+	while (device->n_sends < 64 && time(NULL) < limit)
+		lab_run(&lab);
+	ok(device->n_sends == 64, "until others are not needed any more");
+	for (i = 1; i < 5; i++)
+		guest_about(guest, PVRDMA_CMD_DESTROY_QP, qps[i].handle);
+	barrier();
+}
+
 static void datagram(struct guest_qp *qp, uint64_t wr_id, uint8_t last)
 {
 	struct pvrdma_sqe sqe = {
@@ -362,15 +427,9 @@ static void datagram(struct guest_qp *qp, uint64_t wr_id, uint8_t last)
 
 static void test_datagrams(void)
 {
-	struct guest_qp qp = make_qp(PVRDMA_QPT_UD);
+	struct guest_qp qp = ready_ud(8);
 	struct fake_qp *device = fake.qp;
-	struct pvrdma_qp_attr attr = { .state = PVRDMA_QPS_INIT, .port = 1 };
 
-	guest_modify(&qp, 0x71, &attr);
-	attr.state = PVRDMA_QPS_RTR;
-	guest_modify(&qp, 1, &attr);
-	attr.state = PVRDMA_QPS_RTS;
-	guest_modify(&qp, 0x10001, &attr);
 	datagram(&qp, 1, 2);
 	datagram(&qp, 2, 2);
 	barrier();
@@ -396,14 +455,8 @@ static void test_datagrams(void)
 /* A datagram that still waits when its QP goes. */
 static void test_held(void)
 {
-	struct guest_qp qp = make_qp(PVRDMA_QPT_UD);
-	struct pvrdma_qp_attr attr = { .state = PVRDMA_QPS_INIT, .port = 1 };
+	struct guest_qp qp = ready_ud(8);
 
-	guest_modify(&qp, 0x71, &attr);
-	attr.state = PVRDMA_QPS_RTR;
-	guest_modify(&qp, 1, &attr);
-	attr.state = PVRDMA_QPS_RTS;
-	guest_modify(&qp, 0x10001, &attr);
 	datagram(&qp, 1, 33);
 	guest_about(guest, PVRDMA_CMD_DESTROY_QP, qp.handle);
 	barrier();
@@ -540,6 +593,7 @@ int main(void)
 	test_receives();
 	test_received();
 	test_datagrams();
+	test_many_destinations();
 	test_held();
 	test_slow_end();
 	test_srq();

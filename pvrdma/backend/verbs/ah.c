@@ -89,16 +89,19 @@ static bool stale(const struct verbs_ah *ah)
 	return !needed(ah) && age > (ah->ah ? VERBS_AH_NS : AGAIN_NS);
 }
 
-static void make_room(struct verbs_port *port)
+static bool make_room(struct verbs_port *port)
 {
 	struct verbs_ah *ah;
 
+	if (port->n_ahs < VERBS_AHS)
+		return true;
 	TAILQ_FOREACH(ah, &port->ahs, link) {
 		if (needed(ah))
 			continue;
 		destroy(ah);
-		return;
+		return true;
 	}
+	return false;
 }
 
 static struct verbs_ah *find(struct verbs_pd *pd, const struct ibv_ah_attr *attr)
@@ -124,9 +127,7 @@ struct verbs_ah *verbs_ah_get(struct verbs_pd *pd, const struct ibv_ah_attr *att
 		ah->users++;
 		return ah;
 	}
-	if (port->n_ahs >= VERBS_AHS)
-		make_room(port);
-	ah = calloc(1, sizeof(*ah));
+	ah = make_room(port) ? calloc(1, sizeof(*ah)) : NULL;
 	if (!ah)
 		return NULL;
 	ah->pd = pd;

@@ -47,7 +47,10 @@
  * sooner.
  */
 #define VERBS_END_NS 2000000u
-/* Limits on a port's cache of unused address handles: number and age. */
+/*
+ * Limits on a port's address handles: number, including those that are being created, and
+ * age of an unused one.
+ */
 #define VERBS_AHS 256
 #define VERBS_AH_NS (30ull * 1000000000u)
 
@@ -321,8 +324,8 @@ void verbs_work_continue(struct verbs_port *port);
 
 /* ---- ah.c */
 /*
- * Returns the address handle for @attr, which may be busy; NULL if out of memory. Counts
- * a user.
+ * Returns the address handle for @attr, which may be busy; NULL if there is no room until
+ * another handle is not needed any more. Counts a user.
  */
 struct verbs_ah *verbs_ah_get(struct verbs_pd *pd, const struct ibv_ah_attr *attr);
 void verbs_ah_put(struct verbs_ah *ah);

@@ -231,7 +231,7 @@ static int send_datagram(struct verbs_qp *qp, const struct backend_send *send)
 	if (!send->refused) {
 		ah = verbs_ah_get(qp->pd, &send->ah);
 		if (!ah)
-			return -ENOMEM;
+			return -EAGAIN;
 	}
 	if ((ah && ah->busy) || !STAILQ_EMPTY(&qp->held))
 		err = hold(qp, send, ah);
