@@ -413,6 +413,21 @@ static void test_many_destinations(void)
 	barrier();
 }
 
+/* A monitor that goes while destinations are not resolved: the worker may be at the first one. */
+static void test_unresolved(void)
+{
+	struct guest_qp qp = ready_ud(64);
+	unsigned int calls = fake.ah_calls;
+
+	__atomic_store_n(&fake.slow_ah, 1, __ATOMIC_SEQ_CST);
+	datagrams(&qp, 9, 10);
+	lab_restart(&lab, guest);
+	__atomic_store_n(&fake.slow_ah, 0, __ATOMIC_SEQ_CST);
+	begin();
+	ok(fake.ah_calls - calls <= 1 && !fake.ahs && !fake.qps,
+	   "of a guest that is gone, no further destination is resolved");
+}
+
 static void datagram(struct guest_qp *qp, uint64_t wr_id, uint8_t last)
 {
 	struct pvrdma_sqe sqe = {
@@ -594,6 +609,7 @@ int main(void)
 	test_received();
 	test_datagrams();
 	test_many_destinations();
+	test_unresolved();
 	test_held();
 	test_slow_end();
 	test_srq();

@@ -53,7 +53,12 @@ void verbs_ah_drop(struct verbs_port *port, const struct verbs_pd *pd)
 
 	for (ah = TAILQ_FIRST(&port->ahs); ah; ah = next) {
 		next = TAILQ_NEXT(ah, link);
-		if (!needed(ah) && (!pd || ah->pd == pd))
+		if (pd && ah->pd != pd)
+			continue;
+		/* Each resolution of an unreachable destination takes seconds. */
+		if (ah->busy && !ah->users && worker_cancel(&port->worker, &ah->job))
+			ah->busy = false;
+		if (!needed(ah))
 			destroy(ah);
 	}
 }

@@ -103,6 +103,21 @@ void worker_submit(struct worker *worker, struct job *job)
 	pthread_mutex_unlock(&worker->lock);
 }
 
+bool worker_cancel(struct worker *worker, struct job *job)
+{
+	const struct job *queued;
+
+	pthread_mutex_lock(&worker->lock);
+	STAILQ_FOREACH(queued, &worker->todo, link)
+		if (queued == job)
+			break;
+	if (queued)
+		STAILQ_REMOVE(&worker->todo, job, job, link);
+	pthread_mutex_unlock(&worker->lock);
+	worker->jobs -= queued != NULL;
+	return queued;
+}
+
 bool worker_reap(struct worker *worker)
 {
 	struct jobs over = STAILQ_HEAD_INITIALIZER(over);

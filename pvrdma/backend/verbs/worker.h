@@ -41,6 +41,8 @@ int worker_start(struct worker *worker, int wake);
 /* Completes the remaining jobs, including done(). */
 void worker_stop(struct worker *worker);
 void worker_submit(struct worker *worker, struct job *job);
+/* Takes a job back if it has not begun: done() is not called. Returns false otherwise. */
+bool worker_cancel(struct worker *worker, struct job *job);
 /* Calls done() for jobs that have ended. Returns false if there were none. */
 bool worker_reap(struct worker *worker);
 /* Waits until all jobs have ended, or @ns; done() is not called. */
