@@ -2,6 +2,7 @@
 /* What the backend of libibverbs makes of a guest's objects and requests. */
 #include <dirent.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -498,6 +499,31 @@ static void test_slow_end(void)
 	ok(!fake.qps, "it is gone from the device when that is done");
 }
 
+static unsigned int waits;
+
+/* Takes the place of the library's function: the loop calls it to wait for the worker. */
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
+{
+	waits++;
+	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, until);
+}
+
+static void test_slow_reset(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 40; i++)
+		make_qp(PVRDMA_QPT_RC);
+	fake.slow_end = 1;
+	waits = 0;
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	/* It may also end without a reason. */
+	ok(waits < 20, "a reset waits once for all QPs that do not end soon (%u)", waits);
+	__atomic_store_n(&fake.slow_end, 0, __ATOMIC_SEQ_CST);
+	begin();
+	ok(!fake.qps, "which are gone from the device when that is done");
+}
+
 /* The device clears it when it raises the event. */
 static void test_srq_limit(uint32_t srq)
 {
@@ -612,6 +638,7 @@ int main(void)
 	test_unresolved();
 	test_held();
 	test_slow_end();
+	test_slow_reset();
 	test_srq();
 	test_sessions();
 	test_loss();

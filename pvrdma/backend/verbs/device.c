@@ -238,6 +238,7 @@ static uint64_t run(struct backend *backend, uint64_t now)
 	uint64_t wake;
 	bool more = false;
 
+	verbs->turn++;
 	verbs->now = now;
 	look(verbs);
 	while (most && (cq = TAILQ_FIRST(&verbs->ready))) {

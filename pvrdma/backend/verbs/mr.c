@@ -254,7 +254,7 @@ void verbs_mr_destroy(struct backend_mr *backend_mr)
 		port->verbs->soft->ops->mr_destroy(mr->soft);
 	} else if (mr->n_pages > VERBS_LARGE && !port->worker.jobs) {
 		submit_end(mr);
-		worker_wait(&port->worker, VERBS_END_NS);
+		verbs_wait(port);
 		return;
 	} else {
 		ibv_dereg_mr(mr->mr);

@@ -7,6 +7,15 @@
 
 #include "verbs.h"
 
+void verbs_wait(struct verbs_port *port)
+{
+	if (port->wait_turn != port->verbs->turn)
+		port->wait_left = VERBS_END_NS;
+	port->wait_turn = port->verbs->turn;
+	if (port->wait_left)
+		port->wait_left = worker_wait(&port->worker, port->wait_left);
+}
+
 void verbs_pd_put(struct verbs_pd *pd)
 {
 	if (--pd->users)

@@ -271,7 +271,7 @@ void verbs_qp_destroy(struct backend_qp *backend_qp)
 	if (!qp->soft) {
 		qp->over = &over;
 		submit_end(qp);
-		worker_wait(&port->worker, VERBS_END_NS);
+		verbs_wait(port);
 		if (worker_reap(&port->worker))
 			verbs_work_continue(port);
 		if (over)

@@ -43,8 +43,8 @@
 /* Deregistration of more pages than this is a job. */
 #define VERBS_LARGE 1024
 /*
- * Time to wait for the destruction of a region or a QP, both of which are disabled much
- * sooner.
+ * Time to wait in one turn for the destruction of regions and QPs, both of which are
+ * disabled much sooner.
  */
 #define VERBS_END_NS 2000000u
 /*
@@ -66,7 +66,8 @@ struct verbs {
 	int epoll, wake;
 	/* The device is gone and is no longer called. */
 	bool dead;
-	uint64_t now;
+	/* Number of calls of run(), and the time of the last one. */
+	uint64_t turn, now;
 	LIST_HEAD(, verbs_port) ports;
 	LIST_HEAD(, verbs_qp) qps[VERBS_BUCKETS];
 	/* CQs that have entries. */
@@ -86,6 +87,8 @@ struct verbs_port {
 		enum ibv_gid_type type;
 	} gids[VERBS_GIDS];
 	struct worker worker;
+	/* Turn in which the loop has waited for the worker, and the time left for it. */
+	uint64_t wait_turn, wait_left;
 	/* Memory regions whose pages are being looked up. */
 	TAILQ_HEAD(, verbs_mr) begun;
 	TAILQ_HEAD(verbs_ahs, verbs_ah) ahs;
@@ -269,6 +272,8 @@ __attribute__((format(printf, 2, 3)))
 void verbs_log(struct verbs_port *port, const char *format, ...);
 
 /* ---- object.c */
+/* Waits for the worker's jobs, at most VERBS_END_NS per turn. */
+void verbs_wait(struct verbs_port *port);
 void verbs_pd_put(struct verbs_pd *pd);
 struct verbs_qp *verbs_qp_find(struct verbs *verbs, uint32_t qpn);
 

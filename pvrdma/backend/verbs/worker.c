@@ -146,7 +146,17 @@ static unsigned int ended(const struct worker *worker)
 	return count;
 }
 
-void worker_wait(struct worker *worker, uint64_t ns)
+static uint64_t left_until(const struct timespec *until)
+{
+	struct timespec now;
+	int64_t left;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	left = (until->tv_sec - now.tv_sec) * (int64_t)NS + until->tv_nsec - now.tv_nsec;
+	return left > 0 ? (uint64_t)left : 0;
+}
+
+uint64_t worker_wait(struct worker *worker, uint64_t ns)
 {
 	struct timespec until;
 	uint64_t at;
@@ -161,4 +171,5 @@ void worker_wait(struct worker *worker, uint64_t ns)
 		err = ns == UINT64_MAX ? pthread_cond_wait(&worker->ended, &worker->lock) :
 		      pthread_cond_timedwait(&worker->ended, &worker->lock, &until);
 	pthread_mutex_unlock(&worker->lock);
+	return ns == UINT64_MAX ? ns : left_until(&until);
 }

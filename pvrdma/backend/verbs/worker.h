@@ -45,7 +45,7 @@ void worker_submit(struct worker *worker, struct job *job);
 bool worker_cancel(struct worker *worker, struct job *job);
 /* Calls done() for jobs that have ended. Returns false if there were none. */
 bool worker_reap(struct worker *worker);
-/* Waits until all jobs have ended, or @ns; done() is not called. */
-void worker_wait(struct worker *worker, uint64_t ns);
+/* Waits until all jobs have ended, or @ns; done() is not called. Returns the time left. */
+uint64_t worker_wait(struct worker *worker, uint64_t ns);
 
 #endif /* WORKER_H */
