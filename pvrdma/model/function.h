@@ -303,6 +303,11 @@ bool pages_within(const struct model *m, uint64_t address, uint64_t size);
 /* Returns the size of an element with @sges SGEs after @fixed bytes (hw 5.4). */
 uint32_t ring_stride(size_t fixed, uint32_t sges);
 /*
+ * Returns the maximum number of pages for a ring of up to @count elements and its header,
+ * about twice the number needed, because libraries round up.
+ */
+uint32_t ring_max_pages(size_t fixed, uint32_t sges, uint32_t count);
+/*
  * Initialises a ring of @count elements in @pages pages from page @first on. Returns
  * -EINVAL if the pages do not suffice.
  */

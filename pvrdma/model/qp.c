@@ -20,7 +20,11 @@ static bool within_limits(const struct model *m, const struct pvrdma_cmd_create_
 	}
 	return cmd->max_send_wr <= m->caps.max_qp_wr && cmd->max_recv_wr <= m->caps.max_qp_wr &&
 	       cmd->max_send_sge <= m->caps.max_sge && cmd->max_recv_sge <= m->caps.max_sge &&
-	       cmd->total_chunks >= 1 + cmd->send_chunks + !cmd->is_srq;
+	       cmd->total_chunks >= 1 + cmd->send_chunks + !cmd->is_srq &&
+	       cmd->total_chunks <= ring_max_pages(sizeof(struct pvrdma_sqe), m->caps.max_sge,
+						   m->caps.max_qp_wr) +
+				    ring_max_pages(sizeof(struct pvrdma_rqe), m->caps.max_sge,
+						   m->caps.max_qp_wr);
 }
 
 static int map_rings(struct model *m, const struct pvrdma_cmd_create_qp *cmd, struct qp *qp)

@@ -17,6 +17,11 @@ uint32_t ring_stride(size_t fixed, uint32_t sges)
 	return stride;
 }
 
+uint32_t ring_max_pages(size_t fixed, uint32_t sges, uint32_t count)
+{
+	return 2 * (1 + (uint32_t)(count * (uint64_t)ring_stride(fixed, sges) / PAGE));
+}
+
 int ring_init(struct ring *ring, struct pages *map, bool tx, uint32_t first,
 	      uint32_t pages, uint32_t count, uint32_t stride)
 {

@@ -12,7 +12,9 @@ int srq_create(struct model *m, const struct pvrdma_cmd_create_srq *cmd, uint32_
 	int err;
 
 	if (cmd->type || !attr.max_wr || attr.max_wr > m->caps.max_srq_wr ||
-	    attr.max_sge > m->caps.max_srq_sge || cmd->chunks < 2)
+	    attr.max_sge > m->caps.max_srq_sge || cmd->chunks < 2 ||
+	    cmd->chunks > ring_max_pages(sizeof(struct pvrdma_rqe), m->caps.max_srq_sge,
+					 m->caps.max_srq_wr))
 		return -EINVAL;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)

@@ -23,7 +23,7 @@ static struct pvrdma_cmd_create_qp right(struct guest *guest)
 	struct guest_cq cq = guest_cq(guest, 0, 64);
 
 	return (struct pvrdma_cmd_create_qp){
-		.directory = guest_directory(guest, guest_alloc(guest, 1100), 1100),
+		.directory = guest_directory(guest, guest_alloc(guest, 4000), 4000),
 		.pd = guest_pd(guest, 0),
 		.send_cq = cq.handle, .recv_cq = cq.handle,
 		.max_send_wr = 64, .max_recv_wr = 256, .max_send_sge = 1, .max_recv_sge = 1,
@@ -97,6 +97,7 @@ static void test_qp(void)
 		{ "more receives", .recv_wr = 2 * wr, .total_chunks = 600 },
 		{ "as many SGEs as it takes", true, .send_sge = sge, .recv_sge = sge,
 		  .send_chunks = 500, .total_chunks = 1000 },
+		{ "more pages than any QP needs", .total_chunks = 4000 },
 		{ "one more of a send", .send_sge = sge + 1, .recv_sge = sge,
 		  .send_chunks = 500, .total_chunks = 1000 },
 		{ "one more of a receive", .send_sge = sge, .recv_sge = sge + 1,

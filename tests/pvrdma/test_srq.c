@@ -146,7 +146,7 @@ static void test_sizes(void)
 	guest = &lab.guests[0];
 	guest_probe(guest);
 	good.pd = guest_pd(guest, 0);
-	good.directory = guest_directory(guest, guest_alloc(guest, 600), 600);
+	good.directory = guest_directory(guest, guest_alloc(guest, 2000), 2000);
 	ok(!refused(guest, good), "an SRQ that fits its pages");
 	cmd = good;
 	cmd.chunks = 2;
@@ -174,6 +174,11 @@ static void test_sizes(void)
 	cmd.chunks = 600;
 	cmd.attr.max_sge = guest->dsr->caps.max_srq_sge + 1;
 	ok(refused(guest, cmd), "more SGEs than it takes");
+	cmd = good;
+	cmd.chunks = 514;
+	ok(!refused(guest, cmd), "more pages than it needs");
+	cmd.chunks = 2000;
+	ok(refused(guest, cmd), "more than any SRQ needs");
 	cmd = good;
 	cmd.type = 1;
 	ok(refused(guest, cmd), "another type");
