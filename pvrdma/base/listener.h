@@ -14,12 +14,23 @@ struct listener {
 	gid_t gid;
 };
 
+/* The file of a socket, for listener_unlink(). */
+struct listener_file {
+	dev_t dev;
+	ino_t ino;
+};
+
 /*
  * Creates a non-blocking listening UNIX socket; replaces one left over from a process
  * that has ended. Clients can connect only after owner and mode have been set. Returns
  * the descriptor or -errno.
  */
-int listener_open(const struct listener *listener);
+int listener_open(const struct listener *listener, struct listener_file *file);
+/*
+ * Removes the socket, unless another file has taken its path. To be called before the
+ * descriptor is closed, so that no other file can have the same number.
+ */
+void listener_unlink(const char *path, const struct listener_file *file);
 
 /*
  * Returns a spare descriptor for listener_accept(), which the caller closes; -1 if none is

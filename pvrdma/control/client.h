@@ -4,6 +4,7 @@
 #define CONTROL_CLIENT_H
 
 #include "control.h"
+#include "listener.h"
 #include "rows.h"
 #include "peer_wire.h"
 
@@ -64,6 +65,7 @@ struct client {
 
 struct control {
 	char path[108];
+	struct listener_file file;
 	/* @spare: see listener_accept() */
 	int listener, spare, epoll;
 	struct device devices[MAX_DEVICES];

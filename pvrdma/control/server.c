@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The control socket and its clients. */
 #include "client.h"
-#include "listener.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -231,7 +230,7 @@ static int listen_at(struct control *control, const struct control_config *confi
 	control->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (control->epoll < 0)
 		return -errno;
-	control->listener = listener_open(&listener);
+	control->listener = listener_open(&listener, &control->file);
 	if (control->listener < 0)
 		return control->listener;
 	control->spare = listener_spare(control->listener);
@@ -296,11 +295,11 @@ void control_close(struct control *control)
 			client_close(control->clients[i]);
 	if (control->spare >= 0)
 		close(control->spare);
+	if (*control->path)
+		listener_unlink(control->path, &control->file);
 	if (control->listener >= 0)
 		close(control->listener);
 	if (control->epoll >= 0)
 		close(control->epoll);
-	if (*control->path)
-		unlink(control->path);
 	free(control);
 }

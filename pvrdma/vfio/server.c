@@ -247,12 +247,11 @@ void vfio_close(struct vfio *vfio)
 	memory_clear(&vfio->memory);
 	guard_clear(&vfio->guard);
 	irq_exit(&vfio->irqs);
+	if (vfio->path)
+		listener_unlink(vfio->path, &vfio->file);
+	free(vfio->path);
 	if (vfio->listener >= 0)
 		close(vfio->listener);
-	if (vfio->path) {
-		unlink(vfio->path);
-		free(vfio->path);
-	}
 	if (vfio->timer >= 0)
 		close(vfio->timer);
 	if (vfio->guard.wake >= 0)
@@ -333,7 +332,8 @@ struct vfio *vfio_open(const char *path, mode_t mode,
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 	};
-	int fd = listener_open(&listener);
+	struct listener_file file;
+	int fd = listener_open(&listener, &file);
 	struct vfio *vfio;
 
 	if (fd < 0) {
@@ -343,6 +343,7 @@ struct vfio *vfio_open(const char *path, mode_t mode,
 	vfio = vfio_open_fd(fd, function, ops, ctx);
 	if (vfio) {
 		vfio->path = strdup(path);
+		vfio->file = file;
 		if (vfio->path)
 			return vfio;
 		vfio_close(vfio);

@@ -7,6 +7,7 @@
 #include "config.h"
 #include "guard.h"
 #include "irq.h"
+#include "listener.h"
 #include "memory.h"
 #include "vfio.h"
 
@@ -17,6 +18,7 @@ struct vfio {
 	/* -1: there is only one connection, and no further one is possible. */
 	int listener;
 	char *path;
+	struct listener_file file;
 	int epoll;
 	/* Expires if a client does not negotiate a version in time. */
 	int timer;

@@ -113,6 +113,26 @@ refuses() {
 	start sock
 }
 
+@test "a program removes its sockets at its end, and not those of its successor" {
+	local first path
+
+	start --backend soft,listen=./link --control control sock
+	first=$server
+	rm link control sock
+	start --backend soft,listen=./link --control control sock
+	kill "$first"
+	wait "$first"
+	for path in link control sock; do
+		[ -S "$path" ]
+	done
+	kill "$server"
+	wait "$server"
+	server=
+	for path in link control sock; do
+		[ ! -e "$path" ]
+	done
+}
+
 @test "a path that cannot be" {
 	run -1 "$PROGRAM" nowhere/sock
 	[[ $output == "eadm-pvrdma: nowhere/sock: No such file or directory" ]]

@@ -3,6 +3,7 @@
 #ifndef SOFT_LINK_H
 #define SOFT_LINK_H
 
+#include "listener.h"
 #include "soft.h"
 #include "wire.h"
 
@@ -56,13 +57,15 @@ struct soft_links {
 	struct soft *soft;
 	/* @spare: see listener_accept() */
 	int epoll, listener, spare;
+	/* If the listener is a UNIX socket. */
+	struct listener_file file;
 	const struct backend_soft_config *config;
 	unsigned int n_links;
 	TAILQ_HEAD(, soft_link) links;
 };
 
 /* ---- socket.c: descriptors or -errno; @address: as in backend_soft_config */
-int link_listen(const char *address);
+int link_listen(const char *address, struct listener_file *file);
 /* The socket becomes writable once it is connected, or has failed. */
 int link_connect(const char *address);
 

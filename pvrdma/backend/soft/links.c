@@ -13,7 +13,6 @@
 
 #include "grow.h"
 #include "link.h"
-#include "listener.h"
 
 #define EVENTS 16
 #define RETRY_NS 100000000u
@@ -371,7 +370,7 @@ static int open_listener(struct soft_links *links)
 
 	if (!links->config->listen)
 		return 0;
-	links->listener = link_listen(links->config->listen);
+	links->listener = link_listen(links->config->listen, &links->file);
 	if (links->listener < 0)
 		return links->listener;
 	links->spare = listener_spare(links->listener);
@@ -414,10 +413,10 @@ void soft_links_close(struct soft *soft)
 		remove_link(links, link);
 	if (links->spare >= 0)
 		close(links->spare);
+	if (links->listener >= 0 && strchr(links->config->listen, '/'))
+		listener_unlink(links->config->listen, &links->file);
 	if (links->listener >= 0)
 		close(links->listener);
-	if (links->listener >= 0 && strchr(links->config->listen, '/'))
-		unlink(links->config->listen);
 	if (links->epoll >= 0)
 		close(links->epoll);
 	free(links);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "link.h"
-#include "listener.h"
 
 #define BACKLOG 8
 #define STREAM (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
@@ -85,7 +84,7 @@ static int listen_tcp(const char *address)
 	return err;
 }
 
-int link_listen(const char *address)
+int link_listen(const char *address, struct listener_file *file)
 {
 	const struct listener listener = {
 		.path = address,
@@ -95,7 +94,7 @@ int link_listen(const char *address)
 		.gid = (gid_t)-1,
 	};
 
-	return is_path(address) ? listener_open(&listener) : listen_tcp(address);
+	return is_path(address) ? listener_open(&listener, file) : listen_tcp(address);
 }
 
 static int name_of(const char *address, struct sockaddr_storage *name, socklen_t *size)
