@@ -29,18 +29,6 @@ static bool backend_is_gone(const struct model *m)
 	return m->backend_gone || fault_on(m, FAULT_BACKEND_GONE);
 }
 
-static uint64_t pinned(const struct model *m)
-{
-	uint64_t bytes = 0;
-	uint32_t number;
-	const struct mr *mr;
-
-	for (number = 0; (mr = table_next(&m->mrs, &number)); number++)
-		if (mr->pages)
-			bytes += (uint64_t)mr->pages->count * PAGE;
-	return bytes;
-}
-
 static void put_faults(const struct model *m, struct eadm_snap_dev_pvrdma *own)
 {
 	size_t used = 0, size = sizeof(own->faults);
@@ -99,7 +87,7 @@ static void fill_sides(const struct model *m, struct eadm_snap_dev *snap)
 							   EADM_BACKEND_STATE_WORKS);
 	SNAP_SET(snap, guest_driver, m->active ? EADM_GUEST_DRIVER_ACTIVE :
 				     m->dsr ? EADM_GUEST_DRIVER_ATTACHED : EADM_GUEST_DRIVER_NONE);
-	SNAP_SET(snap, pinned, pinned(m));
+	SNAP_SET(snap, pinned, m->registered);
 	if (m->config.limits.memory)
 		SNAP_SET(snap, max_pinned, m->config.limits.memory);
 	SNAP_SET(snap, quota_refusals, j->quota.n);

@@ -2,8 +2,6 @@
 /* Rows of memory regions, protection domains and user contexts. */
 #include "rows.h"
 
-#include <string.h>
-
 static void *next_of(const struct table *table, uint64_t *pos)
 {
 	uint32_t number = (uint32_t)*pos;
@@ -66,47 +64,21 @@ bool row_pd(const struct device *dev, const struct row_request *req, uint64_t *p
 	return true;
 }
 
-struct owned {
-	uint32_t qps, cqs, mrs, pds;
-};
-
-static void count_owned(const struct model *m, const struct context *context,
-			struct owned *owned)
-{
-	const struct qp *qp;
-	const struct cq *cq;
-	const struct mr *mr;
-	const struct pd *pd;
-	uint32_t n;
-
-	memset(owned, 0, sizeof(*owned));
-	for (n = 0; (qp = table_next(&m->qps, &n)); n++)
-		owned->qps += qp->pd->context == context;
-	for (n = 0; (cq = table_next(&m->cqs, &n)); n++)
-		owned->cqs += cq->context == context;
-	for (n = 0; (mr = table_next(&m->mrs, &n)); n++)
-		owned->mrs += mr->pd->context == context;
-	for (n = 0; (pd = table_next(&m->pds, &n)); n++)
-		owned->pds += pd->context == context;
-}
-
 bool row_ctx(const struct device *dev, const struct row_request *req, uint64_t *pos, void *to,
 	     void *extra)
 {
 	const struct context *context = next_of(&dev->m->contexts, pos);
 	struct eadm_snap_ctx_pvrdma *own = extra;
 	struct eadm_snap_ctx *snap = to;
-	struct owned owned;
 
 	(void)req;
 	if (!context)
 		return false;
-	count_owned(dev->m, context, &owned);
 	SNAP_SET(snap, ctxn, context->handle);
-	SNAP_SET(snap, qps, owned.qps);
-	SNAP_SET(snap, cqs, owned.cqs);
-	SNAP_SET(snap, mrs, owned.mrs);
-	SNAP_SET(snap, pds, owned.pds);
+	SNAP_SET(snap, qps, context->objects[CONTEXT_QP]);
+	SNAP_SET(snap, cqs, context->objects[CONTEXT_CQ]);
+	SNAP_SET(snap, mrs, context->objects[CONTEXT_MR]);
+	SNAP_SET(snap, pds, context->objects[CONTEXT_PD]);
 	SNAP_AGE(snap, age, context->born);
 	SNAP_SET(own, uar_page, context->uar);
 	return true;
@@ -117,7 +89,6 @@ bool row_uar(const struct device *dev, const struct row_request *req, uint64_t *
 {
 	struct eadm_snap_uar *snap = to;
 	const struct context *context;
-	struct owned owned;
 
 	(void)req;
 	(void)own;
@@ -126,10 +97,9 @@ bool row_uar(const struct device *dev, const struct row_request *req, uint64_t *
 	if (*pos >= MAX_UAR)
 		return false;
 	context = dev->m->uars[*pos];
-	count_owned(dev->m, context, &owned);
 	SNAP_SET(snap, uarn, (uint32_t)*pos);
-	SNAP_SET(snap, qps, owned.qps);
-	SNAP_SET(snap, cqs, owned.cqs);
+	SNAP_SET(snap, qps, context->objects[CONTEXT_QP]);
+	SNAP_SET(snap, cqs, context->objects[CONTEXT_CQ]);
 	SNAP_SET(snap, ctxn, context->handle);
 	SNAP_AGE(snap, age, context->born);
 	return true;

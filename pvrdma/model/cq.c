@@ -36,6 +36,7 @@ int cq_create(struct model *m, const struct pvrdma_cmd_create_cq *cmd, uint32_t 
 	}
 	cq->handle = (uint32_t)number;
 	cq->born = journal_now();
+	context_count(cq->context, CONTEXT_CQ, 1);
 	*handle = cq->handle;
 	return 0;
 
@@ -62,6 +63,7 @@ int cq_destroy(struct model *m, uint32_t handle)
 		TAILQ_REMOVE(&m->unnotified, cq, link);
 	m->ops->cq_destroy(cq->backend);
 	pages_unmap(cq->ring.pages);
+	context_count(cq->context, CONTEXT_CQ, -1);
 	context_put(cq->context);
 	free(cq);
 	return 0;

@@ -44,10 +44,14 @@ struct ring {
 	uint32_t count, stride;
 };
 
+enum context_kind { CONTEXT_QP, CONTEXT_CQ, CONTEXT_MR, CONTEXT_PD, CONTEXT_KINDS };
+
 struct context {
 	uint32_t handle;
 	uint32_t uar;
 	unsigned int users;
+	/* For diagnosis: numbers of its objects. */
+	uint32_t objects[CONTEXT_KINDS];
 	uint64_t born;
 };
 
@@ -356,6 +360,8 @@ int context_destroy(struct model *m, uint32_t handle);
 /* Handle 0 stands for the kernel; *@context is then NULL. */
 int context_get(struct model *m, uint32_t handle, struct context **context);
 void context_put(struct context *context);
+/* Records that an object was created (1) or destroyed (-1); NULL: of the kernel. */
+void context_count(struct context *context, enum context_kind kind, int change);
 int pd_create(struct model *m, uint32_t context, uint32_t *handle);
 int pd_destroy(struct model *m, uint32_t handle);
 /* -EINPROGRESS: the caller must call mr_continue(), unless the backend continues. */

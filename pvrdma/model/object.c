@@ -67,6 +67,12 @@ void context_put(struct context *context)
 		context->users--;
 }
 
+void context_count(struct context *context, enum context_kind kind, int change)
+{
+	if (context)
+		context->objects[kind] += (uint32_t)change;
+}
+
 int pd_create(struct model *m, uint32_t context, uint32_t *handle)
 {
 	struct pd *pd = calloc(1, sizeof(*pd));
@@ -88,6 +94,7 @@ int pd_create(struct model *m, uint32_t context, uint32_t *handle)
 	}
 	pd->handle = (uint32_t)number;
 	pd->born = journal_now();
+	context_count(pd->context, CONTEXT_PD, 1);
 	*handle = pd->handle;
 	return 0;
 
@@ -110,6 +117,7 @@ int pd_destroy(struct model *m, uint32_t handle)
 		return -EBUSY;
 	table_del(&m->pds, handle);
 	m->ops->pd_destroy(pd->backend);
+	context_count(pd->context, CONTEXT_PD, -1);
 	context_put(pd->context);
 	free(pd);
 	return 0;
@@ -168,6 +176,7 @@ int mr_finish(struct model *m, struct mr *mr, int err)
 	if (number >= 0) {
 		mr->handle = (uint32_t)number;
 		mr->born = journal_now();
+		context_count(mr->pd->context, CONTEXT_MR, 1);
 		return 0;
 	}
 	if (!err)
@@ -226,6 +235,7 @@ int mr_destroy(struct model *m, uint32_t handle)
 	if (!mr)
 		return -ENOENT;
 	m->ops->mr_destroy(mr->backend);
+	context_count(mr->pd->context, CONTEXT_MR, -1);
 	free_mr(m, mr);
 	return 0;
 }

@@ -66,6 +66,7 @@ static int find_parts(struct model *m, const struct pvrdma_cmd_create_qp *cmd, s
 static void use_parts(struct qp *qp, int change)
 {
 	qp->pd->users += change;
+	context_count(qp->pd->context, CONTEXT_QP, change);
 	qp->send_cq->users += change;
 	qp->recv_cq->users += change;
 	if (qp->srq)

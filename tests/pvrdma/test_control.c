@@ -180,9 +180,45 @@ static void test_aborted(void)
 	close_all();
 }
 
+static bool counts(uint64_t qps, uint64_t cqs, uint64_t mrs, uint64_t pds)
+{
+	const struct nlmsghdr *nlh = first_row(EADM_CMD_CTX_GET);
+
+	return field(nlh, EADM_A_CTX_QPS) == qps && field(nlh, EADM_A_CTX_CQS) == cqs &&
+	       field(nlh, EADM_A_CTX_MRS) == mrs && field(nlh, EADM_A_CTX_PDS) == pds;
+}
+
+static void test_context(void)
+{
+	struct guest_qp_want want = { .depth = 16, .sge = 1, .type = PVRDMA_QPT_RC };
+	struct guest_cq cq;
+	struct guest_mr mr;
+	struct guest_qp qp;
+	uint32_t context;
+
+	open_all();
+	context = guest_context(guest, 1);
+	guest_pd(guest, 0);
+	cq = guest_cq(guest, context, 64);
+	want.pd = guest_pd(guest, context);
+	want.cq = &cq;
+	mr = guest_mr(guest, want.pd, GUEST_PAGE, ALL_ACCESS);
+	qp = guest_qp(guest, &want);
+	ok(counts(1, 1, 1, 1), "a process has the objects that it has created");
+	ok(field(first_row(EADM_CMD_UAR_GET), EADM_A_UAR_QPS) == 1, "and its doorbells, too");
+	guest_about(guest, PVRDMA_CMD_DESTROY_QP, qp.handle);
+	guest_about(guest, PVRDMA_CMD_DESTROY_MR, mr.handle);
+	ok(counts(0, 1, 0, 1), "but not those that it has destroyed");
+	guest_about(guest, PVRDMA_CMD_DESTROY_CQ, cq.handle);
+	guest_about(guest, PVRDMA_CMD_DESTROY_PD, want.pd);
+	ok(counts(0, 0, 0, 0), "nor any in the end");
+	close_all();
+}
+
 int main(void)
 {
 	test_dump();
 	test_aborted();
+	test_context();
 	return done();
 }
