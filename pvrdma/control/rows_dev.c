@@ -64,10 +64,10 @@ static void fill_session(const struct model *m, struct eadm_snap_dev *snap,
 
 static void fill_shared_region(const struct model *m, struct eadm_snap_dev_pvrdma *own)
 {
-	if (!m->dsr)
+	if (!m->attached)
 		return;
-	SNAP_SET(own, driver_interface, m->dsr->driver_version);
-	SNAP_SET(own, guest_os, m->dsr->os);
+	SNAP_SET(own, driver_interface, m->driver_version);
+	SNAP_SET(own, guest_os, m->guest_os);
 	SNAP_SET(own, dsr_addr, m->dsr_address);
 	SNAP_SET(own, cmd_slot_addr, m->cmd_address);
 	SNAP_SET(own, resp_slot_addr, m->resp_address);
@@ -86,7 +86,7 @@ static void fill_sides(const struct model *m, struct eadm_snap_dev *snap)
 	SNAP_SET(snap, backend_state, backend_is_gone(m) ? EADM_BACKEND_STATE_GONE :
 							   EADM_BACKEND_STATE_WORKS);
 	SNAP_SET(snap, guest_driver, m->active ? EADM_GUEST_DRIVER_ACTIVE :
-				     m->dsr ? EADM_GUEST_DRIVER_ATTACHED : EADM_GUEST_DRIVER_NONE);
+				     m->attached ? EADM_GUEST_DRIVER_ATTACHED : EADM_GUEST_DRIVER_NONE);
 	SNAP_SET(snap, pinned, m->registered);
 	if (m->config.limits.memory)
 		SNAP_SET(snap, max_pinned, m->config.limits.memory);

@@ -146,8 +146,10 @@ int dsr_attach(struct model *m, uint64_t address)
 		dsr_detach(m);
 		return err;
 	}
+	m->attached = true;
 	m->dsr_address = address;
-	m->dsr = dsr;
+	m->driver_version = copy.driver_version;
+	m->guest_os = copy.os;
 	dsr->caps = m->caps;
 	return 0;
 }
@@ -157,6 +159,6 @@ void dsr_detach(struct model *m)
 	pages_unmap(m->events.pages);
 	pages_unmap(m->notifications.pages);
 	m->events = m->notifications = (struct device_ring){ 0 };
-	m->dsr = NULL;
+	m->attached = false;
 	m->cmd = m->resp = NULL;
 }

@@ -100,7 +100,7 @@ void event_send(struct model *m, enum pvrdma_event_type type, uint32_t info)
 {
 	struct pvrdma_event event = { .type = type, .info = info };
 
-	if (!m->dsr)
+	if (!m->attached)
 		return;
 	note(m, type, info);
 	if (!put(m, &m->events, &event)) {
@@ -116,7 +116,7 @@ bool event_notify(struct model *m, uint32_t cq)
 {
 	struct pvrdma_cq_notification notification = { .cq = cq };
 
-	if (!m->dsr)
+	if (!m->attached)
 		return true;
 	if (!put(m, &m->notifications, &notification))
 		return false;

@@ -17,17 +17,17 @@ static void take_dsr(struct model *m)
 	int err;
 
 	model_reset(m);
-	err = dsr_attach(m, m->dsr_address);
+	err = dsr_attach(m, m->dsr_register);
 	if (err)
 		model_log(m, "the driver's shared region at 0x%llx cannot be used: %s",
-			  (unsigned long long)m->dsr_address, strerror(-err));
+			  (unsigned long long)m->dsr_register, strerror(-err));
 }
 
 static uint32_t control(struct model *m, uint32_t value)
 {
 	switch (value) {
 	case PVRDMA_CTL_ACTIVATE:
-		if (!m->dsr)
+		if (!m->attached)
 			return EINVAL;
 		m->active = true;
 		return 0;
@@ -45,10 +45,10 @@ static void write_register(struct model *m, uint64_t offset, uint32_t value)
 {
 	switch (offset) {
 	case PVRDMA_REG_DSRLOW:
-		m->dsr_address = (m->dsr_address & ~UINT64_C(0xffffffff)) | value;
+		m->dsr_register = (m->dsr_register & ~UINT64_C(0xffffffff)) | value;
 		break;
 	case PVRDMA_REG_DSRHIGH:
-		m->dsr_address = (m->dsr_address & 0xffffffff) | (uint64_t)value << 32;
+		m->dsr_register = (m->dsr_register & 0xffffffff) | (uint64_t)value << 32;
 		take_dsr(m);
 		break;
 	case PVRDMA_REG_CTL:
@@ -121,7 +121,7 @@ static void power_on(void *ctx)
 	struct model *m = ctx;
 
 	model_reset(m);
-	m->dsr_address = 0;
+	m->dsr_register = 0;
 	m->err = ERR_IDLE;
 	m->imr = PVRDMA_IMR_MASKED;
 }

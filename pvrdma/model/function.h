@@ -208,14 +208,18 @@ struct model {
 	struct pvrdma_caps caps;
 
 	/* Registers. */
-	uint64_t dsr_address;
+	uint64_t dsr_register;
 	uint32_t err, imr, pending_vectors;
 	bool active;
 	/* Changes whenever objects may have been created or destroyed. */
 	uint64_t generation;
-	/* The current DSR; NULL: none. */
-	struct pvrdma_dsr *dsr;
-	uint64_t cmd_address, resp_address;
+	/*
+	 * There is a DSR. The members below hold what it contained when it was attached;
+	 * writes to the registers do not change them.
+	 */
+	bool attached;
+	uint32_t driver_version, guest_os;
+	uint64_t dsr_address, cmd_address, resp_address;
 	unsigned char *cmd, *resp;
 	uint64_t uar_pfn;
 	struct device_ring events, notifications;

@@ -135,7 +135,7 @@ bool pages_within(const struct model *m, uint64_t address, uint64_t size)
 	const struct pages *pages;
 	uint64_t fixed[3];
 
-	if (!m->dsr)
+	if (!m->attached)
 		return false;
 	fixed[0] = m->dsr_address & ~(PAGE - 1);
 	fixed[1] = m->cmd_address;

@@ -418,6 +418,36 @@ static int plug_page(struct guest *guest)
 	return fd;
 }
 
+/* A half-written register pair does not hide the memory in use from the VMM's unmap. */
+static void test_half_address(void)
+{
+	struct guest *guest;
+	struct pvrdma_dsr *dsr;
+	struct lab lab;
+	int extra;
+
+	lab_open(&lab, 20);
+	guest = &lab.guests[0];
+	guest_probe(guest);
+	extra = plug_page(guest);
+	dsr = mmap(NULL, GUEST_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, extra, 0);
+	memcpy(dsr, guest->dsr, sizeof(*dsr));
+	guest_write(guest, PVRDMA_REG_DSRLOW, GUEST_RAM);
+	guest_write(guest, PVRDMA_REG_DSRHIGH, 0);
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_ACTIVATE);
+	ok(guest_read(guest, PVRDMA_REG_ERR) == 0 && dsr->caps.max_qp,
+	   "a shared region in a separate page");
+	guest_write(guest, PVRDMA_REG_DSRLOW, 2 * GUEST_RAM);
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_ACTIVATE);
+	ok(guest_read(guest, PVRDMA_REG_ERR) == 0, "DSRLOW alone does not replace it");
+	ok(client_unmap(&guest->client, GUEST_RAM, GUEST_PAGE) >= 0, "the VMM unmaps the page");
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_ACTIVATE);
+	ok(guest_read(guest, PVRDMA_REG_ERR) != 0, "and the adapter stops");
+	munmap(dsr, GUEST_PAGE);
+	close(extra);
+	lab_close(&lab);
+}
+
 /* A page that only a registration by a work request names, and the monitor takes it. */
 static void test_fast_registration(void)
 {
@@ -672,6 +702,7 @@ int main(int argc, char **argv)
 	test_overrun();
 	test_mischief();
 	test_srq();
+	test_half_address();
 	test_fast_registration();
 	test_registered_twice();
 	test_memory_goes();
