@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "grow.h"
@@ -30,6 +32,9 @@ struct region {
 	uint64_t offset;
 	unsigned char *bytes;
 	bool writable;
+	/* The mapping of @bytes, extended to whole huge pages if they back the file. */
+	unsigned char *mapping;
+	size_t mapped;
 };
 
 #define PAGE UINT64_C(4096)
@@ -93,9 +98,10 @@ static unsigned int position(const struct memory *memory, uint64_t address)
 static void forget(struct memory *memory, struct region *region)
 {
 	if (region->file) {
-		guard_remove(memory->owner, region->bytes);
-		munmap(region->bytes, region->size);
-		memory->bytes -= region->size;
+		guard_remove(memory->owner, region->mapping);
+		/* What stays mapped still counts against the client's limit. */
+		if (!munmap(region->mapping, region->mapped))
+			memory->bytes -= region->size;
 		file_put(region->file);
 	} else {
 		memory->unreachable--;
@@ -112,10 +118,36 @@ void memory_clear(struct memory *memory)
 	memory_init(memory, memory->owner);
 }
 
+/* Returns the size of the pages in which the file can be mapped and unmapped. */
+static uint64_t page_of(int fd)
+{
+	struct statfs fs;
+
+	return !fstatfs(fd, &fs) && fs.f_type == HUGETLBFS_MAGIC ? (uint64_t)fs.f_bsize : PAGE;
+}
+
+static int map(struct guard_owner *owner, struct region *region)
+{
+	uint64_t page = page_of(region->file->fd), before = region->offset % page;
+	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0), ret;
+
+	region->mapped = (before + region->size + page - 1) / page * page;
+	region->mapping = mmap(NULL, region->mapped, prot, MAP_SHARED | MAP_NORESERVE,
+			       region->file->fd, region->offset - before);
+	if (region->mapping == MAP_FAILED)
+		return -errno;
+	/* A child process would keep the guest's memory in use. */
+	madvise(region->mapping, region->mapped, MADV_DONTFORK);
+	ret = guard_add(owner, region->mapping, region->mapped);
+	if (ret)
+		munmap(region->mapping, region->mapped);
+	region->bytes = region->mapping + before;
+	return ret;
+}
+
 /* Takes ownership of the descriptor. */
 static int attach(struct memory *memory, struct region *region, int fd)
 {
-	int prot = PROT_READ | (region->writable ? PROT_WRITE : 0);
 	struct stat st;
 	int ret;
 
@@ -132,18 +164,8 @@ static int attach(struct memory *memory, struct region *region, int fd)
 	region->file = file_get(memory, fd, &st);
 	if (!region->file)
 		return -ENOMEM;
-	region->bytes = mmap(NULL, region->size, prot, MAP_SHARED | MAP_NORESERVE,
-			     region->file->fd, region->offset);
-	if (region->bytes == MAP_FAILED) {
-		ret = -errno;
-		file_put(region->file);
-		return ret;
-	}
-	/* A child process would keep the guest's memory in use. */
-	madvise(region->bytes, region->size, MADV_DONTFORK);
-	ret = guard_add(memory->owner, region->bytes, region->size);
+	ret = map(memory->owner, region);
 	if (ret) {
-		munmap(region->bytes, region->size);
 		file_put(region->file);
 		return ret;
 	}

@@ -151,7 +151,7 @@ static int timed_message(struct vfio *vfio, const char **why)
 static const char *reason_to_end(struct vfio *vfio)
 {
 	if (atomic_load(&vfio->guard.lost))
-		return "a file that backs guest memory was truncated";
+		return "a file that backs guest memory was truncated, or has no free huge page";
 	return vfio->ending;
 }
 

@@ -2,6 +2,7 @@
 /* The guest's memory as a client maps it and takes it back. */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/memfd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -235,6 +236,55 @@ static void cut(void)
 	bench_close(&bench);
 }
 
+static unsigned int mappings_of(const char *name)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned int count = 0;
+	char line[512];
+
+	if (!maps)
+		abort();
+	while (fgets(line, sizeof(line), maps))
+		count += strstr(line, name) != NULL;
+	fclose(maps);
+	return count;
+}
+
+/* There may be no free huge page. */
+static void huge(void)
+{
+	enum { HUGE = 2 << 20 };
+	int fd = memfd_create("of-huge-pages",
+			      MFD_CLOEXEC | MFD_HUGETLB | MFD_HUGE_2MB);
+	volatile char *device;
+
+	if (fd < 0 || ftruncate(fd, 3 * HUGE)) {
+		printf("# no hugetlbfs\n");
+		return;
+	}
+	bench_open(&bench, true);
+	bench_enable(&bench);
+	ok(!client_map(vmm, HIGH, HUGE, fd, HUGE / 2, READ_WRITE) &&
+		   !client_map(vmm, 2 * HIGH, PAGE, fd, HUGE + PAGE, READ_WRITE) &&
+		   mappings_of("of-huge-pages") > 0,
+	   "regions that begin and end within huge pages are mapped");
+	ok(client_unmap(vmm, HIGH, HUGE) >= 0 && client_unmap(vmm, 2 * HIGH, PAGE) >= 0 &&
+		   !mappings_of("of-huge-pages") && !stats().memory,
+	   "and unmapped");
+	ok(!client_map(vmm, HIGH, PAGE, fd, HUGE + PAGE, READ_WRITE) &&
+		   !client_map(vmm, 2 * HIGH, 2 * PAGE, fd, HUGE, READ_WRITE),
+	   "two regions share a huge page");
+	device = vfio_dma(bench.dummy.vfio, HIGH, 1, true);
+	*device = 7;
+	ok(client_ended(vmm) ? strstr(bench.dummy.last_log, "no free huge page") != NULL :
+			       ((char *)vfio_dma(bench.dummy.vfio, 2 * HIGH, 2 * PAGE, true))[PAGE] == 7,
+	   "a write reaches the page, or the session ends because no huge page is free");
+	bench_reconnect(&bench, true);
+	ok(!mappings_of("of-huge-pages"), "no mapping survives the session");
+	bench_close(&bench);
+	close(fd);
+}
+
 int main(void)
 {
 	reach();
@@ -243,5 +293,6 @@ int main(void)
 	many();
 	scattered();
 	cut();
+	huge();
 	return done();
 }
