@@ -126,6 +126,12 @@ static void power_on(void *ctx)
 	m->imr = PVRDMA_IMR_MASKED;
 }
 
+static void stop(struct model *m)
+{
+	model_reset(m);
+	m->err = ERR_IDLE;
+}
+
 static void unmapping(void *ctx, uint64_t address, uint64_t size)
 {
 	struct model *m = ctx;
@@ -134,8 +140,22 @@ static void unmapping(void *ctx, uint64_t address, uint64_t size)
 		return;
 	model_log(m, "the VMM removed memory at 0x%llx that the guest's driver was using: the adapter stops",
 		  (unsigned long long)address);
-	model_reset(m);
-	m->err = ERR_IDLE;
+	stop(m);
+}
+
+/*
+ * The pointers to rings and pages were obtained while bus mastering was on, so all of
+ * them have to go. The next kernel after a kexec may use the memory for other data.
+ */
+static void command_register(void *ctx, bool mastering, bool memory)
+{
+	struct model *m = ctx;
+
+	(void)memory;
+	if (mastering || !m->attached)
+		return;
+	model_log(m, "the guest disabled bus mastering while its driver was active: the adapter stops");
+	stop(m);
 }
 
 static void came(void *ctx, const struct vfio_peer *peer)
@@ -169,6 +189,7 @@ static const struct vfio_ops vfio_ops = {
 	.unmapping = unmapping,
 	.came = came,
 	.gone = gone,
+	.command = command_register,
 	.log = log_line,
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The adapter as drivers, and what is no driver, find it. */
 #include <errno.h>
+#include <linux/pci_regs.h>
+#include <linux/vfio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -448,6 +450,33 @@ static void test_half_address(void)
 	lab_close(&lab);
 }
 
+/* As at a kexec: the next kernel uses the memory for other data. */
+static void test_mastering(void)
+{
+	const uint16_t off = 2, on = 6;
+	struct pvrdma_cmd_port port = { .port = 1 };
+	struct pvrdma_sqe sqe;
+	struct guest *guest;
+	struct pair pair;
+
+	pair_open(&pair);
+	guest = &pair.lab.guests[1];
+	client_write(&guest->client, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND, &off, sizeof(off));
+	ok(guest_command(guest, PVRDMA_CMD_QUERY_PORT, &port, sizeof(port)) &&
+	   guest->resp[8] == 0x5a, "without bus mastering, a command is refused without a response");
+	memset(pair_bytes(&pair, 0), 1, 100);
+	sqe = rdma(PVRDMA_WR_WRITE, &pair.mr[1], 0);
+	guest_ring(&pair.lab.guests[0], 0, PVRDMA_UAR_CQ, pair.cq[0].handle | PVRDMA_UAR_CQ_ARM);
+	guest_send(&pair.qp[0], &sqe, &pair.mr[0], 0, 100);
+	ok(lab_wait(&pair.lab, pair.lab.guests[0].irqs[PVRDMA_VECTOR_CQ]) &&
+	   pair_ends(&pair, 0, PVRDMA_WC_WRITE, PVRDMA_WC_RETRY_EXC) && !pair_bytes(&pair, 1)[0],
+	   "and a peer's write does not reach memory");
+	client_write(&guest->client, VFIO_PCI_CONFIG_REGION_INDEX, PCI_COMMAND, &on, sizeof(on));
+	ok(guest_about(guest, PVRDMA_CMD_CREATE_PD, 0) != 0, "the adapter has stopped");
+	ok(guest_probe(guest) == 0, "until a driver attaches");
+	lab_close(&pair.lab);
+}
+
 /* A page that only a registration by a work request names, and the monitor takes it. */
 static void test_fast_registration(void)
 {
@@ -703,6 +732,7 @@ int main(int argc, char **argv)
 	test_mischief();
 	test_srq();
 	test_half_address();
+	test_mastering();
 	test_fast_registration();
 	test_registered_twice();
 	test_memory_goes();
