@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +18,12 @@
 #include "sandbox.h"
 
 #define NS 1000000000u
+/*
+ * Maximum open files of one adapter: sockets and timers, files and interrupts of the VMM,
+ * and those of a message; and of everything else.
+ */
+#define ADAPTER_FILES 224u
+#define OTHER_FILES 512u
 
 struct server {
 	struct backend *backend;
@@ -95,6 +102,21 @@ static int serve(struct server *server)
 		if (server->control && fds[server->n_models + 2].revents)
 			control_dispatch(server->control);
 	}
+}
+
+/* So that a VMM that uses as many descriptors as it may leaves enough to all other VMMs. */
+static void raise_file_limit(unsigned int n_functions)
+{
+	rlim_t need = n_functions * ADAPTER_FILES + OTHER_FILES;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return;
+	if (limit.rlim_max < need)
+		fprintf(stderr, "eadm-pvrdma: the limit of open files (%llu) is too low: the adapters may need %llu\n",
+			(unsigned long long)limit.rlim_max, (unsigned long long)need);
+	limit.rlim_cur = limit.rlim_max < need ? limit.rlim_max : need;
+	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int open_signals(void)
@@ -194,6 +216,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	options.soft.log = log_line;
+	raise_file_limit(options.n_functions);
 	server.signals = open_signals();
 	if (server.signals < 0) {
 		fprintf(stderr, "eadm-pvrdma: %s\n", strerror(errno));

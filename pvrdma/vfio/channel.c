@@ -49,6 +49,7 @@ void channel_next(struct channel *channel)
 			close(channel->fds[i]);
 	}
 	channel->fd_count = 0;
+	channel->fds_lost = false;
 	channel->have = 0;
 }
 
@@ -60,11 +61,14 @@ int channel_take_fd(struct channel *channel, unsigned int index)
 	return fd;
 }
 
-/* Receives all descriptors, even if there are too many, so that none is leaked. */
+/*
+ * Receives all descriptors, even if there are too many, so that none is leaked. Returns
+ * false if the client sent too many.
+ */
 static bool keep_fds(struct channel *channel, struct msghdr *msg)
 {
-	bool fit = !(msg->msg_flags & MSG_CTRUNC);
 	struct cmsghdr *cmsg;
+	bool fit = true;
 
 	for (cmsg = CMSG_FIRSTHDR(msg); cmsg; cmsg = CMSG_NXTHDR(msg, cmsg)) {
 		size_t count, i;
@@ -84,7 +88,11 @@ static bool keep_fds(struct channel *channel, struct msghdr *msg)
 			}
 		}
 	}
-	return fit;
+	if (!(msg->msg_flags & MSG_CTRUNC))
+		return fit;
+	/* With room for more descriptors, this process has reached its limit. */
+	channel->fds_lost = true;
+	return fit && channel->fd_count < PROTO_MAX_FDS;
 }
 
 /*
@@ -114,7 +122,7 @@ static int read_until(struct channel *channel, size_t want, const char **why)
 			return errno == EAGAIN ? 0 : -EPIPE;
 		}
 		if (!keep_fds(channel, &msg)) {
-			*why = "too many file descriptors for one message or for this process";
+			*why = "too many file descriptors for one message";
 			return -EBADMSG;
 		}
 		if (!got) {

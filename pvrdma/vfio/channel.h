@@ -17,6 +17,8 @@ struct channel {
 	/* Descriptors received with the message; -1: taken. */
 	int fds[PROTO_MAX_FDS];
 	unsigned int fd_count;
+	/* This process has too many descriptors, so that some of the message are missing. */
+	bool fds_lost;
 	/*
 	 * The reply being sent. There is at most one reply: no message is read until the
 	 * reply is sent.

@@ -45,16 +45,17 @@ void memory_init(struct memory *memory, struct guard_owner *owner)
 	memory->owner = owner;
 }
 
-static void file_put(struct file *file)
+static void file_put(struct memory *memory, struct file *file)
 {
-	if (!file || --file->users)
+	if (--file->users)
 		return;
 	close(file->fd);
 	free(file);
+	memory->files--;
 }
 
 /* Takes ownership of the descriptor; reuses the file of another region if it is the same. */
-static struct file *file_get(struct memory *memory, int fd, const struct stat *st)
+static int file_get(struct memory *memory, int fd, const struct stat *st, struct file **found)
 {
 	int access = fcntl(fd, F_GETFL) & O_ACCMODE;
 	struct file *file;
@@ -67,15 +68,18 @@ static struct file *file_get(struct memory *memory, int fd, const struct stat *s
 			continue;
 		close(fd);
 		file->users++;
-		return file;
+		*found = file;
+		return 0;
 	}
-	file = malloc(sizeof(*file));
+	file = memory->files < MEMORY_MAX_FILES ? malloc(sizeof(*file)) : NULL;
 	if (!file) {
 		close(fd);
-		return NULL;
+		return memory->files < MEMORY_MAX_FILES ? -ENOMEM : -EMFILE;
 	}
+	memory->files++;
 	*file = (struct file){ fd, st->st_dev, st->st_ino, access, 1 };
-	return file;
+	*found = file;
+	return 0;
 }
 
 /* Returns the index of the first region that ends after @address. */
@@ -102,7 +106,7 @@ static void forget(struct memory *memory, struct region *region)
 		/* What stays mapped still counts against the client's limit. */
 		if (!munmap(region->mapping, region->mapped))
 			memory->bytes -= region->size;
-		file_put(region->file);
+		file_put(memory, region->file);
 	} else {
 		memory->unreachable--;
 	}
@@ -161,12 +165,12 @@ static int attach(struct memory *memory, struct region *region, int fd)
 		close(fd);
 		return -ENOSPC;
 	}
-	region->file = file_get(memory, fd, &st);
-	if (!region->file)
-		return -ENOMEM;
+	ret = file_get(memory, fd, &st, &region->file);
+	if (ret)
+		return ret;
 	ret = map(memory->owner, region);
 	if (ret) {
-		file_put(region->file);
+		file_put(memory, region->file);
 		return ret;
 	}
 	memory->bytes += region->size;

@@ -12,6 +12,8 @@
 #define MEMORY_MAX_REGIONS 4096
 /* Limit for one client, which must not exhaust this process's address space. */
 #define MEMORY_MAX_BYTES (UINT64_C(1) << 43)
+/* Each takes a descriptor of this process, of which other clients need some. */
+#define MEMORY_MAX_FILES 64
 
 struct region;
 
@@ -23,6 +25,8 @@ struct memory {
 	unsigned int hint;
 	uint64_t bytes;
 	unsigned int unreachable;
+	/* Number of distinct files. */
+	unsigned int files;
 	struct guard_owner *owner;
 };
 

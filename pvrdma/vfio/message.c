@@ -241,6 +241,8 @@ static int run(struct vfio *vfio, const struct proto_header *header, const char 
 	*name = handler->name;
 	if (size < handler->least || (vfio->channel.fd_count && !handler->fds))
 		return -EINVAL;
+	if (vfio->channel.fds_lost)
+		return -EMFILE;
 	return handler->run(vfio, size);
 }
 

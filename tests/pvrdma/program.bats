@@ -80,6 +80,19 @@ refuses() {
 	refuses "missing socket path" ,mac=52:54:00:00:00:01
 }
 
+@test "the limit of open files suffices for all adapters" {
+	ulimit -Sn 64
+	start one two
+	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$server/limits")" = $((2 * 224 + 512)) ]
+	[[ $(cat log) != *"limit of open files"* ]]
+}
+
+@test "a hard limit of open files that is too low is reported" {
+	ulimit -n 600
+	start one
+	grep -q 'limit of open files (600) is too low: the adapters may need 736' log
+}
+
 @test "sockets have the permissions, and go with the program" {
 	start --mode 0640 one two,mac=52:54:00:00:00:02
 	grep -qx 'eadm-pvrdma: listening on 2 sockets' log

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -144,6 +145,41 @@ static void descriptors(void)
 	bench_close(&bench);
 }
 
+/* Limits the descriptors of this process to those that are open. */
+static struct rlimit allow_no_more(void)
+{
+	int next = dup(0);
+	struct rlimit before, now;
+
+	close(next);
+	if (getrlimit(RLIMIT_NOFILE, &before))
+		abort();
+	now = (struct rlimit){ next, before.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &now))
+		abort();
+	return before;
+}
+
+static void shortage(void)
+{
+	struct rlimit before;
+	int ret, event;
+
+	bench_open(&bench, true);
+	event = bench_event();
+	before = allow_no_more();
+	ret = client_map(vmm, 0, RAM_SIZE, bench.ram, 0, PROTO_MAP_READ | PROTO_MAP_WRITE);
+	ok(ret == -EMFILE, "without free descriptors, DMA_MAP is refused");
+	ret = client_irqs(vmm, VFIO_PCI_MSIX_IRQ_INDEX, 0x24, 0, 1, NULL, &event, 1);
+	ok(ret == -EMFILE, "and so is SET_IRQS");
+	setrlimit(RLIMIT_NOFILE, &before);
+	ok(!client_map(vmm, 0, RAM_SIZE, bench.ram, 0, PROTO_MAP_READ | PROTO_MAP_WRITE) &&
+		   stats().sessions == 1,
+	   "the session goes on, and a repeated DMA_MAP succeeds");
+	close(event);
+	bench_close(&bench);
+}
+
 static void vectors(void)
 {
 	const int event = bench_event();
@@ -246,6 +282,7 @@ int main(void)
 	sizes();
 	bodies();
 	descriptors();
+	shortage();
 	vectors();
 	flood();
 	garbage();

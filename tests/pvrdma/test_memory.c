@@ -167,6 +167,30 @@ static void many(void)
 	bench_close(&bench);
 }
 
+/* Other clients need descriptors, too. */
+static void many_files(void)
+{
+	unsigned int files, i;
+	int fd = -1, ret = 0;
+
+	bench_open(&bench, true);
+	files = bench_open_files();
+	for (i = 0; i < 65; i++) {
+		close(fd);
+		fd = bench_file(PAGE);
+		ret = client_map(vmm, i * (uint64_t)PAGE, PAGE, fd, 0, READ_WRITE);
+		if (ret)
+			break;
+	}
+	ok(i == 64 && ret == -EMFILE && bench_open_files() == files + 65,
+	   "memory consists of 64 files at most");
+	ok(client_unmap(vmm, 0, PAGE) >= 0 && !client_map(vmm, 0, PAGE, fd, 0, READ_WRITE) &&
+		   !client_map(vmm, HIGH, PAGE, fd, 0, READ_WRITE),
+	   "another file takes the place of one that was unmapped");
+	bench_close(&bench);
+	close(fd);
+}
+
 /* A backend makes pages that are apart contiguous. */
 static void scattered(void)
 {
@@ -291,6 +315,7 @@ int main(void)
 	refusals();
 	removal();
 	many();
+	many_files();
 	scattered();
 	cut();
 	huge();
