@@ -158,7 +158,8 @@ static int open_models(struct server *server, const struct options *options)
 		memcpy(config.mac, function->mac, sizeof(config.mac));
 		model = model_open(function->path, options->mode, &config);
 		if (!model) {
-			fprintf(stderr, "eadm-pvrdma: %s: %s\n", function->path, strerror(errno));
+			fprintf(stderr, "eadm-pvrdma: %s: %s%s\n", function->path, strerror(errno),
+				errno == EAGAIN ? " (fs.aio-max-nr or the limit of threads is too low)" : "");
 			return -1;
 		}
 		server->models[server->n_models++] = model;

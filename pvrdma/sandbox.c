@@ -118,7 +118,7 @@ static const int allowed[] = {
 	SCMP_SYS(read), SCMP_SYS(write), SCMP_SYS(writev), SCMP_SYS(close), SCMP_SYS(fstat),
 	SCMP_SYS(newfstatat), SCMP_SYS(fstatfs), SCMP_SYS(fcntl), SCMP_SYS(readlink),
 	SCMP_SYS(readlinkat), SCMP_SYS(poll), SCMP_SYS(ppoll), SCMP_SYS(epoll_ctl),
-	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
+	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait), SCMP_SYS(io_submit), SCMP_SYS(io_getevents),
 	/* this process */
 	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid), SCMP_SYS(geteuid),
 	/* monitors and readers */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "irq.h"
+#include "notify.h"
 
 #define VECTOR_MASKED 1
 #define VECTOR_CONTROL 12
@@ -94,10 +93,7 @@ unsigned int irq_count(const struct irqs *irqs, unsigned int index,
 	}
 }
 
-/*
- * Writing to a descriptor that is not an event descriptor might block or do harm. The
- * client shares the O_NONBLOCK flag and could clear it: see signal_fd().
- */
+/* Only event descriptors can be signalled. */
 static bool is_event(int fd)
 {
 	char path[64], target[64];
@@ -108,18 +104,7 @@ static bool is_event(int fd)
 	if (size < 0)
 		return false;
 	target[size] = '\0';
-	return !strcmp(target, "anon_inode:[eventfd]") &&
-	       !fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-}
-
-/* If the counter is full, the event has been signalled already. */
-static void signal_fd(int fd)
-{
-	struct pollfd room = { .fd = fd, .events = POLLOUT };
-	const uint64_t one = 1;
-
-	if (poll(&room, 1, 0) == 1 && (room.revents & POLLOUT))
-		(void)!write(fd, &one, sizeof(one));
+	return !strcmp(target, "anon_inode:[eventfd]");
 }
 
 static int deliver(struct irqs *irqs, unsigned int vector)
@@ -132,7 +117,7 @@ static int deliver(struct irqs *irqs, unsigned int vector)
 	}
 	irqs->pending[vector] = false;
 	irqs->sent++;
-	signal_fd(irqs->trigger[vector]);
+	notify(irqs->trigger[vector]);
 	return 0;
 }
 
@@ -176,7 +161,7 @@ int irq_request(struct irqs *irqs)
 
 	pthread_mutex_lock(&irqs->lock);
 	if (irqs->request >= 0) {
-		signal_fd(irqs->request);
+		notify(irqs->request);
 		ret = 0;
 	}
 	pthread_mutex_unlock(&irqs->lock);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "listener.h"
+#include "notify.h"
 #include "session.h"
 
 /* Maximum messages handled by one vfio_dispatch(). */
@@ -279,6 +280,8 @@ static int prepare(struct vfio *vfio, const struct vfio_function *function,
 	if (vfio->epoll < 0 || vfio->timer < 0 || vfio->guard.wake < 0)
 		return -errno;
 	ret = channel_init(&vfio->channel);
+	if (!ret)
+		ret = notify_init();
 	if (!ret)
 		ret = config_init(&vfio->config, function);
 	if (ret)

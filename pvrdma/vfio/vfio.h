@@ -145,7 +145,9 @@ struct vfio_ops {
  * gone() is called if there is a client) and removes the socket.
  *
  * Installs a handler for SIGBUS, which replaces memory whose file was truncated by a
- * client; SIGBUS for other reasons is passed to the previous handler.
+ * client; SIGBUS for other reasons is passed to the previous handler. Must be called
+ * before a filter of system calls is installed, which has to allow io_submit() and
+ * io_getevents().
  */
 struct vfio *vfio_open(const char *path, mode_t mode,
 		       const struct vfio_function *function,

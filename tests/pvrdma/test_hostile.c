@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Clients that do not keep to the protocol: each loses its session, and no more. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/vfio.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -180,6 +183,51 @@ static void shortage(void)
 	bench_close(&bench);
 }
 
+static atomic_bool stop;
+
+/* Fills the counter whenever it is empty, and blocks while it is not. */
+static void *fill(void *arg)
+{
+	const uint64_t full = UINT64_MAX - 1;
+
+	while (!atomic_load(&stop))
+		(void)!write(*(int *)arg, &full, sizeof(full));
+	return NULL;
+}
+
+/* The client may fill the counter at any moment, and switch O_NONBLOCK off. */
+static void filled(void)
+{
+	struct pollfd ready = { .fd = eventfd(0, EFD_CLOEXEC), .events = POLLIN };
+	unsigned int i, sent = 0;
+	pthread_t thread;
+	uint64_t count;
+
+	bench_open(&bench, true);
+	bench_enable(&bench);
+	client_irqs(vmm, VFIO_PCI_MSIX_IRQ_INDEX, 0x24, 0, 1, NULL, &ready.fd, 1);
+	fcntl(ready.fd, F_SETFL, 0);
+	if (pthread_create(&thread, NULL, fill, &ready.fd))
+		abort();
+	/* Ends the test if an interrupt blocks. */
+	alarm(120);
+	for (i = 0; i < 100000; i++) {
+		sent += !vfio_interrupt(bench.dummy.vfio, 0);
+		if (poll(&ready, 1, 0) > 0)
+			(void)!read(ready.fd, &count, sizeof(count));
+	}
+	ok(sent == i, "interrupts do not block while the client fills the counter");
+	atomic_store(&stop, true);
+	/* Empties the counter, if the thread waits for that. */
+	while (pthread_tryjoin_np(thread, NULL)) {
+		if (poll(&ready, 1, 1) > 0)
+			(void)!read(ready.fd, &count, sizeof(count));
+	}
+	alarm(0);
+	close(ready.fd);
+	bench_close(&bench);
+}
+
 static void vectors(void)
 {
 	const int event = bench_event();
@@ -283,6 +331,7 @@ int main(void)
 	bodies();
 	descriptors();
 	shortage();
+	filled();
 	vectors();
 	flood();
 	garbage();
