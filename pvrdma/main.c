@@ -29,6 +29,9 @@ struct server {
 	struct backend *backend;
 	struct model *models[MAX_FUNCTIONS];
 	unsigned int n_models;
+	/* Models that can serve no further VMM, and their number. */
+	bool failed[MAX_FUNCTIONS];
+	unsigned int n_failed;
 	/* NULL if there is none. */
 	struct control *control;
 	int signals;
@@ -69,7 +72,9 @@ static int wait_for_work(struct server *server, struct pollfd *fds, uint64_t wak
 	unsigned int i;
 
 	for (i = 0; i < server->n_models; i++)
-		fds[i] = (struct pollfd){ .fd = model_fd(server->models[i]), .events = POLLIN };
+		fds[i] = (struct pollfd){
+			.fd = server->failed[i] ? -1 : model_fd(server->models[i]), .events = POLLIN,
+		};
 	fds[i++] = (struct pollfd){ .fd = server->signals, .events = POLLIN };
 	fds[i++] = (struct pollfd){
 		.fd = server->backend->ops->fd(server->backend), .events = POLLIN,
@@ -77,9 +82,22 @@ static int wait_for_work(struct server *server, struct pollfd *fds, uint64_t wak
 	fds[i++] = (struct pollfd){
 		.fd = server->control ? control_fd(server->control) : -1, .events = POLLIN,
 	};
-	if (ppoll(fds, i, wake == BACKEND_IDLE ? NULL : &timeout, NULL) < 0 && errno != EINTR)
+	/* A shortage of memory is retried at once; no descriptor is then ready. */
+	if (ppoll(fds, i, wake == BACKEND_IDLE ? NULL : &timeout, NULL) < 0 && errno != EINTR &&
+	    errno != ENOMEM)
 		return -errno;
 	return 0;
+}
+
+/* The other adapters go on, unless there are none. */
+static int dispatch(struct server *server, unsigned int i)
+{
+	int err = model_dispatch(server->models[i]);
+
+	if (!err)
+		return 0;
+	server->failed[i] = true;
+	return ++server->n_failed == server->n_models ? err : 0;
 }
 
 static int serve(struct server *server)
@@ -95,7 +113,7 @@ static int serve(struct server *server)
 		if (fds[server->n_models].revents)
 			return 0;
 		for (i = 0; i < server->n_models; i++) {
-			err = fds[i].revents ? model_dispatch(server->models[i]) : 0;
+			err = fds[i].revents ? dispatch(server, i) : 0;
 			if (err)
 				return err;
 		}
@@ -232,6 +250,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "eadm-pvrdma: listening on %u socket%s\n",
 			server.n_models, server.n_models == 1 ? "" : "s");
 		err = serve(&server);
+		if (err)
+			fprintf(stderr, "eadm-pvrdma: ended: %s\n", strerror(-err));
 	}
 	control_close(server.control);
 	while (server.n_models)

@@ -326,7 +326,11 @@ int model_fd(const struct model *m)
 
 int model_dispatch(struct model *m)
 {
-	return vfio_dispatch(m->vfio);
+	int err = vfio_dispatch(m->vfio);
+
+	if (err)
+		model_log(m, "no further VMM can be served: %s", strerror(-err));
+	return err;
 }
 
 uint64_t model_run(struct model *m, uint64_t now)

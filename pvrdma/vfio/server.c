@@ -102,25 +102,25 @@ static void end_session(struct vfio *vfio, const char *why)
 static int accept_client(struct vfio *vfio)
 {
 	int fd = accept4(vfio->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int ret = fd < 0 ? -errno : begin_session(vfio, fd);
 
-	if (fd >= 0)
-		return begin_session(vfio, fd);
-	switch (errno) {
+	switch (-ret) {
 	case EBADF:
 	case EINVAL:
 	case ENOTSOCK:
 	case EOPNOTSUPP:
-		return -errno;
+		return ret;
 	case EMFILE:
 	case ENFILE:
 	case ENOBUFS:
 	case ENOMEM:
-		session_log(vfio, "accepting a client failed, will retry: %s", strerror(errno));
+	case ENOSPC:
+		session_log(vfio, "accepting a client failed, will retry: %s", strerror(-ret));
 		listen_again(vfio, false);
 		set_timer(vfio, RETRY_SECONDS);
 		return 0;
 	default:
-		/* The client has disconnected. */
+		/* The session has begun, or the client has disconnected. */
 		return 0;
 	}
 }

@@ -6,8 +6,10 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -153,6 +155,35 @@ static void queue(void)
 	bench_close(&bench);
 }
 
+static bool no_room;
+
+/* In place of the C library's: fails to add a descriptor, as at max_user_watches. */
+int epoll_ctl(int epfd, int op, int fd, struct epoll_event *event)
+{
+	if (no_room && op == EPOLL_CTL_ADD) {
+		errno = ENOSPC;
+		return -1;
+	}
+	return (int)syscall(SYS_epoll_ctl, epfd, op, fd, event);
+}
+
+static void unwatched(void)
+{
+	struct pollfd retry = { .events = POLLIN };
+
+	bench_open(&bench, true);
+	no_room = true;
+	bench_reconnect(&bench, false);
+	ok(client_ended(vmm) && strstr(bench.dummy.last_log, "will retry: No space left"),
+	   "a client whose socket cannot be watched is disconnected");
+	no_room = false;
+	retry.fd = vfio_fd(bench.dummy.vfio);
+	poll(&retry, 1, 20000);
+	bench_reconnect(&bench, true);
+	ok(client_read32(vmm, 1, 0) == DUMMY_ID_VALUE, "and later clients are served");
+	bench_close(&bench);
+}
+
 static struct vfio *at(const char *path)
 {
 	errno = 0;
@@ -202,6 +233,7 @@ int main(void)
 	reconnects();
 	state();
 	queue();
+	unwatched();
 	sockets();
 	return done();
 }
