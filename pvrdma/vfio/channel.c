@@ -8,6 +8,11 @@
 #include "channel.h"
 
 #define HEADER sizeof(struct proto_header)
+/* Maximum descriptors that wait to be closed while further messages are received. */
+#define SLOW_FDS 15
+
+/* A message of two parts, each with as many descriptors as possible, and the socket. */
+_Static_assert(SLOW_FDS + 2 * PROTO_MAX_FDS < DISCARD_MAX, "all descriptors have room");
 
 int channel_init(struct channel *channel)
 {
@@ -15,12 +20,16 @@ int channel_init(struct channel *channel)
 	channel->fd = -1;
 	channel->in = malloc(HEADER + PROTO_MAX_BODY);
 	channel->out = malloc(HEADER + PROTO_MAX_BODY);
-	return channel->in && channel->out ? 0 : -ENOMEM;
+	if (!channel->in || !channel->out)
+		return -ENOMEM;
+	channel->discard = discard_open();
+	return channel->discard ? 0 : -errno;
 }
 
 void channel_exit(struct channel *channel)
 {
 	channel_close(channel);
+	discard_close(channel->discard);
 	free(channel->in);
 	free(channel->out);
 }
@@ -35,8 +44,9 @@ void channel_close(struct channel *channel)
 	channel_next(channel);
 	channel->out_size = 0;
 	channel->out_done = 0;
+	/* Messages that were not received may contain descriptors. */
 	if (channel->fd >= 0)
-		close(channel->fd);
+		discard_socket(channel->discard, channel->fd);
 	channel->fd = -1;
 }
 
@@ -46,11 +56,16 @@ void channel_next(struct channel *channel)
 
 	for (i = 0; i < channel->fd_count; i++) {
 		if (channel->fds[i] >= 0)
-			close(channel->fds[i]);
+			discard_fd(channel->discard, channel->fds[i]);
 	}
 	channel->fd_count = 0;
 	channel->fds_lost = false;
 	channel->have = 0;
+}
+
+bool channel_blocked(const struct channel *channel)
+{
+	return discard_pending(channel->discard) > SLOW_FDS;
 }
 
 int channel_take_fd(struct channel *channel, unsigned int index)
@@ -83,7 +98,7 @@ static bool keep_fds(struct channel *channel, struct msghdr *msg)
 			if (channel->fd_count < PROTO_MAX_FDS) {
 				channel->fds[channel->fd_count++] = fd;
 			} else {
-				close(fd);
+				discard_fd(channel->discard, fd);
 				fit = false;
 			}
 		}
@@ -141,6 +156,11 @@ int channel_receive(struct channel *channel, const char **why)
 	const struct proto_header *header = channel_header(channel);
 	int ret;
 
+	if (channel_blocked(channel)) {
+		*why = "too many file descriptors that take long to close; "
+		       "no session can begin until they are closed";
+		return -EBADMSG;
+	}
 	ret = read_until(channel, HEADER, why);
 	if (ret <= 0)
 		return ret;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "discard.h"
 #include "proto.h"
 
 struct channel {
@@ -25,6 +26,8 @@ struct channel {
 	 */
 	unsigned char *out;
 	size_t out_size, out_done;
+	/* Closes what the peer has sent. */
+	struct discard *discard;
 };
 
 int channel_init(struct channel *channel);
@@ -43,6 +46,11 @@ void channel_close(struct channel *channel);
 int channel_receive(struct channel *channel, const char **why);
 /* Frees the message, and closes descriptors that were not taken. */
 void channel_next(struct channel *channel);
+/*
+ * The peer has sent descriptors that take long to close. Until that is done, it must not
+ * be able to send more.
+ */
+bool channel_blocked(const struct channel *channel);
 
 static inline struct proto_header *channel_header(struct channel *channel)
 {
@@ -60,7 +68,7 @@ static inline void *channel_reply_body(struct channel *channel)
 	return channel->out + sizeof(struct proto_header);
 }
 
-/* Returns a descriptor, which the caller then owns. */
+/* Returns a descriptor, which the caller then owns. It must not block when it is closed. */
 int channel_take_fd(struct channel *channel, unsigned int index);
 
 /*

@@ -155,7 +155,7 @@ static int attach(struct memory *memory, struct region *region, int fd)
 	struct stat st;
 	int ret;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size < 0 ||
+	if (fstat(fd, &st) || st.st_size < 0 ||
 	    region->offset % PAGE || region->offset > (uint64_t)st.st_size ||
 	    region->size > (uint64_t)st.st_size - region->offset) {
 		close(fd);

@@ -36,7 +36,8 @@ void memory_clear(struct memory *memory);
 
 /*
  * Adds a region; if @fd is -1, the region exists but is not accessible. Takes ownership
- * of the descriptor, even on failure. Returns -EEXIST if it overlaps another region.
+ * of the descriptor, even on failure; discard_is_memory() must be true for it. Returns
+ * -EEXIST if it overlaps another region.
  */
 int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 	       uint64_t offset, bool writable);

@@ -47,8 +47,11 @@ static int do_map(struct vfio *vfio, size_t size)
 	    map->flags & ~(PROTO_MAP_READ | PROTO_MAP_WRITE))
 		return -EINVAL;
 	if (vfio->channel.fd_count) {
-		/* Write-only mappings are not possible. */
-		if (!(map->flags & PROTO_MAP_READ))
+		/*
+		 * Write-only mappings are not possible. Accesses to other files than those
+		 * in memory may block.
+		 */
+		if (!(map->flags & PROTO_MAP_READ) || !discard_is_memory(vfio->channel.fds[0]))
 			return -EINVAL;
 		fd = channel_take_fd(&vfio->channel, 0);
 	}

@@ -53,7 +53,7 @@ static int begin_session(struct vfio *vfio, int fd)
 	int ret = watch(vfio, fd, EPOLL_CTL_ADD, EPOLLIN);
 
 	if (ret) {
-		close(fd);
+		discard_socket(vfio->channel.discard, fd);
 		return ret;
 	}
 	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
@@ -99,11 +99,23 @@ static void end_session(struct vfio *vfio, const char *why)
 	listen_again(vfio, true);
 }
 
+static void accept_later(struct vfio *vfio)
+{
+	listen_again(vfio, false);
+	set_timer(vfio, RETRY_SECONDS);
+}
+
 static int accept_client(struct vfio *vfio)
 {
-	int fd = accept4(vfio->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	int ret = fd < 0 ? -errno : begin_session(vfio, fd);
+	int fd, ret;
 
+	/* Otherwise, each session of such a client would take more descriptors. */
+	if (channel_blocked(&vfio->channel)) {
+		accept_later(vfio);
+		return 0;
+	}
+	fd = accept4(vfio->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	ret = fd < 0 ? -errno : begin_session(vfio, fd);
 	switch (-ret) {
 	case EBADF:
 	case EINVAL:
@@ -116,8 +128,7 @@ static int accept_client(struct vfio *vfio)
 	case ENOMEM:
 	case ENOSPC:
 		session_log(vfio, "accepting a client failed, will retry: %s", strerror(-ret));
-		listen_again(vfio, false);
-		set_timer(vfio, RETRY_SECONDS);
+		accept_later(vfio);
 		return 0;
 	default:
 		/* The session has begun, or the client has disconnected. */

@@ -5,7 +5,9 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -122,12 +124,26 @@ uint64_t bench_events(int fd)
 unsigned int bench_open_files(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
 	unsigned int count = 0;
+	struct stat st;
 
 	if (!dir)
 		abort();
-	while (readdir(dir))
-		count++;
+	while ((entry = readdir(dir)))
+		count += !fstatat(dirfd(dir), entry->d_name, &st, 0) && !S_ISSOCK(st.st_mode);
 	closedir(dir);
 	return count;
+}
+
+bool bench_files_become(unsigned int count)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 10000; tries++) {
+		if (bench_open_files() == count)
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	}
+	return false;
 }

@@ -35,6 +35,9 @@ int bench_file(size_t size);
 int bench_event(void);
 /* Events since the last call. */
 uint64_t bench_events(int fd);
+/* Without sockets, which the server closes in the background. */
 unsigned int bench_open_files(void);
+/* Waits until @count files are open. */
+bool bench_files_become(unsigned int count);
 
 #endif /* BENCH_H */

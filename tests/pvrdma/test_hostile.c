@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/vfio.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -128,7 +129,7 @@ static void descriptors(void)
 	   "descriptors that a message does not have are closed");
 	send_header(PROTO_DMA_MAP, 48, 0, fds, 3);
 	client_close(vmm);
-	ok(bench_open_files() == files - 2, "as are those of half a message");
+	ok(bench_open_files() == files, "as are those of half a message");
 	bench_reconnect(&bench, true);
 	bench_enable(&bench);
 	if (pipe(pipes))
@@ -180,6 +181,78 @@ static void shortage(void)
 		   stats().sessions == 1,
 	   "the session goes on, and a repeated DMA_MAP succeeds");
 	close(event);
+	bench_close(&bench);
+}
+
+/* A socket whose last close() blocks until @peer is closed. */
+static int lingering(int *peer)
+{
+	const struct linger forever = { 1, 100000 };
+	struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	static const char data[65536];
+
+	if (bind(listener, (struct sockaddr *)&name, size) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&name, &size) ||
+	    connect(fd, (struct sockaddr *)&name, size))
+		abort();
+	*peer = accept(listener, NULL, NULL);
+	close(listener);
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &forever, sizeof(forever));
+	return fd;
+}
+
+/* Sends the last descriptor of such a socket, with one byte of a message. */
+static void send_lingering(int *peer)
+{
+	const uint16_t id = 1;
+	int fd = lingering(peer);
+
+	client_send(vmm, &id, sizeof(id), &fd, 1);
+	close(fd);
+}
+
+/* Only the client waits for descriptors that cannot be closed at once. */
+static void slow_to_close(void)
+{
+	static const struct proto_header reset = { 1, PROTO_DEVICE_RESET, sizeof(reset), 0, 0 };
+	enum { MANY = 40 };
+	struct pollfd ready = { .events = POLLIN };
+	int peers[MANY], peer, i;
+
+	/* Ends the test if the server waits. */
+	alarm(120);
+	bench_open(&bench, true);
+	send_lingering(&peer);
+	client_close(vmm);
+	ok(strstr(bench.dummy.last_log, "within a message"),
+	   "a descriptor that cannot be closed is received");
+	bench_reconnect(&bench, true);
+	close(peer);
+	send_lingering(&peer);
+	vfio_hang_up(bench.dummy.vfio, "enough");
+	ok(client_ended(vmm), "a session ends with such a descriptor in its queue");
+	bench_reconnect(&bench, true);
+	close(peer);
+	for (i = 0; i < MANY && !client_ended(vmm); i++) {
+		send_lingering(&peers[i]);
+		client_send(vmm, (const char *)&reset + 2, sizeof(reset) - 2, NULL, 0);
+		client_receive(vmm, NULL, 0);
+	}
+	ok(i > 1 && i < MANY && strstr(bench.dummy.last_log, "take long to close"),
+	   "a client that sends many of them loses its session");
+	bench_reconnect(&bench, false);
+	client_ended(vmm);
+	ok(stats().sessions == 3, "and cannot begin another one");
+	while (i)
+		close(peers[--i]);
+	ready.fd = vfio_fd(bench.dummy.vfio);
+	poll(&ready, 1, 20000);
+	ok(client_version(vmm, CAPABILITIES) > 0, "until they are closed");
+	alarm(0);
 	bench_close(&bench);
 }
 
@@ -331,6 +404,7 @@ int main(void)
 	bodies();
 	descriptors();
 	shortage();
+	slow_to_close();
 	filled();
 	vectors();
 	flood();

@@ -69,8 +69,9 @@ static void reach(void)
 
 static void refusals(void)
 {
-	int fds[2], cut = open("/dev/null", O_RDWR), seen = open("/proc/self/exe", O_RDONLY);
+	int fds[2], cut = open("/dev/null", O_RDWR), disk = open("/proc/self/exe", O_RDONLY), seen;
 	unsigned int files;
+	char path[32];
 
 	bench_open(&bench, true);
 	bench_map(&bench);
@@ -92,18 +93,22 @@ static void refusals(void)
 		   client_map(vmm, HIGH, PAGE, bench.ram, RAM_SIZE, READ_WRITE) == -EINVAL &&
 		   client_map(vmm, HIGH, PAGE, bench.ram, UINT64_MAX - PAGE + 1, READ_WRITE) == -EINVAL,
 	   "what a file does not have");
-	if (pipe(fds))
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", bench.ram);
+	seen = open(path, O_RDONLY);
+	if (pipe(fds) || seen < 0)
 		abort();
 	ok(client_map(vmm, HIGH, PAGE, fds[0], 0, READ_WRITE) == -EINVAL &&
 		   client_map(vmm, HIGH, PAGE, cut, 0, READ_WRITE) == -EINVAL &&
+		   client_map(vmm, HIGH, PAGE, disk, 0, PROTO_MAP_READ) == -EINVAL &&
 		   client_map(vmm, HIGH, PAGE, seen, 0, READ_WRITE) == -EACCES,
-	   "what is no file, or may not be written");
+	   "what is no file in memory, or may not be written");
 	close(fds[0]);
 	close(fds[1]);
-	ok(bench_open_files() == files && stats().regions == 1 && stats().refused == 17,
+	close(seen);
+	ok(bench_files_become(files) && stats().regions == 1 && stats().refused == 18,
 	   "no descriptor of them is kept");
 	close(cut);
-	close(seen);
+	close(disk);
 	bench_close(&bench);
 }
 

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Closing of descriptors that another process has sent, and of sockets whose queues may
+ * contain such descriptors. The last close() of a socket with SO_LINGER, or any close()
+ * of a file in a FUSE file system, may block for as long as the other process likes.
+ */
+#ifndef PVRDMA_DISCARD_H
+#define PVRDMA_DISCARD_H
+
+#include <stdbool.h>
+
+/* Maximum descriptors of one owner that wait to be closed. */
+#define DISCARD_MAX 144
+
+/* Descriptors of one client. Any thread may use them, but only one at a time. */
+struct discard;
+
+/*
+ * The first call starts a thread, and must therefore come before a filter of system calls
+ * is installed. Returns NULL with errno set on failure.
+ */
+struct discard *discard_open(void);
+/* Descriptors that have not been closed yet are closed later. */
+void discard_close(struct discard *discard);
+
+/*
+ * Closes the descriptor, in the background unless it is a file in memory. The caller
+ * avoids that there are more than DISCARD_MAX.
+ */
+void discard_fd(struct discard *discard, int fd);
+/* The same for a connected socket, whose peer is disconnected at once. */
+void discard_socket(struct discard *discard, int fd);
+/* Number of descriptors that have not been closed yet. */
+unsigned int discard_pending(struct discard *discard);
+
+/*
+ * Returns true if the descriptor is a file of memfd_create(), tmpfs or hugetlbfs. Neither
+ * this function nor operations on such a file block.
+ */
+bool discard_is_memory(int fd);
+
+#endif /* PVRDMA_DISCARD_H */
