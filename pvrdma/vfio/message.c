@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* A handler for each message that a client may send. */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -9,10 +10,13 @@
 
 #define COMPLAINTS 16
 #define UNMAP_ALL (1u << 1)
+/* Returned by a handler, instead of -errno. */
+#define UNFINISHED INT_MIN
 
 /*
  * The body of the message is in @channel, @size bytes, at least the handler's minimum.
- * The handler returns the size of the reply's body, or -errno for a reply with an error.
+ * The handler returns the size of the reply's body, -errno for a reply with an error, or
+ * UNFINISHED to be called again.
  */
 struct handler {
 	const char *name;
@@ -164,16 +168,20 @@ static int do_write(struct vfio *vfio, size_t size)
 	return ret ? ret : (int)sizeof(*access);
 }
 
-/* Writes before a failed write have been performed, and are counted in the reply. */
+/*
+ * Performs one write of the message, because each may take as long as a separate message.
+ * Writes before a failed write have been performed, and are counted in the reply.
+ */
 static int do_write_multi(struct vfio *vfio, size_t size)
 {
 	const struct proto_multi *multi = channel_body(&vfio->channel);
-	uint64_t done;
+	uint64_t done = vfio->writes_done;
 
 	if ((size - sizeof(*multi)) / sizeof(multi->writes[0]) != multi->count ||
 	    (size - sizeof(*multi)) % sizeof(multi->writes[0]))
 		return -EINVAL;
-	for (done = 0; done < multi->count; done++) {
+	vfio->writes_done = 0;
+	if (done < multi->count) {
 		const struct proto_access *access = &multi->writes[done].access;
 		int ret = access->count > sizeof(multi->writes[done].data) ? -EINVAL : 0;
 
@@ -183,8 +191,10 @@ static int do_write_multi(struct vfio *vfio, size_t size)
 			ret = session_write(vfio, access, multi->writes[done].data);
 		if (ret && !done)
 			return ret;
-		if (ret)
-			break;
+		if (!ret && ++done < multi->count) {
+			vfio->writes_done = done;
+			return UNFINISHED;
+		}
 	}
 	memcpy(channel_reply_body(&vfio->channel), &done, sizeof(done));
 	return sizeof(done);
@@ -276,8 +286,11 @@ int session_message(struct vfio *vfio, const char **why)
 		*why = "the first message is not VERSION";
 		return -EBADMSG;
 	}
-	vfio->stats.messages++;
+	vfio->stats.messages += !vfio->unfinished;
 	ret = run(vfio, header, &name);
+	vfio->unfinished = ret == UNFINISHED;
+	if (vfio->unfinished)
+		return 1;
 	if (ret < 0)
 		complain(vfio, name, -ret);
 	if (!(header->flags & PROTO_NO_REPLY))

@@ -15,8 +15,9 @@
 #include "notify.h"
 #include "session.h"
 
-/* Maximum messages handled by one vfio_dispatch(). */
+/* Maximum messages, and time after which no further one is handled, of a vfio_dispatch(). */
 #define BATCH 64
+#define SHARE_NS UINT64_C(2000000)
 /* A silent client must not block other clients for longer than this. */
 #define NEGOTIATION_SECONDS 5
 /* Delay after a shortage of descriptors or memory. */
@@ -62,6 +63,8 @@ static int begin_session(struct vfio *vfio, int fd)
 	vfio->stats.connected = true;
 	vfio->complaints = 0;
 	vfio->waiting = false;
+	vfio->unfinished = false;
+	vfio->writes_done = 0;
 	channel_open(&vfio->channel, fd);
 	listen_again(vfio, false);
 	set_timer(vfio, NEGOTIATION_SECONDS);
@@ -170,11 +173,12 @@ static const char *reason_to_end(struct vfio *vfio)
 /* While a reply waits for the client to read it, no further message is handled. */
 static int talk(struct vfio *vfio, const char **why)
 {
+	uint64_t until = now_ns() + SHARE_NS;
 	unsigned int i;
 	int ret = 1;
-	bool full;
+	bool wait;
 
-	for (i = 0; i < BATCH && ret > 0; i++) {
+	for (i = 0; i < BATCH && ret > 0 && (!i || now_ns() < until); i++) {
 		*why = reason_to_end(vfio);
 		if (*why)
 			return -EBADMSG;
@@ -185,8 +189,9 @@ static int talk(struct vfio *vfio, const char **why)
 		if (ret <= 0)
 			break;
 		ret = timed_message(vfio, why);
-		channel_next(&vfio->channel);
-		if (ret) {
+		if (!vfio->unfinished)
+			channel_next(&vfio->channel);
+		if (ret < 0) {
 			channel_flush(&vfio->channel);
 			break;
 		}
@@ -194,11 +199,11 @@ static int talk(struct vfio *vfio, const char **why)
 	}
 	if (ret < 0)
 		return ret;
-	full = vfio->channel.out_done < vfio->channel.out_size;
-	if (full == vfio->waiting)
+	wait = vfio->unfinished || vfio->channel.out_done < vfio->channel.out_size;
+	if (wait == vfio->waiting)
 		return 0;
-	vfio->waiting = full;
-	return watch(vfio, vfio->channel.fd, EPOLL_CTL_MOD, full ? EPOLLOUT : EPOLLIN);
+	vfio->waiting = wait;
+	return watch(vfio, vfio->channel.fd, EPOLL_CTL_MOD, wait ? EPOLLOUT : EPOLLIN);
 }
 
 static int end_of_connection(struct vfio *vfio)

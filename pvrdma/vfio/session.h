@@ -27,8 +27,11 @@ struct vfio {
 	/* Reason to end the session, set outside dispatching, or NULL. */
 	const char *ending;
 	unsigned int complaints;
-	/* The client must read before another message is handled. */
+	/* The loop is woken when the client can receive, not when it has sent. */
 	bool waiting;
+	/* The message in the channel is not finished, and writes performed so far. */
+	bool unfinished;
+	uint64_t writes_done;
 	struct channel channel;
 	struct memory memory;
 	struct guard_owner guard;
@@ -40,7 +43,8 @@ struct vfio {
 
 /*
  * Handles the message in the channel, and puts the reply there unless none is requested.
- * Returns 0, or -EBADMSG if the session has to end, for the reason *@why.
+ * Returns 0, 1 if it must be called again to finish the message, or -EBADMSG if the
+ * session has to end, for the reason *@why.
  */
 int session_message(struct vfio *vfio, const char **why);
 

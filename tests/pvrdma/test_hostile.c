@@ -353,6 +353,48 @@ static void flood(void)
 	bench_close(&bench);
 }
 
+/* As many writes as fit into a message: other functions are served in between. */
+static void long_message(void)
+{
+	enum { MANY = 43690 };
+	static struct {
+		struct proto_header header;
+		uint64_t count;
+		struct proto_multi_write writes[MANY];
+	} multi;
+	struct pollfd server = { .events = POLLIN }, reply = { .events = POLLIN };
+	uint64_t before, most = 0, done = 0;
+	uint32_t i;
+
+	multi.header = (struct proto_header){ 1, PROTO_REGION_WRITE_MULTI, sizeof(multi), 0, 0 };
+	multi.count = MANY;
+	for (i = 0; i < MANY; i++) {
+		multi.writes[i].access = (struct proto_access){ DUMMY_COMPLEMENT, 1, 4 };
+		memcpy(multi.writes[i].data, &i, sizeof(i));
+	}
+	bench_open(&bench, true);
+	client_send(vmm, &multi, sizeof(multi), NULL, 0);
+	server.fd = vfio_fd(bench.dummy.vfio);
+	reply.fd = vmm->fd;
+	while (!poll(&reply, 1, 0) && poll(&server, 1, 0) == 1) {
+		before = stats().writes[1];
+		vfio_dispatch(bench.dummy.vfio);
+		if (stats().writes[1] - before > most)
+			most = stats().writes[1] - before;
+	}
+	ok(most && most <= 64, "a message of %d writes is performed in parts", MANY);
+	vmm->id = 1;
+	ok(client_receive(vmm, &done, sizeof(done)) == sizeof(done) && done == MANY &&
+		   stats().writes[1] == MANY && stats().messages == 2 &&
+		   client_read32(vmm, 1, DUMMY_COMPLEMENT) == ~(MANY - 1u),
+	   "completely and in order");
+	client_send(vmm, &multi, sizeof(multi), NULL, 0);
+	vfio_dispatch(bench.dummy.vfio);
+	bench_reconnect(&bench, true);
+	ok(client_read32(vmm, 1, DUMMY_COMPLEMENT) == ~0u, "a client may disconnect in between");
+	bench_close(&bench);
+}
+
 static void set(unsigned char *message, size_t at, uint32_t value)
 {
 	memcpy(message + at, &value, sizeof(value));
@@ -408,6 +450,7 @@ int main(void)
 	filled();
 	vectors();
 	flood();
+	long_message();
 	garbage();
 	silence();
 	return done();
