@@ -581,7 +581,7 @@ static bool goes_on(struct judge *j, const struct diag_row *cqe)
 	return diag_has(qp, QP_STATE) &&
 	       (diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS ||
 		diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTR) &&
-	       !diag_has(qp, QP_FIRST_EVENT);
+	       !diag_has(qp, QP_FIRST_EVENT_AGE);
 }
 
 /* No peer can be at fault for a failed receive. */

@@ -36,7 +36,7 @@ static const signed char rq_facts[] = {
 static bool is_up(const struct diag_row *qp)
 {
 	return diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS &&
-	       !diag_has(qp, QP_FIRST_EVENT);
+	       !diag_has(qp, QP_FIRST_EVENT_AGE);
 }
 
 static bool is_stopped(const struct diag_row *qp)
@@ -654,6 +654,16 @@ static bool has_failed_request(struct judge *j, const struct diag_row *qp)
 }
 
 /*
+ * Returns true if a request of the QP failed: this raises a fatal event, or no event at
+ * all.
+ */
+static bool failed_fatally(const struct diag_row *qp)
+{
+	return !diag_has(qp, QP_FIRST_EVENT) ||
+	       diag_u64(qp, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
+}
+
+/*
  * Returns true if @a failed and @b was stopped because of that: both ends report the same
  * cause. The end whose request failed has a completion with the error; the other end got
  * an access or receive error, or was simply notified later.
@@ -663,12 +673,12 @@ static bool failed_first(struct judge *j, const struct diag_row *a,
 {
 	bool mine, yours;
 
-	if (!a || !diag_has(a, QP_FIRST_EVENT) ||
-	    !diag_has(b, QP_FIRST_EVENT) ||
+	if (!a || !diag_has(a, QP_FIRST_EVENT_AGE) ||
+	    !diag_has(b, QP_FIRST_EVENT_AGE) ||
 	    diag_u64(a, QP_FIRST_CAUSE) != diag_u64(b, QP_FIRST_CAUSE))
 		return false;
-	mine = diag_u64(a, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
-	yours = diag_u64(b, QP_FIRST_EVENT) == EADM_ASYNC_EVENT_QP_FATAL;
+	mine = failed_fatally(a);
+	yours = failed_fatally(b);
 	if (mine != yours)
 		return mine;
 	mine = has_failed_request(j, a);
@@ -695,7 +705,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 	const struct diag_row *peer;
 
 	(void)then;
-	if (!diag_has(now, QP_FIRST_EVENT) || gave_up(now))
+	if (!diag_has(now, QP_FIRST_EVENT_AGE) || gave_up(now))
 		return;
 	peer = eadm_qp_peer(eadm_judge_now(j), now);
 	if (was_given_up(now) && peer && gave_up(peer))
@@ -704,12 +714,16 @@ static void look_error(struct judge *j, const struct diag_row *now,
 		return;
 	if (stopped_with_cq(j, now))
 		return;
-	eadm_accuse(j, now, "failed %s ago: %s, %s",
-		    eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age,
-				  sizeof(age)),
-		    name_of("first-event", diag_u64(now, QP_FIRST_EVENT), event,
-			    sizeof(event)),
-		    name_of("first-cause", cause, what, sizeof(what)));
+	eadm_age_text(diag_u64(now, QP_FIRST_EVENT_AGE), age, sizeof(age));
+	name_of("first-cause", cause, what, sizeof(what));
+	if (diag_has(now, QP_FIRST_EVENT))
+		eadm_accuse(j, now, "failed %s ago: %s, %s", age,
+			    name_of("first-event",
+				    diag_u64(now, QP_FIRST_EVENT), event,
+				    sizeof(event)),
+			    what);
+	else
+		eadm_accuse(j, now, "failed %s ago: %s", age, what);
 	if (cause < EADM_ARRAY_SIZE(causes) && causes[cause])
 		eadm_judge_cause(j, causes[cause]);
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
@@ -760,7 +774,7 @@ static void look_forgotten(struct judge *j, const struct diag_row *now,
 	(void)then;
 	/* The event was raised by the driver, not by the adapter. */
 	if (!dead && (!diag_u64(now, QP_EVENTS) || !is_stopped(now) ||
-		      diag_has(now, QP_FIRST_EVENT)))
+		      diag_has(now, QP_FIRST_EVENT_AGE)))
 		return;
 	eadm_accuse(j, now, "the adapter lost this QP when it was reset");
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
