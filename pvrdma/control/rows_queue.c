@@ -82,10 +82,11 @@ static void fill_failure(const struct qp *qp, struct eadm_snap_qp *snap)
 {
 	if (!qp->failed)
 		return;
-	SNAP_SET(snap, first_event, qp->first_event < 0 ? EADM_ASYNC_EVENT_QP_FATAL :
-				    pvrdma_event_class((uint32_t)qp->first_event));
-	if (qp->first_event >= 0)
+	/* A failed request raises no event. */
+	if (qp->first_event >= 0) {
+		SNAP_SET(snap, first_event, pvrdma_event_class((uint32_t)qp->first_event));
 		SNAP_SET(snap, first_event_raw, (uint32_t)qp->first_event);
+	}
 	if (qp->first_status) {
 		SNAP_SET(snap, first_cause, pvrdma_cause_class(qp->first_status));
 		SNAP_SET(snap, first_syndrome_raw, qp->first_status);

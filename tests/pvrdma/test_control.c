@@ -215,10 +215,39 @@ static void test_context(void)
 	close_all();
 }
 
+/* A send to a QP that does not exist. */
+static void test_failed_qp(void)
+{
+	struct guest_qp_want want = { .depth = 16, .sge = 1, .type = PVRDMA_QPT_RC };
+	struct pvrdma_sqe sqe = { .opcode = PVRDMA_WR_SEND, .flags = PVRDMA_WR_SIGNALED };
+	const struct nlmsghdr *nlh;
+	struct pvrdma_cqe cqe = { 0 };
+	struct guest_cq cq;
+	struct guest_qp qp;
+
+	open_all();
+	guest_bind(guest, 1);
+	cq = guest_cq(guest, 0, 64);
+	want.pd = guest_pd(guest, 0);
+	want.cq = &cq;
+	qp = guest_qp(guest, &want);
+	guest_must(guest_connect(&qp, 99, 2), "connection");
+	guest_ring(guest, 0, PVRDMA_UAR_CQ, cq.handle | PVRDMA_UAR_CQ_ARM);
+	guest_send(&qp, &sqe, NULL, 0, 0);
+	guest_must(lab_wait(&lab, guest->irqs[PVRDMA_VECTOR_CQ]) && guest_poll(&cq, &cqe), "CQE");
+	nlh = first_row(EADM_CMD_QP_GET);
+	ok(cqe.status == PVRDMA_WC_RETRY_EXC && field(nlh, EADM_A_QP_FIRST_EVENT) == UINT64_MAX &&
+	   field(nlh, EADM_A_QP_FIRST_CAUSE) != UINT64_MAX &&
+	   field(nlh, EADM_A_QP_FIRST_EVENT_AGE) != UINT64_MAX,
+	   "a QP whose request failed has a cause and an age, but no event");
+	close_all();
+}
+
 int main(void)
 {
 	test_dump();
 	test_aborted();
 	test_context();
+	test_failed_qp();
 	return done();
 }
