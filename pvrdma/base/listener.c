@@ -49,7 +49,8 @@ static int lock_directory(const char *path)
 	unsigned int i;
 	int fd;
 
-	snprintf(name, sizeof(name), "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+	snprintf(name, sizeof(name), "%.*s", slash ? (int)(slash - path) + 1 : 1,
+		 slash ? path : ".");
 	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	for (i = 0; fd >= 0 && i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB); i++)
 		nanosleep(&pause, NULL);

@@ -33,7 +33,8 @@ static void open_all(void)
 	guest = &lab.guests[0];
 	for (i = 0; i < GUESTS; i++)
 		devices[i] = (struct control_device){ lab.models[i], i ? "one" : "zero" };
-	snprintf(name.sun_path, sizeof(name.sun_path), "/tmp/eadm-pvrdma-test.%d.control", getpid());
+	snprintf(name.sun_path, sizeof(name.sun_path), "/tmp/eadm-pvrdma-test.%d.control",
+		 getpid());
 	control = control_open(&config, devices, GUESTS);
 	reader = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	guest_must(control && !connect(reader, (struct sockaddr *)&name, sizeof(name)), "control");

@@ -308,7 +308,7 @@ static void test_refilled(struct lab *lab)
 	guest_send(&qp, &sqe, NULL, 0, 0);
 	lab_run(lab);
 	busy.qp = NULL;
-	/* The doorbell, and what is left in the ring. */
+	/* The doorbell, then the rest of the ring. */
 	ok(busy.all >= REFILLS && busy.most <= 2 * qp.depth,
 	   "a ring that is refilled all the time takes turns (%u at once)", busy.most);
 }

@@ -355,7 +355,7 @@ static void test_received(void)
 	guest_about(guest, PVRDMA_CMD_DESTROY_QP, ud.handle);
 }
 
-/* To a destination of its own each. */
+/* Each to a different destination. */
 static void datagrams(struct guest_qp *qp, uint8_t net, uint32_t count)
 {
 	struct pvrdma_sqe sqe = {
@@ -408,7 +408,7 @@ static void test_many_destinations(void)
 	__atomic_store_n(&fake.slow_ah, 0, __ATOMIC_SEQ_CST);
 	while (device->n_sends < 64 && time(NULL) < limit)
 		lab_run(&lab);
-	ok(device->n_sends == 64, "until others are not needed any more");
+	ok(device->n_sends == 64, "until other handles are not needed any more");
 	for (i = 1; i < 5; i++)
 		guest_about(guest, PVRDMA_CMD_DESTROY_QP, qps[i].handle);
 	barrier();
@@ -502,7 +502,8 @@ static void test_slow_end(void)
 static unsigned int waits;
 
 /* Takes the place of the library's function: the loop calls it to wait for the worker. */
-int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until)
+int pthread_cond_timedwait(pthread_cond_t *cond, pthread_mutex_t *mutex,
+			   const struct timespec *until)
 {
 	waits++;
 	return pthread_cond_clockwait(cond, mutex, CLOCK_MONOTONIC, until);
@@ -607,7 +608,7 @@ static void test_loss(void)
 	guest_recv(&qp, 2, &mr, 0, 64);
 	fake_event(IBV_EVENT_PORT_ERR, NULL);
 	ok(guest_event(guest, &event) && event.type == PVRDMA_EVENT_PORT_ERR &&
-	   lab.models[0]->journal->link_downs == 1, "the port's end is told, and counted");
+	   lab.models[0]->journal->link_downs == 1, "the port's end is reported, and counted");
 	fake_event(IBV_EVENT_QP_ACCESS_ERR, &fake.qp->qp);
 	ok(guest_event(guest, &event) && event.type == PVRDMA_EVENT_QP_ACCESS_ERR &&
 	   event.info == qp.handle, "a QP's error is told with the guest's number");
