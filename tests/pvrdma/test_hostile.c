@@ -188,7 +188,9 @@ static void shortage(void)
 static int lingering(int *peer)
 {
 	const struct linger forever = { 1, 100000 };
-	struct sockaddr_in name = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
 	socklen_t size = sizeof(name);
 	int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
 	static const char data[65536];

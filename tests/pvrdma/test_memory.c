@@ -101,7 +101,7 @@ static void refusals(void)
 		   client_map(vmm, HIGH, PAGE, cut, 0, READ_WRITE) == -EINVAL &&
 		   client_map(vmm, HIGH, PAGE, disk, 0, PROTO_MAP_READ) == -EINVAL &&
 		   client_map(vmm, HIGH, PAGE, seen, 0, READ_WRITE) == -EACCES,
-	   "what is no file in memory, or may not be written");
+	   "files that are not in memory, or that are read-only");
 	close(fds[0]);
 	close(fds[1]);
 	close(seen);
