@@ -287,23 +287,64 @@ void memory_reset(struct memory *memory)
 	for (i = 0; i < MAX_COLLECTORS; i++)
 		memory->lone[i].known = false;
 	recorder_reset(&memory->recorder);
+	memory->probe = (struct life){ 0 };
 	verdicts_reset(&memory->verdicts);
 }
 
-/* If the device was created since it was last seen, counting restarts at 0. */
-static void look_at_age(struct collection *col,
-			const struct row *row)
+/* Returns true if the device or the probe was started since its age was last read. */
+static bool is_restarted(struct life *life, const struct eadm_record *record,
+			 uint64_t age)
 {
-	uint64_t now, age;
-	struct memory *memory = col->memory;
+	struct life last = *life;
 
-	if (!col->c->per_device || !row_u64(row, &col->c->age, &age))
+	*life = (struct life){ eadm_record_time(record), age };
+	return last.seen && (age < last.age || life->seen - last.seen > age);
+}
+
+/*
+ * If the device was created since it was last seen, counting restarts at 0. Only some
+ * drivers report an age, but each device gets an index that was not used before.
+ */
+static void look_at_device(struct collection *col, const struct row *row)
+{
+	struct memory *memory = col->memory;
+	uint64_t index, age;
+	bool is_new;
+
+	if (!col->c->per_device || !row_u64(row, &col->c->key, &index))
 		return;
-	now = eadm_record_time(row->record);
-	if (age < memory->age || now - memory->seen > age)
+	is_new = index != memory->index;
+	memory->index = index;
+	if (row_u64(row, &col->c->age, &age) &&
+	    is_restarted(&memory->device, row->record, age))
+		is_new = true;
+	if (is_new)
 		memory_reset(memory);
-	memory->age = age;
-	memory->seen = now;
+}
+
+/*
+ * The numbers of the probe's records start from 1 again when it is restarted. The row has
+ * enough room, because the probe has fewer fields than a command.
+ */
+static void look_at_probe(struct collection *col)
+{
+	const struct eadm_object *probe = eadm_object_find("probe");
+	struct place place = place_find(probe, "age");
+	struct memory *memory = col->memory;
+	const struct eadm_record *record;
+	struct eadm_dump *dump = NULL;
+	uint64_t age;
+
+	if (!memory->recorder.probed ||
+	    eadm_dump_open(col->ctx, probe, NULL, &dump))
+		return;
+	if (eadm_dump_next(dump, &record) > 0) {
+		row_take(&memory->row, eadm_object_fields(probe), record);
+		if (row_u64(&memory->row, &place, &age) &&
+		    is_restarted(&memory->probe, record, age))
+			recorder_restart(&memory->recorder);
+	}
+	eadm_dump_close(dump);
 }
 
 static bool is_recorder(const struct collection *col)
@@ -326,7 +367,7 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 		col->rows++;
 		if (!row_u64(row, &col->c->key, &col->id))
 			col->rows++;	/* without a key, do not treat it as the only row */
-		look_at_age(col, row);
+		look_at_device(col, row);
 		if (recorder)
 			col->samples->failed |= !recorder_take(
 				&col->memory->recorder, fields, row);
@@ -408,13 +449,30 @@ static int read_object(struct collection *col, struct eadm_ctx *ctx,
 	return ret;
 }
 
+static int read_recorder(struct collection *col, struct eadm_ctx *ctx,
+			 struct eadm_dump_opts *opts)
+{
+	struct eadm_command_opts commands = { .size = sizeof(commands) };
+	struct memory *memory = col->memory;
+	int ret;
+
+	look_at_probe(col);
+	commands.has_from = recorder_begin(&memory->recorder, &commands.from);
+	opts->commands = &commands;
+	opts->fields = col->model->recorder_fields.all;
+	ret = read_object(col, ctx, opts);
+	/* The first records have shown that they are the probe's. */
+	if (!memory->probe.seen)
+		look_at_probe(col);
+	return ret;
+}
+
 /* Runs a collector on a device; if the device cannot be read, there are no samples. */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
 	     const struct budget *budget, struct memory *memory,
 	     struct section *section)
 {
-	struct eadm_command_opts commands = { .size = sizeof(commands) };
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = device,
 		.fields = model->collectors[collector].all,
@@ -428,15 +486,12 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	uint64_t begin = monotonic_ns();
 	int ret;
 
-	if (is_recorder(&col)) {
-		commands.has_from = recorder_begin(&memory->recorder, &commands.from);
-		opts.commands = &commands;
-		opts.fields = model->recorder_fields.all;
-	}
 	samples_clear(&section->samples);
 	section->truncated = false;
 	section->skipped = 0;
-	if (col.c->object)
+	if (is_recorder(&col))
+		ret = read_recorder(&col, ctx, &opts);
+	else if (col.c->object)
 		ret = read_object(&col, ctx, &opts);
 	else
 		ret = verdicts_collect(ctx, model, device, budget->diagnosis,

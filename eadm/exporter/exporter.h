@@ -327,6 +327,7 @@ struct operation {
 struct recorder {
 	bool begun;
 	bool primed;			/* a dump was read to the end */
+	bool probed;			/* the newest record is the probe's */
 	uint64_t next;			/* lowest number not seen yet */
 	uint64_t *pending;		/* numbers of pending commands */
 	size_t n_pending, max_pending;
@@ -365,16 +366,19 @@ struct lone_row {
 	uint64_t id;
 };
 
+/* Age of a device or of the probe when it was last read. */
+struct life {
+	uint64_t seen, age;
+};
+
 /* State of one device that is kept between scrapes. */
 struct memory {
 	struct lone_row lone[MAX_COLLECTORS];
 	struct recorder recorder;
 	struct verdicts verdicts;
 	struct row row;			/* allocated when first needed */
-	/*
-	 * Time of the last row of the device, and the age of the device at that time.
-	 */
-	uint64_t seen, age;
+	uint64_t index;			/* of the device; changes when it is re-created */
+	struct life device, probe;
 };
 
 struct budget {
@@ -411,6 +415,7 @@ void recorder_fields_find(const struct eadm_object *object,
 			  struct recorder_fields *fields);
 bool recorder_begin(struct recorder *recorder, uint64_t *from);
 void recorder_end(struct recorder *recorder);
+void recorder_restart(struct recorder *recorder);
 bool recorder_take(struct recorder *recorder,
 		   const struct recorder_fields *fields,
 		   const struct row *row);

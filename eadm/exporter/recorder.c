@@ -63,6 +63,20 @@ void recorder_end(struct recorder *recorder)
 	recorder->lost += recorder->n_pending - recorder->n_seen;
 	recorder->n_pending = recorder->n_seen;
 	recorder->primed = true;
+	/* If there is no record yet, the first one gets this number. */
+	if (!recorder->begun)
+		recorder->next = 1;
+}
+
+/*
+ * Called if numbers start from 1 again. The totals continue: a counter that is reset and
+ * exceeds its old value before the next scrape would not look reset.
+ */
+void recorder_restart(struct recorder *recorder)
+{
+	recorder->lost += recorder->n_pending;
+	recorder->n_pending = 0;
+	recorder->next = 1;
 }
 
 /* Commands seen in this dump are moved to the front. */
@@ -189,6 +203,7 @@ bool recorder_take(struct recorder *recorder,
 		if (recorder->primed)
 			recorder->lost += seq - recorder->next;
 		recorder->begun = true;
+		recorder->probed = row_value(row, &fields->function);
 		recorder->next = seq + 1;
 		if (!ended)
 			return add_pending(recorder, seq);

@@ -9,7 +9,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, f"{HERE}/../captures")
 
 import synth  # noqa: E402
-from nlcap import Capture  # noqa: E402
+from nlcap import RDMA, Capture  # noqa: E402
 
 SEC = synth.SEC
 
@@ -83,6 +83,46 @@ def remade(path):
     cap.write(path)
 
 
+def stock(path, looks):
+    """Looks, a minute apart, at a device of a stock driver: its index, the age of the probe in
+    seconds, and the numbers and states of the records."""
+    cap = Capture()
+    cap.local("machine", {"kernel": "6.12.0-test", "host-pids": 1})
+    for moment, (index, age, rows) in enumerate(looks):
+        device = {"dev-index": index, "dev-name": "rocep1"}
+        cap.time += 60 * SEC
+        cap.snapshot(moment)
+        cap.local("probe", {"index": 0, "state": "running", "age": age * SEC})
+        cap.family(False)
+        cap.rdma_devices([(index, "rocep1", 1)])
+        cap.local("cmd", *({**device, "time": cap.time - SEC, "op": "reg-mr", "state": state,
+                            "latency": 50000, "function": "ib_uverbs_reg_mr",
+                            "family": "verbs", "seq": seq} for seq, state in rows))
+        cap.local("dev", {**device, "driver": "mlx5_core"}, want=["driver"])
+        cap.local("dev", {**device, "max-qp": 1024}, want=["max-qp"])
+        # What RDMA netlink has of the device and its port.
+        one = cap.attr(1, cap.pack("I", index))
+        for cmd, ask, body in ((5, one + cap.attr(3, cap.pack("I", 1)), cap.attr(12, b"\x04")),
+                               (9, one, b"")):
+            seq = cap.request(RDMA, 5 << 10 | cmd, ask, False)
+            cap.packet(RDMA, cap.message(5 << 10 | cmd, 0, seq, body))
+    cap.write(path)
+
+
+def renumbered(folder):
+    """Numbers of records start from 1 again, with the probe or with the device."""
+    def done(first, last):
+        return [(seq, "done") for seq in range(first, last + 1)]
+
+    failed = [(seq, "error") for seq in (1, 2)]
+    stock(f"{folder}/probe-restart.pcapng",
+          [(0, 3600, done(1, 30)), (0, 3660, done(1, 31)), (0, 5, failed),
+           (0, 65, failed + done(3, 40)), (0, 20, done(11, 50)), (0, 80, done(11, 51))])
+    stock(f"{folder}/device-recreated.pcapng",
+          [(0, 3600, done(1, 30)), (1, 3660, failed), (1, 3720, failed + done(3, 40))])
+    stock(f"{folder}/first-record.pcapng", [(0, 60, []), (0, 120, done(1, 2))])
+
+
 def odd(path):
     """Processes whose names differ in what is no UTF-8, or far behind, only."""
     cap = Capture()
@@ -138,5 +178,6 @@ def make(folder):
     full(f"{folder}/full.pcapng")
     recorder(f"{folder}/recorder.pcapng")
     remade(f"{folder}/remade.pcapng")
+    renumbered(folder)
     odd(f"{folder}/odd.pcapng")
     pods(f"{folder}/pods.pcapng")

@@ -317,6 +317,25 @@ def remade(place):
     equal([(g[count], g[lost]) for g in got], [(2, 0), (1, 0), (3, 0), (3, 0)])
 
 
+@case("each record counts once after the probe restarts or a stock device is re-created")
+def renumbered(place):
+    records = 'eadm_cmd_records_total{{device="rocep1",op="reg-mr",state="{}"}}'
+    lost = 'eadm_cmd_records_lost_total{device="rocep1"}'
+
+    def scrape(name, times):
+        with Exporter(place.folder, place.capture(name)) as server:
+            got = [server.metrics() for _ in range(times)]
+        return [(*(g.get(records.format(state)) for state in ("done", "error")), g[lost])
+                for g in got]
+
+    equal(scrape("probe-restart", 7), [(30, None, 0), (31, None, 0), (31, 2, 0), (69, 2, 0),
+                                    (109, 2, 10), (110, 2, 10), (110, 2, 10)], "probe")
+    equal(scrape("device-recreated", 4), [(30, None, 0), (None, 2, 0), (38, 2, 0), (38, 2, 0)],
+          "device")
+    equal(scrape("first-record", 3), [(None, None, 0), (2, None, 0), (2, None, 0)],
+          "first record")
+
+
 @case("each scrape shows the next moment of a capture, the last one for ever")
 def moments(place):
     name = 'eadm_port_tx_bytes_total{device="cloud_0",port="1"}'
