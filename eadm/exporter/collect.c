@@ -17,6 +17,7 @@ struct collection {
 	struct section *section;
 	struct samples *samples;
 	unsigned int rows;
+	int error;		/* part of the rows could not be read */
 	struct lone_row *lone;
 	uint64_t id;		/* key of the last row */
 	struct sum *sums, *last_sum;
@@ -352,6 +353,35 @@ static bool is_recorder(const struct collection *col)
 	return col->c - col->model->collectors == col->model->recorder;
 }
 
+/*
+ * Returns true if the device has no such objects, no driver shows them, or the capture
+ * lacks them.
+ */
+static bool is_unsupported(const struct collector *c, int error)
+{
+	return error == -EOPNOTSUPP ||
+	       (error == -ENODATA && !c->per_device);
+}
+
+/*
+ * Returns the first error among the notes of a dump that has been read. An unsupported part
+ * is only an error if there are no rows.
+ */
+static int first_error(const struct collection *col, const struct eadm_dump *dump)
+{
+	struct eadm_note note = { .size = sizeof(note) };
+	unsigned int i;
+	int error = 0;
+
+	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
+		if (note.error && !is_unsupported(col->c, note.error))
+			return note.error;
+		if (!error && !col->rows)
+			error = note.error;
+	}
+	return error;
+}
+
 static int read_rows(struct collection *col, struct eadm_dump *dump,
 		     const char *device)
 {
@@ -378,35 +408,14 @@ static int read_rows(struct collection *col, struct eadm_dump *dump,
 	}
 	if (ret)
 		return ret;
+	col->error = first_error(col, dump);
 	if (recorder) {
-		recorder_end(&col->memory->recorder);
+		if (!col->error)
+			recorder_end(&col->memory->recorder);
 		recorder_samples(&col->memory->recorder, col->model, fields,
 				 device, col->samples);
 	}
 	return 0;
-}
-
-/* Returns the first error among the notes of a dump. */
-static int first_error(const struct eadm_dump *dump)
-{
-	struct eadm_note note = { .size = sizeof(note) };
-	unsigned int i;
-
-	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
-		if (note.error)
-			return note.error;
-	}
-	return 0;
-}
-
-/*
- * Returns true if the device has no such objects, no driver shows them, or the capture
- * lacks them.
- */
-static bool is_unsupported(const struct collector *c, int error)
-{
-	return error == -EOPNOTSUPP ||
-	       (error == -ENODATA && !c->per_device);
 }
 
 static int read_dump(struct collection *col, struct eadm_ctx *ctx,
@@ -422,7 +431,7 @@ static int read_dump(struct collection *col, struct eadm_ctx *ctx,
 		ret = read_rows(col, dump, opts->device);
 	put_sums(col, opts->device);
 	if (!ret && !col->rows)
-		ret = first_error(dump);
+		ret = col->error;
 	if (!ret && eadm_dump_inconsistent(dump))
 		col->section->truncated = true;
 	eadm_dump_close(dump);
@@ -467,7 +476,10 @@ static int read_recorder(struct collection *col, struct eadm_ctx *ctx,
 	return ret;
 }
 
-/* Runs a collector on a device; if the device cannot be read, there are no samples. */
+/*
+ * Runs a collector on a device. If the device cannot be read, there are no samples; if it
+ * can be read in part, there are samples and an error.
+ */
 void collect(struct eadm_ctx *ctx, const struct model *model,
 	     unsigned int collector, const char *device,
 	     const struct budget *budget, struct memory *memory,
@@ -502,6 +514,8 @@ void collect(struct eadm_ctx *ctx, const struct model *model,
 	if (ret)
 		samples_clear(&section->samples);
 	section->supported = !is_unsupported(col.c, ret);
+	if (!ret)
+		ret = col.error;
 	section->error = section->supported ? ret : 0;
 	section->duration = monotonic_ns() - begin;
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Captures for the exporter's tests."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -123,6 +124,28 @@ def renumbered(folder):
     stock(f"{folder}/first-record.pcapng", [(0, 60, []), (0, 120, done(1, 2))])
 
 
+def failed_port(path, error):
+    """A device of a stock driver with two ports; the counters of one cannot be read."""
+    cap = Capture()
+    cap.snapshot(0)
+    cap.family(False)
+    cap.rdma_devices([(0, "mlx5_0", 2)])
+    device = {"dev-index": 0, "dev-name": "mlx5_0"}
+    cap.local("dev", {**device, "driver": "mlx5_core"}, want=["driver"])
+    cap.local("dev", {**device, "max-qp": 1024}, want=["max-qp"])
+    one = cap.attr(1, cap.pack("I", 0))
+    counter = cap.attr(81, cap.attr(82, b"rx_write_requests\0") +
+                       cap.attr(83, cap.pack("Q", 7)))
+    active = cap.attr(12, b"\x04")
+    for cmd, port, body in ((9, 0, b""), (5, 1, active), (5, 2, active),
+                            (17, 1, cap.attr(80, counter)), (17, 2, None)):
+        ask = one + (cap.attr(3, cap.pack("I", port)) if port else b"")
+        seq = cap.request(RDMA, 5 << 10 | cmd, ask, False)
+        cap.packet(RDMA, cap.error(seq, error) if body is None else
+                   cap.message(5 << 10 | cmd, 0, seq, ask + body))
+    cap.write(path)
+
+
 def odd(path):
     """Processes whose names differ in what is no UTF-8, or far behind, only."""
     cap = Capture()
@@ -179,5 +202,7 @@ def make(folder):
     recorder(f"{folder}/recorder.pcapng")
     remade(f"{folder}/remade.pcapng")
     renumbered(folder)
+    failed_port(f"{folder}/failed-port.pcapng", -errno.EIO)
+    failed_port(f"{folder}/odd-port.pcapng", -errno.EOPNOTSUPP)
     odd(f"{folder}/odd.pcapng")
     pods(f"{folder}/pods.pcapng")

@@ -180,6 +180,17 @@ def dead_device(place):
     equal(got[success.format("rxe0", "dev")], 0)
 
 
+@case("a device of which a part cannot be read shows the rest and an error")
+def failed_port(place):
+    success = 'eadm_scrape_collector_success{device="mlx5_0",collector="counters"}'
+    writes = 'eadm_port_rx_writes_total{device="mlx5_0",port="1"}'
+    for name, want in (("failed-port", (6, 0, 7)), ("odd-port", (0, 1, 7))):
+        done = eadm("--from", place.capture(name), "exporter", "--once",
+                    "--collectors", "dev,counters")
+        got = values(done.stdout)
+        equal((done.returncode, got[success], got[writes]), want, name)
+
+
 @case("OpenMetrics is parsed by its own library and ends with EOF")
 def openmetrics(place):
     for name in ("full", "dead", "two"):
