@@ -13,6 +13,7 @@
 #include <string.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "exporter.h"
@@ -39,6 +40,8 @@ static const int allowed[] = {
 	SCMP_SYS(statx), SCMP_SYS(access), SCMP_SYS(faccessat),
 	SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat),
 	SCMP_SYS(getdents64), SCMP_SYS(fcntl), SCMP_SYS(dup),
+	/* the capture of a bundle, which is unpacked in memory */
+	SCMP_SYS(memfd_create),
 	/* this process and machine */
 	SCMP_SYS(getpid), SCMP_SYS(gettid), SCMP_SYS(getuid),
 	SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(getegid),
@@ -56,6 +59,8 @@ static const int allowed[] = {
 	SCMP_SYS(epoll_create1), SCMP_SYS(epoll_ctl),
 	SCMP_SYS(epoll_wait), SCMP_SYS(epoll_pwait),
 };
+
+static const unsigned int ioctls[] = { FIONBIO, SIOCINQ, SIOCOUTQ };
 
 static const int deadly[] = {
 	SCMP_SYS(execve), SCMP_SYS(execveat), SCMP_SYS(ptrace),
@@ -106,14 +111,15 @@ static int add_rules(scmp_filter_ctx filter)
 			filter, SCMP_ACT_ALLOW, SCMP_SYS(openat), 1,
 			SCMP_A2(SCMP_CMP_MASKED_EQ,
 				O_ACCMODE | O_CREAT | O_TRUNC, O_RDONLY));
-	if (!ret)
+	for (i = 0; !ret && i < ARRAY_SIZE(ioctls); i++)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
 				       SCMP_SYS(ioctl), 1,
-				       SCMP_A1(SCMP_CMP_EQ, FIONBIO));
+				       SCMP_A1(SCMP_CMP_EQ, ioctls[i]));
+	/* Libraries name their threads. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,
-				       SCMP_SYS(ioctl), 1,
-				       SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ));
+				       SCMP_SYS(prctl), 1,
+				       SCMP_A0(SCMP_CMP_EQ, PR_SET_NAME));
 	/* These calls can also affect other processes. */
 	if (!ret)
 		ret = seccomp_rule_add(filter, SCMP_ACT_ALLOW,

@@ -5,14 +5,16 @@ import base64
 import glob
 import http.client
 import os
+import select
 import signal
 import socket
 import ssl
 import stat
+import subprocess
 import time
 
 from passwords import hashed
-from server import (EADM, Exporter, UnixConnection, certificates, client_tls,
+from server import (EADM, REPO, Exporter, UnixConnection, certificates, client_tls,
                     eadm, values, wait_for)
 from tap import case, equal, true
 
@@ -264,6 +266,34 @@ def sandbox(place):
     with Exporter(place.folder, place.capture("two"),
                   "--no-seccomp") as server:
         equal(server.status("Seccomp"), "0")
+
+
+@case("the sandbox allows all system calls for a capture, a bundle and a peer")
+def system_calls(place):
+    env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/strict.so"}
+    capture, bundle = place.capture("two"), f"{place.folder}/two.tar.zst"
+    control = f"{place.folder}/control"
+    done = eadm("--from", capture, "bundle", "create", "-o", bundle)
+    equal(done.returncode, 0, done.stderr)
+    peer = subprocess.Popen([f"{REPO}/build/pvrdma/eadm-pvrdma", "--control", control,
+                             f"{place.folder}/socket"], stderr=subprocess.DEVNULL)
+    try:
+        wait_for("the peer", lambda: os.path.exists(control))
+        for source, devices in ((["--from", capture], 2), (["--from", bundle], 2),
+                                (["--peer", control], 1)):
+            with Exporter(place.folder, None, "--max-connections", "2",
+                          command=[EADM, *source], env=env) as server:
+                equal(server.metrics()["eadm_devices"], devices, source)
+                # The server examines an idle connection before it closes it.
+                socks = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(4)]
+                wait_for("an eviction", lambda: server.metrics() and
+                         select.select(socks, [], [], 0)[0])
+                for sock in socks:
+                    sock.close()
+                equal(server.stop(), 0, server.text_of_log())
+    finally:
+        peer.terminate()
+        peer.wait()
 
 
 @case("wrong options are told")
