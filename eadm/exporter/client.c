@@ -22,6 +22,12 @@
  * connections there are.
  */
 #define SPARED_TIME (SECOND / 2)
+/*
+ * Memory for texts that clients are receiving. The newest SPARED_TEXTS are kept whatever
+ * their size, so that a client has the time of a few scrapes to read its text.
+ */
+#define TEXT_BYTES (8 << 20)
+#define SPARED_TEXTS 4
 /* With many clients, a refused client must wait this long for its response. */
 #define HELD_TIME (60 * SECOND)
 
@@ -108,6 +114,66 @@ bool client_end(struct client *client)
 	if (state != CLIENT_METRICS)
 		client_wake(client);
 	return true;
+}
+
+/*
+ * Returns the oldest text that clients are receiving, and sets @bytes and @n to the size
+ * and number of all of them.
+ */
+static const struct text *oldest_text(struct http *http, size_t *bytes,
+				      unsigned int *n)
+{
+	const struct text *oldest = NULL;
+	const struct client *client;
+
+	*bytes = *n = 0;
+	http->walk++;
+	for (client = http->clients.next; client != &http->clients;
+	     client = client->next) {
+		struct text *text = client->text;
+
+		if (!text || client->state == CLIENT_SHUT ||
+		    text->walk == http->walk)
+			continue;
+		text->walk = http->walk;
+		*bytes += text->buffer.size;
+		++*n;
+		if (!oldest || (int)(text->scrape - oldest->scrape) < 0)
+			oldest = text;
+	}
+	return oldest;
+}
+
+/*
+ * Limits the memory for texts: clients that read slowly would otherwise make the server
+ * keep the texts of many scrapes. The slowest ones are closed first.
+ */
+static void limit_texts(struct http *http)
+{
+	const struct text *oldest;
+	struct client *client;
+	unsigned int n;
+	size_t bytes;
+
+	while ((oldest = oldest_text(http, &bytes, &n)) &&
+	       bytes > TEXT_BYTES && n > SPARED_TEXTS) {
+		for (client = http->clients.next; client != &http->clients;
+		     client = client->next) {
+			if (client->text == oldest)
+				client_end(client);
+		}
+	}
+}
+
+/* The client keeps the text until its response has been sent. */
+void client_receives(struct client *client, struct text *text)
+{
+	bool first = __atomic_load_n(&text->users, __ATOMIC_RELAXED) <= 2;
+
+	client->text = text_get(text);
+	/* Further clients of the same text need no more memory. */
+	if (first)
+		limit_texts(client->server->http);
 }
 
 /* Returns true if @a must be closed before @b. */

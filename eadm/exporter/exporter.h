@@ -432,12 +432,22 @@ void verdicts_reset(struct verdicts *verdicts);
 
 /* ---- a scrape: scrape.c ----------------------------------------------------------- */
 
-/* A client waiting for metrics; receives exactly one response. */
+/* The metrics in one format, shared by the scraper and the clients that receive them. */
+struct text {
+	struct buffer buffer;
+	unsigned int users;		/* accessed atomically */
+	unsigned int scrape;		/* number of the scrape */
+	unsigned int walk;		/* for http.c, protected by its lock */
+};
+
+/*
+ * A client waiting for metrics; receives exactly one response. @text can be kept with
+ * text_get(); NULL: out of memory.
+ */
 struct request {
 	enum format format;
 	uint64_t deadline;		/* in terms of monotonic_ns() */
-	void (*done)(struct request *request, const struct buffer *text,
-		     bool complete);
+	void (*done)(struct request *request, struct text *text, bool complete);
 	struct request *next;
 };
 
@@ -463,6 +473,8 @@ struct scraper *scraper_new(const struct model *model,
 int scraper_start(struct scraper *scraper);
 bool scraper_ask(struct scraper *scraper, struct request *request);
 void scraper_stop(struct scraper *scraper);
+struct text *text_get(struct text *text);
+void text_put(struct text *text);
 int scrape_open(const struct scrape_opts *opts, struct eadm_ctx *ctx);
 
 /* ---- the command line: setup.c, once.c ----------------------------------------------- */

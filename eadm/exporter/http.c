@@ -265,9 +265,13 @@ static uint64_t timeout_of(struct MHD_Connection *connection)
 						DEFAULT_TIMEOUT;
 }
 
+static void response_freed(void *data)
+{
+	text_put(data);
+}
+
 /* Called in the scraper's thread. */
-static void on_metrics(struct request *request, const struct buffer *text,
-		       bool complete)
+static void on_metrics(struct request *request, struct text *text, bool complete)
 {
 	struct client *client = (struct client *)((char *)request -
 					offsetof(struct client, request));
@@ -275,10 +279,14 @@ static void on_metrics(struct request *request, const struct buffer *text,
 	struct MHD_Response *response = NULL;
 
 	(void)complete;		/* a scrape with missing parts is still valid */
-	if (!text->failed)
-		response = MHD_create_response_from_buffer(
-			text->len, text->data, MHD_RESPMEM_MUST_COPY);
+	if (text)
+		response = MHD_create_response_from_buffer_with_free_callback_cls(
+			text->buffer.len, text->buffer.data, response_freed, text);
+	if (response)
+		text_get(text);
 	pthread_mutex_lock(&http->lock);
+	if (response)
+		client_receives(client, text);
 	client->response = response;
 	client->status = response ? 0 : MHD_HTTP_SERVICE_UNAVAILABLE;
 	if (client->state != CLIENT_SHUT)
@@ -446,6 +454,7 @@ static void on_completed(void *data, struct MHD_Connection *connection,
 {
 	struct client *client = client_of(connection);
 	struct server *server = data;
+	struct text *text;
 
 	(void)why;
 	*context = NULL;
@@ -459,9 +468,12 @@ static void on_completed(void *data, struct MHD_Connection *connection,
 	pthread_mutex_lock(&server->http->lock);
 	client->busy = false;
 	client->served = true;
+	text = client->text;
+	client->text = NULL;
 	if (client->state == CLIENT_OPEN)
 		client_enter(client, CLIENT_OPEN);
 	pthread_mutex_unlock(&server->http->lock);
+	text_put(text);
 }
 
 static void was_taken(struct http *http)

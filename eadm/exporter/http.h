@@ -40,6 +40,7 @@ struct client {
 	bool passed;		/* the request may be served */
 	unsigned int status;	/* status of a refusal or error, or 0 */
 	struct MHD_Response *response;
+	struct text *text;	/* metrics being sent, or NULL */
 	struct attempt attempt;
 	struct request request;
 };
@@ -69,6 +70,7 @@ struct http {
 	struct client clients;		/* ring, oldest first */
 	unsigned int n_clients, n[CLIENT_STATES];
 	unsigned int n_taken;		/* accepted, but not clients yet */
+	unsigned int walk;		/* number of the last walk through all texts */
 	bool finishing;
 	double refusals;		/* refusals that may be sent immediately */
 	uint64_t refilled;
@@ -82,6 +84,7 @@ void client_enter(struct client *client, enum client_state state);
 void client_sleep(struct client *client, enum client_state state);
 void client_wake(struct client *client);
 bool client_end(struct client *client);
+void client_receives(struct client *client, struct text *text);
 bool client_is_crowded(const struct client *client);
 bool server_knows_clients(const struct server *server);
 void client_sweep(struct http *http);

@@ -16,17 +16,15 @@ struct once {
 	pthread_mutex_t lock;
 	pthread_cond_t done;
 	bool is_done, complete;
-	struct buffer text;
+	struct text *text;
 };
 
-static void on_metrics(struct request *request, const struct buffer *text,
-		       bool complete)
+static void on_metrics(struct request *request, struct text *text, bool complete)
 {
 	struct once *once = (struct once *)request;
 
 	pthread_mutex_lock(&once->lock);
-	buffer_put(&once->text, text->data, text->len);
-	once->text.failed |= text->failed;
+	once->text = text ? text_get(text) : NULL;
 	once->complete = complete;
 	once->is_done = true;
 	pthread_cond_signal(&once->done);
@@ -60,13 +58,13 @@ static int write_once(struct cli *cli, const struct once *once)
 	const char *path = cli->args.opt[OPT_TEXTFILE];
 	int status;
 
-	if (once->text.failed)
+	if (!once->text)
 		return fail(cli, STATUS_FAILED, "metrics", "out of memory");
 	if (path) {
-		status = textfile_write(cli, path, &once->text);
+		status = textfile_write(cli, path, &once->text->buffer);
 		if (status)
 			return status;
-	} else if (!write_text(&once->text)) {
+	} else if (!write_text(&once->text->buffer)) {
 		return fail(cli, STATUS_FAILED, "standard output", "%s",
 			    strerror(errno));
 	}
@@ -97,7 +95,7 @@ static int scrape_once(struct cli *cli, const struct setup *setup)
 	pthread_mutex_unlock(&once.lock);
 	scraper_stop(scraper);
 	status = write_once(cli, &once);
-	buffer_free(&once.text);
+	text_put(once.text);
 	return status;
 }
 

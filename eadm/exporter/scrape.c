@@ -91,8 +91,46 @@ struct scraper {
 	bool known;			/* a listing has succeeded */
 	int list_error;
 	struct request *waiting;
-	struct buffer text[FORMATS];
+	struct text *text[FORMATS];
 };
+
+/* ---- text ------------------------------------------------------------------------ */
+
+struct text *text_get(struct text *text)
+{
+	__atomic_add_fetch(&text->users, 1, __ATOMIC_RELAXED);
+	return text;
+}
+
+/* @text may be NULL. */
+void text_put(struct text *text)
+{
+	if (!text || __atomic_sub_fetch(&text->users, 1, __ATOMIC_ACQ_REL))
+		return;
+	buffer_free(&text->buffer);
+	free(text);
+}
+
+/*
+ * Returns an empty text, or NULL if out of memory. The last one is used again unless
+ * clients are still receiving it.
+ */
+static struct text *text_begin(struct text **last)
+{
+	if (*last && __atomic_load_n(&(*last)->users, __ATOMIC_ACQUIRE) > 1) {
+		text_put(*last);
+		*last = NULL;
+	}
+	if (!*last) {
+		*last = calloc(1, sizeof(**last));
+		if (*last)
+			(*last)->users = 1;
+		return *last;
+	}
+	(*last)->buffer.len = 0;
+	(*last)->buffer.failed = false;
+	return *last;
+}
 
 /* ---- reading --------------------------------------------------------------------- */
 
@@ -459,20 +497,21 @@ static bool has_failed(const struct scraper *s)
 /* Returns false if the text is incomplete. */
 static bool make_text(struct scraper *s, enum format format)
 {
-	struct buffer *text = &s->text[format];
+	struct text *text = text_begin(&s->text[format]);
 	const struct samples **parts;
 	struct samples own = { 0 };
 	struct target *t;
 	unsigned int i;
 	size_t n = 0;
 
-	text->len = 0;
-	text->failed = false;
+	if (!text)
+		return false;
+	text->scrape = s->scrape;
 	put_own(s, &own);
 	parts = calloc(s->n_targets * s->model->n_collectors + 1,
 		       sizeof(*parts));
 	if (!parts || own.failed) {
-		text->failed = true;
+		text->buffer.failed = true;
 		goto out;
 	}
 	parts[n++] = &own;
@@ -482,11 +521,11 @@ static bool make_text(struct scraper *s, enum format format)
 				parts[n++] = &t->sections[i].samples;
 		}
 	}
-	render(s->model, parts, n, format, text);
+	render(s->model, parts, n, format, &text->buffer);
 out:
 	free(parts);
 	samples_release(&own);
-	return !has_failed(s) && !text->failed;
+	return !has_failed(s) && !text->buffer.failed;
 }
 
 /* Responds to the clients whose time is up, or to all clients. */
@@ -495,6 +534,7 @@ static void answer(struct scraper *s, bool all)
 	bool made[FORMATS] = { false }, complete[FORMATS] = { false };
 	struct request **at = &s->batch, *request;
 	uint64_t now = monotonic_ns();
+	struct text *text;
 
 	while ((request = *at)) {
 		enum format format = request->format;
@@ -507,7 +547,9 @@ static void answer(struct scraper *s, bool all)
 			complete[format] = make_text(s, format);
 		made[format] = true;
 		*at = request->next;
-		request->done(request, &s->text[format], complete[format]);
+		text = s->text[format];
+		request->done(request, text && !text->buffer.failed ? text : NULL,
+			      complete[format]);
 	}
 }
 

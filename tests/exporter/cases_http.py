@@ -14,7 +14,7 @@ import subprocess
 import time
 
 from passwords import hashed
-from server import (EADM, REPO, Exporter, UnixConnection, certificates, client_tls,
+from server import (EADM, LIMIT, REPO, Exporter, UnixConnection, certificates, client_tls,
                     eadm, values, wait_for)
 from tap import case, equal, true
 
@@ -236,6 +236,35 @@ def slow_clients(place):
             sock.close()
         wait_for("their end", lambda: server.metrics()[
             "eadm_exporter_connections"] < 5)
+
+
+@case("clients that read slowly do not make the server keep the metrics of many scrapes")
+def slow_readers(place):
+    with Exporter(place.folder, place.capture("many"), "--objects", "qp", "--max-series",
+                  "200000") as server:
+        size = len(server.get().data)
+        socks = []
+        for _ in range(20):
+            sock = socket.socket()
+            sock.settimeout(LIMIT)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            sock.connect(("127.0.0.1", server.port))
+            sock.sendall(b"GET /metrics HTTP/1.0\r\n\r\n")
+            # The next client gets the metrics of another scrape.
+            sock.recv(1, socket.MSG_PEEK)
+            socks.append(sock)
+        rss = int(server.status("VmHWM"))
+        got = []
+        for sock in socks:
+            with sock, sock.makefile("rb") as file:
+                try:
+                    got.append(len(file.read()))
+                except ConnectionError:
+                    got.append(0)
+        print(f"# {size} bytes, {rss} KiB resident", got)
+        true(rss * 1024 < 16 * size, f"{rss} KiB")
+        true(all(n > size - 100 for n in got[-4:]), got)
+        true(all(n < size for n in got[:4]), got)
 
 
 @case("the process started before it was asked")
