@@ -112,17 +112,20 @@ static int listen_unix(struct cli *cli, const char *address,
 	return 0;
 }
 
+/* @all: accept IPv4 connections, too, whatever the default of the machine is. */
 static int listen_inet(struct cli *cli, const char *address,
-		       const struct addrinfo *info,
+		       const struct addrinfo *info, bool all,
 		       struct listeners *listeners)
 {
-	int fd, one = 1, ret;
+	int fd, zero = 0, one = 1, ret;
 
 	fd = socket(info->ai_family,
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return cannot(cli, address);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (all && info->ai_family == AF_INET6)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG)) {
 		ret = cannot(cli, address);
 		close(fd);
@@ -130,6 +133,16 @@ static int listen_inet(struct cli *cli, const char *address,
 	}
 	listeners->fd[listeners->n++] = fd;
 	return 0;
+}
+
+/* A kernel or a service's settings may not allow IPv6. */
+static bool has_ipv6(void)
+{
+	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 /*
@@ -161,9 +174,9 @@ static int listen_name(struct cli *cli, const char *address,
 		host[strlen(host) - 1] = '\0';
 		memmove(host, host + 1, strlen(host));
 	}
-	/* If IPv6 is available, an IPv6 socket accepts IPv4 connections as well. */
-	if (!host[0] && !access("/proc/net/if_inet6", F_OK))
-		hints.ai_family = AF_INET6;
+	/* One IPv6 socket accepts all connections; a second one would be in use. */
+	if (!host[0])
+		hints.ai_family = has_ipv6() ? AF_INET6 : AF_INET;
 	ret = getaddrinfo(host[0] ? host : NULL, colon + 1, &hints, &list);
 	if (ret)
 		return fail(cli, STATUS_USAGE, address, "%s",
@@ -173,7 +186,7 @@ static int listen_name(struct cli *cli, const char *address,
 		if (listeners->n == MAX_LISTENERS)
 			ret = no_room(cli, address);
 		else
-			ret = listen_inet(cli, address, info, listeners);
+			ret = listen_inet(cli, address, info, !host[0], listeners);
 	}
 	freeaddrinfo(list);
 	return ret;

@@ -5,6 +5,7 @@ import base64
 import glob
 import http.client
 import os
+import re
 import select
 import signal
 import socket
@@ -295,6 +296,19 @@ def sandbox(place):
     with Exporter(place.folder, place.capture("two"),
                   "--no-seccomp") as server:
         equal(server.status("Seccomp"), "0")
+
+
+@case("an address without a host accepts IPv4 and, if available, IPv6")
+def all_addresses(place):
+    with open("/proc/net/if_inet6", encoding="ascii") as file:
+        local = ["::1"] if re.search("^0{31}1 ", file.read(), re.M) else []
+    for kind, hosts in (("ipv4", ["127.0.0.1"]), ("ipv6", ["127.0.0.1", *local])):
+        env = {"LD_PRELOAD": f"{REPO}/build/tests/exporter/sockets.so", "SOCKETS": kind}
+        with Exporter(place.folder, place.capture("two"), listen=":0", env=env) as server:
+            equal(len(server.addresses), 1, kind)
+            for host in hosts:
+                connection = http.client.HTTPConnection(host, server.port, timeout=LIMIT)
+                equal(server.get("/healthz", connection=connection).status, 200, (kind, host))
 
 
 @case("the sandbox allows all system calls for a capture, a bundle and a peer")
