@@ -61,6 +61,7 @@ struct target {
 struct names {
 	char (*name)[64];
 	unsigned int n, max;
+	unsigned int omitted;		/* more devices than MAX_TARGETS */
 	bool failed;
 };
 
@@ -88,7 +89,6 @@ struct scraper {
 	unsigned int n_threads, n_idle;	/* reading threads */
 	uint64_t taken;			/* when a thread last took a target */
 	struct names names;		/* devices found by the last successful listing */
-	bool known;			/* a listing has succeeded */
 	int list_error;
 	struct request *waiting;
 	struct text *text[FORMATS];
@@ -179,12 +179,15 @@ static void add_name(struct names *names, const char *name, const char *only)
 {
 	unsigned int i;
 
-	if (!name || !*name || (only && strcmp(name, only) != 0) ||
-	    names->n == MAX_TARGETS)
+	if (!name || !*name || (only && strcmp(name, only) != 0))
 		return;
 	for (i = 0; i < names->n; i++) {
 		if (!strcmp(names->name[i], name))
 			return;
+	}
+	if (names->n == MAX_TARGETS) {
+		names->omitted++;
+		return;
 	}
 	if (!grow(names->name, names->n, names->max)) {
 		names->failed = true;
@@ -219,7 +222,6 @@ static void list_devices(struct target *t)
 		spare = s->names;
 		s->names = names;
 		names = spare;
-		s->known = true;
 	}
 	pthread_mutex_unlock(&s->lock);
 	free(names.name);
@@ -446,6 +448,27 @@ static void put_health(const struct scraper *s, const struct target *t,
 	}
 }
 
+/* Returns true if the list of devices could be read when it was last requested. */
+static bool is_list_good(const struct scraper *s)
+{
+	return s->lister->done == s->listed && !s->list_error;
+}
+
+static void put_list(const struct scraper *s, struct samples *samples)
+{
+	const struct model *model = s->model;
+	uint32_t labels = samples_labels(samples);
+
+	samples_label(samples, "device", "");
+	samples_label(samples, "collector", "list");
+	samples_add(samples, model->own[OWN_SUCCESS], labels, is_list_good(s));
+	if (!is_list_good(s))
+		return;
+	samples_add(samples, model->own[OWN_TRUNCATED], labels,
+		    s->names.omitted != 0);
+	own_add(samples, model, OWN_DEVICES, s->names.n + s->names.omitted);
+}
+
 /* Adds the program's own metrics. */
 static void put_own(const struct scraper *s, struct samples *samples)
 {
@@ -456,17 +479,11 @@ static void put_own(const struct scraper *s, struct samples *samples)
 	samples_label(samples, "version", EADM_VERSION);
 	samples_label(samples, "libeadm", eadm_version());
 	samples_add(samples, model->own[OWN_BUILD], labels, 1);
-	if (s->known)
-		own_add(samples, model, OWN_DEVICES, s->names.n);
 	for (t = s->targets; t; t = t->next) {
 		if (!t->leave)
 			put_health(s, t, samples);
 	}
-	labels = samples_labels(samples);
-	samples_label(samples, "device", "");
-	samples_label(samples, "collector", "list");
-	samples_add(samples, model->own[OWN_SUCCESS], labels,
-		    s->lister->done == s->listed && !s->list_error);
+	put_list(s, samples);
 	if (s->opts.server)
 		s->opts.server(s->opts.server_data, model, samples);
 	own_add_process(samples, model, s->start);
@@ -483,7 +500,7 @@ static bool has_failed(const struct scraper *s)
 	const struct target *t;
 	unsigned int i;
 
-	if (s->lister->done != s->listed || s->list_error)
+	if (!is_list_good(s))
 		return true;
 	for (t = s->targets; t; t = t->next) {
 		for (i = 0; i < s->model->n_collectors; i++) {
@@ -525,7 +542,7 @@ static bool make_text(struct scraper *s, enum format format)
 out:
 	free(parts);
 	samples_release(&own);
-	return !has_failed(s) && !text->buffer.failed;
+	return !has_failed(s) && !s->names.omitted && !text->buffer.failed;
 }
 
 /* Responds to the clients whose time is up, or to all clients. */

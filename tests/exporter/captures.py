@@ -146,6 +146,25 @@ def failed_port(path, error):
     cap.write(path)
 
 
+def lists(folder):
+    """More devices than are read; a list that cannot be read the second time."""
+    cap = Capture()
+    cap.snapshot(0)
+    cap.family(False)
+    cap.rdma_devices([(n, f"mlx5_{n}", 1) for n in range(300)])
+    cap.write(f"{folder}/many-devices.pcapng")
+    cap = Capture()
+    for moment in range(2):
+        cap.snapshot(moment)
+        cap.family(False)
+        if not moment:
+            cap.rdma_devices([(0, "mlx5_0", 1)])
+            continue
+        seq = cap.request(RDMA, 5 << 10 | 1, b"", True)
+        cap.packet(RDMA, cap.error(seq, -errno.EIO))
+    cap.write(f"{folder}/lost-list.pcapng")
+
+
 def odd(path):
     """Processes whose names differ in what is no UTF-8, or far behind, only."""
     cap = Capture()
@@ -202,6 +221,7 @@ def make(folder):
     recorder(f"{folder}/recorder.pcapng")
     remade(f"{folder}/remade.pcapng")
     renumbered(folder)
+    lists(folder)
     failed_port(f"{folder}/failed-port.pcapng", -errno.EIO)
     failed_port(f"{folder}/odd-port.pcapng", -errno.EOPNOTSUPP)
     odd(f"{folder}/odd.pcapng")

@@ -191,6 +191,20 @@ def failed_port(place):
         equal((done.returncode, got[success], got[writes]), want, name)
 
 
+@case("a list of devices that is too long or cannot be read is reported")
+def lists(place):
+    success = 'eadm_scrape_collector_success{device="",collector="list"}'
+    truncated = 'eadm_scrape_collector_truncated{device="",collector="list"}'
+    done = eadm("--from", place.capture("many-devices"), "exporter", "--once",
+                "--collectors", "cmdq")
+    got = values(done.stdout)
+    equal((done.returncode, got["eadm_devices"], got[success], got[truncated]), (6, 300, 1, 1))
+    with Exporter(place.folder, place.capture("lost-list")) as server:
+        got = [server.metrics() for _ in range(2)]
+    equal([(g.get("eadm_devices"), g[success], g.get(truncated)) for g in got],
+          [(1, 1, 0), (None, 0, None)])
+
+
 @case("OpenMetrics is parsed by its own library and ends with EOF")
 def openmetrics(place):
     for name in ("full", "dead", "two"):
