@@ -7,7 +7,7 @@
 
 #include "exporter.h"
 
-static int check_names(struct cli *cli, enum opt_id id,
+static int check_names(struct cli *cli, enum opt_id id, const char *option,
 		       bool (*known)(const char *name), const char *why)
 {
 	const char *text = cli->args.opt[id];
@@ -16,6 +16,8 @@ static int check_names(struct cli *cli, enum opt_id id,
 
 	if (!text)
 		return 0;
+	if (!text[strspn(text, ",")])
+		return fail(cli, STATUS_USAGE, option, "no name");
 	list = strdup(text);
 	if (!list)
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
@@ -26,6 +28,48 @@ static int check_names(struct cli *cli, enum opt_id id,
 	}
 	free(list);
 	return status;
+}
+
+/* Returns true if @list, which may be NULL, has this name. */
+static bool has_name(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (; list; list = strchr(list, ',')) {
+		list += strspn(list, ",");
+		if (!strncmp(list, name, len) && (!list[len] || list[len] == ','))
+			return true;
+	}
+	return false;
+}
+
+/* Refuses options that would have no effect. */
+static int check_mode(struct cli *cli, bool once)
+{
+	static const struct {
+		enum opt_id id;
+		const char *name;
+	} server[] = {
+		{ OPT_LISTEN, "--listen" },
+		{ OPT_WEB_CONFIG, "--web-config" },
+		{ OPT_MAX_CONNECTIONS, "--max-connections" },
+		{ OPT_NO_SECCOMP, "--no-seccomp" },
+	};
+	const char *const *opt = cli->args.opt;
+	size_t i;
+
+	if (opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save", "cannot be used with exporter");
+	if (opt[OPT_JSON])
+		return fail(cli, STATUS_USAGE, "--json", "cannot be used with exporter");
+	if (opt[OPT_ONCE] && opt[OPT_TEXTFILE])
+		return fail(cli, STATUS_USAGE, "--once", "cannot be used with --textfile");
+	for (i = 0; once && i < ARRAY_SIZE(server); i++) {
+		if (opt[server[i].id])
+			return fail(cli, STATUS_USAGE, server[i].name, "cannot be used with %s",
+				    opt[OPT_ONCE] ? "--once" : "--textfile");
+	}
+	return 0;
 }
 
 static int take_options(struct cli *cli, bool once, struct setup *setup)
@@ -58,8 +102,6 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 		return fail(cli, STATUS_USAGE, "--at", "requires --from");
 	if (cli->args.opt[OPT_PROGRAM] && cli->args.opt[OPT_FROM])
 		return fail(cli, STATUS_USAGE, "--peer", "cannot be used with --from");
-	if (cli->args.opt[OPT_SAVE])
-		return fail(cli, STATUS_USAGE, "--save", "cannot be used with exporter");
 	setup->scrape = (struct scrape_opts){
 		.from = cli->args.opt[OPT_FROM],
 		.peer = cli->args.opt[OPT_PROGRAM],
@@ -69,10 +111,13 @@ static int take_options(struct cli *cli, bool once, struct setup *setup)
 		.lib_timeout = timeout,
 		.budget = { .series = series, .diagnosis = diagnosis },
 	};
-	if (check_names(cli, OPT_COLLECTORS, model_has_collector,
+	if (check_names(cli, OPT_COLLECTORS, "--collectors", model_has_collector,
 			"not a collector (dev, cmdq, eq, cmd, failure-total, counters, diagnose)"))
 		return STATUS_USAGE;
-	return check_names(cli, OPT_OBJECTS, model_offers,
+	if (!diagnosis && has_name(cli->args.opt[OPT_COLLECTORS], "diagnose"))
+		return fail(cli, STATUS_USAGE, "--diagnose-interval",
+			    "0 cannot be used with --collectors diagnose");
+	return check_names(cli, OPT_OBJECTS, "--objects", model_offers,
 			   "cannot be exported as series (use qp, cq, mr and so on)");
 }
 
@@ -126,8 +171,10 @@ static bool is_stream(const char *path)
 /* @once: there is only one scrape, so a missing device is an error. */
 int exporter_setup(struct cli *cli, bool once, struct setup *setup)
 {
-	int status = take_options(cli, once, setup);
+	int status = check_mode(cli, once);
 
+	if (!status)
+		status = take_options(cli, once, setup);
 	if (status)
 		return status;
 	if (setup->scrape.from && is_stream(setup->scrape.from))

@@ -356,6 +356,17 @@ def wrong_options(place):
             (["--web-config", "/nonexistent"], 1, "No such file"),
             (["--at", "#2"], 3, "the capture has 1 snapshot"),
             (["--save", "x"], 2, "cannot be used with exporter"),
+            (["--once", "--listen", ":0"], 2, "--listen: cannot be used with --once"),
+            (["--once", "--web-config", "/x"], 2, "--web-config: cannot be used with --once"),
+            (["--once", "--max-connections", "9"], 2,
+             "--max-connections: cannot be used with --once"),
+            (["--textfile", "/nonexistent/x", "--no-seccomp"], 2,
+             "--no-seccomp: cannot be used with --textfile"),
+            (["--once", "--textfile", "-"], 2, "--once: cannot be used with --textfile"),
+            (["--once", "--collectors", ","], 2, "--collectors: no name"),
+            (["--once", "--objects", ",,"], 2, "--objects: no name"),
+            (["--once", "--collectors", "dev,diagnose", "--diagnose-interval", "0"], 2,
+             "--diagnose-interval: 0 cannot be used with --collectors diagnose"),
             (["-d", "cloud_9", "--once"], 3,
              "cloud_9: no such RDMA device (did you mean 'cloud_0'?)"),
             (["-d", "cloud_9", "--textfile", "/nonexistent/x"], 3, "no such RDMA"),
@@ -364,6 +375,8 @@ def wrong_options(place):
         done = eadm("--from", capture, "exporter", *args)
         true(done.returncode == status and why in done.stderr,
              f"{args}: {done.returncode} {done.stderr}")
+    done = eadm("--from", capture, "exporter", "--once", "--json")
+    true(done.returncode == 2 and "cannot be used with exporter" in done.stdout, done)
     pipe = f"{place.folder}/pipe"
     os.mkfifo(pipe)
     for source in ("-", pipe, "/dev/zero"):
