@@ -24,11 +24,11 @@ static const struct option_def options[] = {
 };
 
 static int record_snapshots(struct cli *cli, struct eadm_capture *capture,
-			    uint64_t count, uint64_t interval)
+			    uint64_t count, uint64_t interval,
+			    unsigned long long *snapshots)
 {
 	bool hw = cli->args.opt[OPT_HW] != NULL;
 	uint64_t next;
-	unsigned long long snapshots = 0;
 	int ret;
 
 	next = monotonic_ns();
@@ -38,7 +38,7 @@ static int record_snapshots(struct cli *cli, struct eadm_capture *capture,
 			ret = eadm_capture_rings(capture, 0);
 		if (ret || !--count || interrupted)
 			return ret;
-		progress(cli, "snapshots", ++snapshots);
+		progress(cli, "snapshots", ++*snapshots);
 		if (!wait_until(&next, interval))
 			return 0;
 	}
@@ -47,6 +47,7 @@ static int record_snapshots(struct cli *cli, struct eadm_capture *capture,
 static int run(struct cli *cli)
 {
 	uint64_t count = 1, interval = 1000000000, limit = 0;
+	unsigned long long snapshots = 0;
 	struct eadm_capture *capture;
 	const char *path;
 	int ret, status;
@@ -92,14 +93,13 @@ static int run(struct cli *cli)
 		return status;
 	}
 	catch_signals();
-	ret = record_snapshots(cli, capture, count, interval);
+	ret = record_snapshots(cli, capture, count, interval, &snapshots);
 	progress_end(cli);
-	if (ret) {
-		status = fail_write(cli, cli->ctx, ret, path);
-		eadm_capture_close(capture, false);
-		return status;
-	}
-	return close_capture(cli, capture, path);
+	if (!ret)
+		return close_capture(cli, capture, path);
+	/* This sets the message if writing failed. */
+	eadm_capture_close(capture, snapshots);
+	return fail_write(cli, cli->ctx, ret, path);
 }
 
 const struct command cmd_record = {
@@ -109,7 +109,8 @@ const struct command cmd_record = {
 	.more = "Every command can read a capture with --from FILE, as can Wireshark.\n"
 		"--hw and --rings require CAP_SYS_RAWIO; without it, all other data is\n"
 		"recorded and the exit status is 6. --rings omits inline payload. The\n"
-		"file appears when the recording is complete; an interrupt completes it.",
+		"file appears when the recording is complete; an interrupt completes it,\n"
+		"as does a hangup. If writing fails, complete snapshots are kept.",
 	.examples = "  eadm record now.pcapng\n"
 		    "  eadm --from now.pcapng dump qp\n"
 		    "  eadm record --hw --rings all.pcapng\n"

@@ -20,8 +20,23 @@ void catch_signal(int signum)
 	sigaction(signum, &action, NULL);
 }
 
+/*
+ * A terminal that is closed sends SIGHUP more than once: the shell forwards it to its
+ * jobs before the kernel sends it to the process group.
+ */
+static void catch_hangup(void)
+{
+	struct sigaction action, old;
+
+	if (sigaction(SIGHUP, NULL, &old) || old.sa_handler == SIG_IGN)
+		return;
+	action = (struct sigaction){ .sa_handler = on_signal };
+	sigaction(SIGHUP, &action, NULL);
+}
+
 void catch_signals(void)
 {
 	catch_signal(SIGINT);
 	catch_signal(SIGTERM);
+	catch_hangup();
 }

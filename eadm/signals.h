@@ -11,7 +11,10 @@
  */
 extern volatile sig_atomic_t interrupted;
 
-void catch_signals(void);	/* catches SIGINT and SIGTERM once each */
+/*
+ * Catches SIGINT and SIGTERM once each, and SIGHUP unless it is ignored, as by nohup(1).
+ */
+void catch_signals(void);
 void catch_signal(int signum);
 
 #endif /* SIGNALS_H */

@@ -117,7 +117,7 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
  * @bytes: keep only the newest snapshots that fit into this number of bytes
  *
  * While a snapshot is being written, the file may exceed the limit by the size of that
- * snapshot. eadm_capture_all() returns -EFBIG if not even one snapshot fits.
+ * snapshot. eadm_capture_all() returns -EFBIG if a snapshot is larger than the limit.
  *
  * Return: 0; -EINVAL if the capture is not a file.
  * Since: 0.1
@@ -128,6 +128,10 @@ int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
  * eadm_capture_close() - finish or discard the capture
  * @capture: the capture, freed in any case; if NULL, 0 is returned
  * @keep: false to leave no file behind
+ *
+ * If an error occurred while a snapshot was written, and @keep is set, the file contains
+ * the complete snapshots before it, and eadm_errmsg() reports their number. If there are
+ * none, or if the capture is not a file, there is no file.
  *
  * Return: 0, or a negative errno if writing, syncing or renaming the file
  *	fails.

@@ -105,6 +105,7 @@ static int do_job(struct bundle *b, const struct job *job)
 
 	/* An earlier job may have set signal handlers. */
 	signal(SIGINT, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
 	signal(SIGTERM, SIG_DFL);
 	getrlimit(RLIMIT_FSIZE, &size);
 	size.rlim_cur = job->room < size.rlim_max ? job->room : size.rlim_max;

@@ -604,7 +604,6 @@ int top_screen(struct top *top, uint64_t count)
 		return fail(cli, STATUS_UNSUPPORTED, "screen",
 			    "libncursesw.so.6 is missing (use --batch)");
 	/* Restore the terminal's settings regardless of how the program ends. */
-	catch_signal(SIGHUP);
 	catch_signal(SIGQUIT);
 	if (!open_screen(&s))
 		return fail(cli, STATUS_FAILED, "screen",

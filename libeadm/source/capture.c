@@ -34,6 +34,7 @@ struct eadm_capture {
 	unsigned char *buf;
 	size_t used;
 	int error;		/* the first write error */
+	bool oversized;		/* @error: a single snapshot exceeds @limit */
 	uint32_t snapshots;
 	uint64_t offset;	/* bytes written so far */
 	uint64_t limit;		/* 0: none */
@@ -187,10 +188,11 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* Begin a new snapshot. */
+/* Begin a new snapshot. After an error, offsets no longer match the file. */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
-
+	if (c->error)
+		return;
 	if (!grow(c->starts, c->n_starts, c->max_starts)) {
 		c->error = -ENOMEM;
 		return;
@@ -295,7 +297,10 @@ int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 	return 0;
 }
 
-/* Move the data after @from to @to; the buffer must be empty. */
+/*
+ * Move the data after @from to @to; the buffer must be empty. If this fails, the data
+ * before the new offset is valid.
+ */
 static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 {
 	ssize_t n;
@@ -306,8 +311,10 @@ static int close_gap(struct eadm_capture *c, uint64_t from, uint64_t to)
 			n = pwrite(c->fd, c->buf, n, to);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0) {
+			c->offset = to;
 			return n ? -errno : -EIO;
+		}
 		from += n;
 		to += n;
 	}
@@ -335,12 +342,19 @@ static void drop_oldest(struct eadm_capture *c)
 	gone = c->starts[n] - first;
 	if (c->offset - gone > c->limit) {
 		c->error = -EFBIG;
+		c->oversized = true;
 		return;
 	}
 	c->error = close_gap(c, c->starts[n], first);
 	for (i = n; i < c->n_starts; i++)
 		c->starts[i - n] = c->starts[i] - gone;
 	c->n_starts -= n;
+}
+
+static const char *why(const struct eadm_capture *c)
+{
+	return c->oversized ? "a single snapshot is larger than the limit" :
+			      strerror(-c->error);
 }
 
 /*
@@ -351,13 +365,7 @@ int eadm_capture_settle(struct eadm_capture *c)
 {
 	if (!c->error && c->limit)
 		drop_oldest(c);
-	if (c->error == -EFBIG)
-		return eadm_fail(c->ctx, c->error,
-				 "a single snapshot is larger than the limit");
-	if (c->error)
-		return eadm_fail(c->ctx, c->error, "%s",
-				 strerror(-c->error));
-	return 0;
+	return c->error ? eadm_fail(c->ctx, c->error, "%s", why(c)) : 0;
 }
 
 /* Returns the first write error. */
@@ -376,18 +384,43 @@ bool eadm_capture_is_empty(const struct eadm_capture *c)
 	return !c->snapshots;
 }
 
+/*
+ * After an error, keep the snapshots that are complete: those followed by the start of
+ * another one. Returns their number.
+ */
+static size_t keep_complete(struct eadm_capture *c)
+{
+	size_t n = c->n_starts;
+	int ret;
+
+	while (n && c->starts[n - 1] > c->offset)
+		n--;
+	if (n < 2 || !eadm_output_is_file(c->out) ||
+	    ftruncate(c->fd, c->starts[n - 1]))
+		return 0;
+	ret = eadm_output_close(c->out, true);
+	c->out = NULL;
+	return ret ? 0 : n - 1;
+}
+
 /* Ends the capture in any case, even on failure. */
 int eadm_capture_end(struct eadm_capture *c, bool keep)
 {
 	struct eadm_ctx *ctx = c->ctx;
+	size_t n;
 	int ret;
 
 	if (keep)
 		eadm_capture_flush(c);
 	ret = c->error;
-	if (ret)
-		eadm_fail(ctx, ret, "%s", strerror(-ret));
-	if (keep && !ret) {
+	if (ret) {
+		n = keep ? keep_complete(c) : 0;
+		if (n)
+			eadm_fail(ctx, ret, "%s (kept %zu complete snapshot%s)",
+				  why(c), n, n == 1 ? "" : "s");
+		else
+			eadm_fail(ctx, ret, "%s", why(c));
+	} else if (keep) {
 		ret = eadm_output_close(c->out, true);
 		c->out = NULL;
 	}

@@ -164,22 +164,63 @@ teardown() {
 	[ -z "${pid-}" ] || kill "$pid" 2>/dev/null || :
 }
 
+# Prints the size of the file that process $pid is recording. It has no name until it is
+# whole, but a folder.
+recorded() {
+	local fd
+
+	for fd in "/proc/$pid/fd/"*; do
+		[[ $(readlink "$fd") != "$BATS_TEST_TMPDIR"/* ]] || stat -Lc %s "$fd"
+	done
+}
+
+has_grown() {
+	local size
+	size=$(recorded)
+	[ "${size:-0}" -gt "$1" ]
+}
+
 @test "record goes on until it is told to end, and the file is whole" {
-	"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
+	for signal in TERM HUP; do
+		"$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&- &
+		pid=$!
+		until_true 30 has_grown 100000
+		kill "-$signal" "$pid"
+		wait "$pid"
+		diff <(eadm --from "$BATS_TEST_TMPDIR/long" --at '#2' list) <(eadm --from "$TWO" list)
+		rm "$BATS_TEST_TMPDIR/long"
+	done
+}
+
+@test "record: an ignored SIGHUP stays ignored" {
+	(
+		trap '' HUP
+		exec "$EADM" --from "$TWO" record -i 10ms "$BATS_TEST_TMPDIR/long" 3>&-
+	) &
 	pid=$!
-	has_grown() {
-		local fd
-		# It has no name until it is whole, but a folder. Libraries are open at the start, too.
-		for fd in "/proc/$pid/fd/"*; do
-			[[ $(readlink "$fd") != "$BATS_TEST_TMPDIR"/* ]] ||
-				[ "$(stat -Lc %s "$fd")" -le 100000 ] || return 0
-		done
-		return 1
-	}
-	until_true 30 has_grown
+	until_true 30 has_grown 100000
+	kill -HUP "$pid"
+	until_true 30 has_grown "$(($(recorded) + 100000))"
 	kill -TERM "$pid"
 	wait "$pid"
-	diff <(eadm --from "$BATS_TEST_TMPDIR/long" --at '#2' list) <(eadm --from "$TWO" list)
+}
+
+@test "record and --save: after a write error, complete snapshots are kept" {
+	ulimit -f 100
+	run eadm --from "$TWO" record -n 50 -i 1ms "$BATS_TEST_TMPDIR/full"
+	[ "$status" = 1 ]
+	[[ $output =~ ^"eadm: record: $BATS_TEST_TMPDIR/full: File too large (kept "([0-9]+)" complete snapshots)"$ ]]
+	kept=${BASH_REMATCH[1]}
+	diff <(eadm --from "$BATS_TEST_TMPDIR/full" --at "#$kept" dump qp) <(eadm --from "$TWO" dump qp)
+	run eadm --from "$BATS_TEST_TMPDIR/full" --at "#$((kept + 1))" list
+	[[ $output == *": the capture has $kept snapshots, "* ]]
+	# The first snapshot is not complete.
+	ulimit -f 1
+	fails 1 "eadm: record: $BATS_TEST_TMPDIR/none: File too large" --from "$TWO" record "$BATS_TEST_TMPDIR/none"
+	[ ! -e "$BATS_TEST_TMPDIR/none" ]
+	run eadm --from "$TWO" --save "$BATS_TEST_TMPDIR/none" dump qp
+	[ "$status" = 1 ]
+	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
 
 # on_terminal ARGUMENT...: what a terminal gets that is behind both outputs.
