@@ -101,9 +101,10 @@ int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
  * @note: filled in; the strings are valid until the next call on
  *	@capture
  *
- * The notes list adapters' contexts that eadm_capture_all() could not read, and bytes
- * that eadm_capture_rings() could not read, usually because of a missing privilege. The
- * capture contains all data that can be read without the privilege.
+ * The notes list objects and adapters' contexts that eadm_capture_all() and
+ * eadm_capture_state() could not read in at least one snapshot, and bytes that
+ * eadm_capture_rings() could not read. Data that a driver or a machine does not have is
+ * not missing. The capture contains all data that could be read.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
  * Since: 0.1

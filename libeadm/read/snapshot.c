@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reads all data about a machine and its devices in order to record it. */
 #include <errno.h>
+#include <stdio.h>
 
 #include "device.h"
 #include "eadm_nl.h"
@@ -50,9 +51,12 @@ static bool has_owner(const struct eadm_object *object)
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_CTX];
 }
 
-/* Read all rows only so that they are recorded; errors go into the capture. */
-static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
-		     bool hw)
+/*
+ * Read all rows only so that they are recorded; errors go into the capture. @device is
+ * set to the device that the error applies to, or "".
+ */
+static int read_rows_of(struct eadm_capture *c, const struct eadm_object *object,
+			bool hw, char device[EADM_DEV_NAME_MAX])
 {
 	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	/*
@@ -71,6 +75,7 @@ static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 	unsigned int i;
 	int ret;
 
+	*device = '\0';
 	ret = eadm_dump_open(ctx, object, &opts, &dump);
 	if (ret)
 		return ret;
@@ -82,16 +87,38 @@ static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
 	}
 	/* Rows of other devices do not compensate for those missing from one device. */
 	for (i = 0; !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
-		if (note.error)
-			ret = eadm_fail(ctx, note.error, "%s", note.why);
+		if (!note.error)
+			continue;
+		snprintf(device, EADM_DEV_NAME_MAX, "%s", note.device);
+		ret = eadm_fail(ctx, note.error, "%s", note.why);
 	}
 	eadm_dump_close(dump);
 	return ret;
 }
 
-static void read_object(struct eadm_capture *c, const struct eadm_object *object,
-			bool hw, bool past)
+static int read_rows(struct eadm_capture *c, const struct eadm_object *object,
+		     bool hw)
 {
+	char device[EADM_DEV_NAME_MAX];
+
+	return read_rows_of(c, object, hw, device);
+}
+
+/* Returns false for errors that mean that there is nothing to read. */
+static bool is_missing(int error)
+{
+	return error && error != -ENODEV && error != -EOPNOTSUPP &&
+	       error != -ENODATA;
+}
+
+/*
+ * @listed: whether the devices can be listed; set when they are read, which is first. If
+ * they cannot, no other object can be read, either.
+ */
+static void read_object(struct eadm_capture *c, const struct eadm_object *object,
+			bool hw, bool past, bool *listed)
+{
+	char device[EADM_DEV_NAME_MAX];
 	int ret;
 
 	if ((object->class != EADM_SPEC_CLASS_ROWS &&
@@ -100,15 +127,22 @@ static void read_object(struct eadm_capture *c, const struct eadm_object *object
 	    (!past && eadm_object_rows(object) == EADM_ROWS_PAST))
 		return;
 	hw = hw && object->hw;
-	ret = read_rows(c, object, hw);
-	if (!hw || !ret)
-		return;
+	ret = read_rows_of(c, object, hw, device);
 	/* The capture being read may have been made without contexts. */
-	if (ret == -EPERM || ret == -EACCES)
-		eadm_capture_missing(c, ret, "", "the adapters' contexts");
-	else if (ret != -ENODATA)
+	if (hw && (ret == -EPERM || ret == -EACCES || ret == -ENODATA)) {
+		if (ret != -ENODATA)
+			eadm_capture_missing(c, ret, "",
+					     "the adapters' contexts");
+		ret = read_rows_of(c, object, false, device);
+	}
+	if (!is_missing(ret) || (!*listed && !*device))
 		return;
-	read_rows(c, object, false);
+	if (object == &eadm_spec_objects[EADM_SPEC_OBJ_DEV] && !*device) {
+		*listed = false;
+		eadm_capture_missing(c, ret, "", "devices and their objects");
+		return;
+	}
+	eadm_capture_missing(c, ret, device, object->title);
 }
 
 /*
@@ -160,7 +194,7 @@ static int capture(struct eadm_capture *c, bool hw, bool past)
 {
 	struct eadm_ctx *ctx = eadm_capture_ctx(c);
 	const struct eadm_object *object;
-	bool held, first = eadm_capture_is_empty(c);
+	bool held, listed = true, first = eadm_capture_is_empty(c);
 
 	if (first)
 		read_machine(c);
@@ -173,7 +207,7 @@ static int capture(struct eadm_capture *c, bool hw, bool past)
 		read_changing(c);
 	for (object = eadm_object_next(NULL); object && !eadm_capture_status(c);
 	     object = eadm_object_next(object)) {
-		read_object(c, object, hw, past);
+		read_object(c, object, hw, past, &listed);
 		/* Reading the next object may block forever. */
 		eadm_capture_flush(c);
 	}

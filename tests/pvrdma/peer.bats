@@ -349,6 +349,16 @@ told() { # DEVICE TYPE
 	of_rows length
 }
 
+@test "record: a program that does not respond is an error" {
+	play
+	kill -STOP "$server"
+	run peer --timeout 100ms record none.pcapng
+	kill -CONT "$server"
+	[ "$status" = 6 ]
+	[ "$output" = "eadm: record: devices and their objects: ctl: Connection timed out" ]
+	run -1 "$EADM" --from none.pcapng list
+}
+
 @test "a capture of a program shows the same offline" {
 	play
 	ask ok recv 2
