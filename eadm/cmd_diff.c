@@ -22,8 +22,6 @@ static const struct option_def options[] = {
 enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
        COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
 
-#define MAX_LACKS 32
-
 /* Kinds of changes, in order of importance. */
 enum rank {
 	RANK_STATE,	/* states of objects that exist before and after */
@@ -40,6 +38,16 @@ struct change {
 	struct eadm_value values[N_COLS];	/* texts are copies */
 };
 
+/* Objects that a side does not show, so that they are not compared. */
+struct lack {
+	const struct eadm_object *object;
+	const struct side *side;
+	int error;
+	bool both;	/* neither side can have the objects: this is no difference */
+	char device[DEVICE_NAME];	/* "": of all devices */
+	char why[600];
+};
+
 /* The objects of one kind on one side. */
 struct side {
 	struct eadm_ctx *ctx;
@@ -52,11 +60,9 @@ struct diff {
 	struct side a, b;
 	const struct eadm_object *object;
 	const struct eadm_field *name, *key, *res_id, *pid, *comm;
-	struct lack {
-		const char *what;
-		char why[600];
-	} lacks[MAX_LACKS];
-	unsigned int n_lacks;
+	struct lack *lacks;
+	size_t n_lacks, max_lacks;
+	bool torn;		/* objects changed while a side was read */
 	struct change *changes;
 	size_t n_changes, max_changes;
 	size_t pointers;	/* number of omitted changes of ring pointers */
@@ -331,6 +337,65 @@ static void free_changes(struct diff *diff)
 	free(diff->changes);
 }
 
+/* Returns true if the error means that there are no such objects, and not a failure. */
+static bool is_absent(int error)
+{
+	return error == -EOPNOTSUPP || error == -ENODATA;
+}
+
+static void add_lack(struct diff *diff, const struct side *side, int error,
+		     const char *device, const char *why)
+{
+	struct lack *lack, *other;
+
+	if (!grow(diff->lacks, diff->n_lacks, diff->max_lacks)) {
+		diff->no_memory = true;
+		return;
+	}
+	lack = &diff->lacks[diff->n_lacks++];
+	*lack = (struct lack){
+		.object = diff->object, .side = side, .error = error,
+	};
+	snprintf(lack->device, sizeof(lack->device), "%s", device);
+	snprintf(lack->why, sizeof(lack->why), "%s: %s",
+		 side == &diff->a ? "before" : "after", why);
+	for (other = lack; is_absent(error) && other-- > diff->lacks &&
+			   other->object == lack->object;) {
+		if (other->side != side && is_absent(other->error) &&
+		    !strcmp(other->device, lack->device))
+			lack->both = other->both = true;
+	}
+}
+
+/* The lacks of the object being compared are the last ones. */
+static bool is_lacking(const struct diff *diff, const struct eadm_record *row)
+{
+	const char *name = eadm_record_string(row, diff->name);
+	const struct lack *lack = diff->lacks + diff->n_lacks;
+
+	while (lack-- > diff->lacks && lack->object == diff->object) {
+		if (!*lack->device || (name && !strcmp(lack->device, name)))
+			return true;
+	}
+	return false;
+}
+
+/* Drops the rows of devices that one side does not show completely. */
+static void drop_lacking(const struct diff *diff, struct rows *rows)
+{
+	size_t i, n = 0;
+
+	if (!diff->n_lacks)
+		return;
+	for (i = 0; i < rows->n; i++) {
+		if (is_lacking(diff, rows->row[i]))
+			eadm_record_free(rows->row[i]);
+		else
+			rows->row[n++] = rows->row[i];
+	}
+	rows->n = n;
+}
+
 static void compare(struct diff *diff)
 {
 	const struct rows *a = &diff->a.rows, *b = &diff->b.rows;
@@ -356,6 +421,19 @@ static bool has_hw(const struct eadm_object *object)
 	return eadm_object_hw(object, NULL);
 }
 
+static void read_notes(struct diff *diff, const struct side *side,
+		       const struct eadm_dump *dump)
+{
+	struct eadm_note note = { .size = sizeof(note) };
+	unsigned int i;
+
+	diff->torn |= eadm_dump_inconsistent(dump);
+	for (i = 0; eadm_dump_note(dump, i, &note) > 0; i++) {
+		if (note.error)
+			add_lack(diff, side, note.error, note.device, note.why);
+	}
+}
+
 static int read_side(struct diff *diff, struct side *side)
 {
 	struct cli *cli = diff->cli;
@@ -369,8 +447,8 @@ static int read_side(struct diff *diff, struct side *side)
 
 	rows_free(&side->rows);
 	side->error = eadm_dump_open(side->ctx, diff->object, &opts, &dump);
-	/* Without a device there are no objects either. */
-	if (side->error == -ENODEV && !opts.device)
+	/* Without the device there are no objects either. */
+	if (side->error == -ENODEV)
 		side->error = 0;
 	else if (!side->error) {
 		while (fits &&
@@ -380,6 +458,8 @@ static int read_side(struct diff *diff, struct side *side)
 				progress(cli, eadm_object_title(diff->object),
 					 side->rows.n);
 		}
+		if (!side->error)
+			read_notes(diff, side, dump);
 		eadm_dump_close(dump);
 	}
 	progress_end(cli);
@@ -391,39 +471,45 @@ static int read_side(struct diff *diff, struct side *side)
 	return 0;
 }
 
-/* If neither side can show an object, this is not a difference. */
+/* Returns true if both sides show the object. */
 static bool both_told(struct diff *diff)
 {
-	const struct side *side = diff->a.error ? &diff->a : &diff->b;
-	struct lack *lack;
+	const struct side *sides[] = { &diff->a, &diff->b };
+	size_t i;
 
-	if (!diff->a.error && !diff->b.error)
-		return true;
-	if (diff->a.error && diff->b.error)
-		return false;
-	if (diff->n_lacks < MAX_LACKS) {
-		lack = &diff->lacks[diff->n_lacks++];
-		lack->what = eadm_object_title(diff->object);
-		snprintf(lack->why, sizeof(lack->why), "%s: %s",
-			 side == &diff->a ? "before" : "after",
-			 eadm_errmsg(side->ctx));
+	for (i = 0; i < ARRAY_SIZE(sides); i++) {
+		if (sides[i]->error)
+			add_lack(diff, sides[i], sides[i]->error, "",
+				 eadm_errmsg(sides[i]->ctx));
 	}
-	return false;
+	return !diff->a.error && !diff->b.error;
 }
 
-/* Notes are printed after the rows, so that they do not separate rows. */
-static void put_lacks(const struct diff *diff)
+/*
+ * Notes are printed after the rows, so that they do not separate rows. Returns
+ * STATUS_PARTIAL if objects were not compared.
+ */
+static int put_lacks(const struct diff *diff)
 {
 	struct writer *writer = diff->cli->writer;
-	unsigned int i;
+	int status = STATUS_OK;
+	size_t i;
 
+	if (diff->torn)
+		writer->ops->inconsistent(writer);
 	for (i = 0; i < diff->n_lacks; i++) {
-		struct eadm_note n = { .size = sizeof(n), .device = "",
-				       .what = diff->lacks[i].what,
-				       .why = diff->lacks[i].why };
+		struct eadm_note n = {
+			.size = sizeof(n), .device = diff->lacks[i].device,
+			.what = eadm_object_title(diff->lacks[i].object),
+			.why = diff->lacks[i].why,
+		};
 
+		if (diff->lacks[i].both)
+			continue;
 		writer->ops->note(writer, &n);
+		status = STATUS_PARTIAL;
 	}
+	return status;
 }
 
 static int diff_object(struct diff *diff, const struct eadm_object *object)
@@ -439,9 +525,12 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 	status = read_side(diff, &diff->a);
 	if (!status)
 		status = read_side(diff, &diff->b);
-	if (!status && both_told(diff))
-		compare(diff);
-	return status;
+	if (status || !both_told(diff))
+		return status;
+	drop_lacking(diff, &diff->a.rows);
+	drop_lacking(diff, &diff->b.rows);
+	compare(diff);
+	return 0;
 }
 
 /*
@@ -488,7 +577,7 @@ static int run_diff(struct diff *diff, const struct eadm_object *object)
 {
 	struct cli *cli = diff->cli;
 	struct table table = { .object = "change", .title = "changes" };
-	int status;
+	int status, lacks;
 
 	status = table_of(cli, &table, columns, N_COLS);
 	if (status) {
@@ -497,19 +586,41 @@ static int run_diff(struct diff *diff, const struct eadm_object *object)
 	}
 	cli->writer->ops->begin(cli->writer, &table);
 	status = object ? diff_object(diff, object) : diff_all(diff);
-	if (!status && object && diff->a.error && diff->b.error)
+	if (!status && object && diff->a.error && diff->b.error) {
+		diff->n_lacks = 0;
 		status = fail(cli, status_of(diff->b.error),
 			      eadm_object_title(object), "%s",
 			      eadm_errmsg(diff->b.ctx));
+	}
 	if (!status && diff->no_memory)
 		status = fail(cli, STATUS_FAILED, "changes", "out of memory");
 	write_changes(diff);
-	put_lacks(diff);
-	if (!status && diff->n_lacks)
-		status = STATUS_PARTIAL;
+	lacks = put_lacks(diff);
+	table.unknown = lacks;
+	if (!status)
+		status = lacks;
 	status = write_end(cli, status);
 	columns_free(&table);
 	return status;
+}
+
+/* The device must exist on one side; without it, the other side has no objects. */
+static int check_device(struct diff *diff)
+{
+	struct eadm_ctx *const sides[] = { diff->a.ctx, diff->b.ctx };
+	struct cli *cli = diff->cli;
+	const char *name = cli->args.opt[OPT_DEVICE];
+	char why[DEVICE_WHY];
+	size_t i;
+	int ret = name ? -ENODEV : 0;
+
+	for (i = 0; ret == -ENODEV && i < ARRAY_SIZE(sides); i++) {
+		cli->ctx = sides[i];
+		ret = device_find(cli, name, why, sizeof(why));
+		cli->ctx = NULL;
+	}
+	/* If the devices cannot be listed, the dumps report the reason. */
+	return ret == -ENODEV ? fail(cli, STATUS_NOT_FOUND, name, "%s", why) : 0;
 }
 
 static int run(struct cli *cli)
@@ -538,10 +649,13 @@ static int run(struct cli *cli)
 		status = open_snapshot(cli, n > 1 ? arg[1] : "live",
 				       &diff.b.ctx);
 	if (!status)
+		status = check_device(&diff);
+	if (!status)
 		status = cli->args.opt[OPT_SETUP] ?
 			 diff_setup(cli, diff.a.ctx, diff.b.ctx, object) :
 			 run_diff(&diff, object);
 	free_changes(&diff);
+	free(diff.lacks);
 	rows_free(&diff.a.rows);
 	rows_free(&diff.b.rows);
 	eadm_free(diff.a.ctx);

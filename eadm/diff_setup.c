@@ -68,12 +68,15 @@ static int out_of_memory(struct comparison *c)
 
 /* ---- reading -------------------------------------------------------------------- */
 
+/* @whole: an error of one device is an error, because its rows are missing. */
 static int read_rows(struct comparison *c, unsigned int side,
-		     const struct eadm_object *object, struct rows *rows)
+		     const struct eadm_object *object, bool whole, struct rows *rows)
 {
 	struct eadm_dump_opts opts = {
 		.size = sizeof(opts), .device = c->cli->args.opt[OPT_DEVICE],
 	};
+	struct eadm_note note = { .size = sizeof(note) };
+	unsigned int i;
 	const struct eadm_record *record;
 	struct eadm_dump *dump;
 	int ret = eadm_dump_open(c->ctx[side], object, &opts, &dump);
@@ -86,6 +89,8 @@ static int read_rows(struct comparison *c, unsigned int side,
 			break;
 		}
 	}
+	for (i = 0; whole && !ret && eadm_dump_note(dump, i, &note) > 0; i++)
+		ret = note.error;
 	eadm_dump_close(dump);
 	return ret;
 }
@@ -174,7 +179,7 @@ static int pair_devices(struct comparison *c)
 	int ret = 0;
 
 	for (side = 0; side < N_SIDES && ret >= 0 && !c->status; side++) {
-		ret = read_rows(c, side, object, &rows[side]);
+		ret = read_rows(c, side, object, false, &rows[side]);
 		/* A host without devices also has a setup. */
 		if (ret == -ENODEV && !c->cli->args.opt[OPT_DEVICE])
 			ret = 0;
@@ -444,7 +449,7 @@ static int compare_object(struct comparison *c, const struct eadm_object *object
 
 	c->status = 0;
 	for (side = 0; side < N_SIDES; side++) {
-		error[side] = read_rows(c, side, object, &rows[side]);
+		error[side] = read_rows(c, side, object, true, &rows[side]);
 		if (!c->status)
 			make_lines(c, side, object, &rows[side], &lines[side]);
 	}

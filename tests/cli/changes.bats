@@ -26,3 +26,41 @@ unread() {
 	run -0 --separate-stderr eadm bundle show bundle.tar.zst --json
 	[ "$(echo "$output" | jq -r '.rows[] | select(.part == "capture.pcapng") | .state')" = partial ]
 }
+
+@test "diff: devices that one side could not read are not compared" {
+	cd "$BATS_TEST_TMPDIR"
+	unread whole
+	for errno in 1 5 110; do
+		unread part "$errno"
+		why=$(/usr/bin/python3 -c "import os; print(os.strerror($errno))")
+		fails 6 "eadm: diff: rocep2: queue pairs: after: $why" diff whole part qp
+		fails 6 "eadm: diff: rocep2: queue pairs: before: $why" diff part whole qp
+	done
+	unread none 5 01
+	run --separate-stderr eadm diff none none
+	[ "$status" = 6 ]
+	[ "$output" = "" ]
+	[ "$stderr" = "eadm: diff: queue pairs: before: Input/output error
+eadm: diff: queue pairs: after: Input/output error" ]
+	run --separate-stderr eadm diff none none qp
+	[ "$status" = 1 ]
+	[[ $stderr == *"eadm: diff: queue pairs: Input/output error"* ]]
+	# Removed during the dump: these objects no longer exist.
+	unread part 19
+	[ "$(eadm diff whole part qp --json | jq -c '[.rows[] | [.dev_name, .id, .change]]')" = \
+		'[["rocep2",17,"gone"],["rocep2",18,"gone"]]' ]
+}
+
+@test "diff: an unknown device is an error, and a removed one is not" {
+	fails 3 "eadm: diff: nope: no such RDMA device" diff "$TWO" "$WELL" -d nope
+	fails 3 "eadm: diff: nope: no such RDMA device" diff "$TWO" "$WELL" -d nope --setup
+	[ "$(eadm diff "$TWO" "$MOMENTS" dev -d cloud_1 --json | jq -c '[.rows[] | [.dev_name, .change]]')" = \
+		'[["cloud_1","gone"]]' ]
+}
+
+@test "diff: a dump during which objects changed is reported" {
+	run --separate-stderr eadm diff "$DEAD" "$DEAD" qp
+	[ "$status" = 0 ]
+	[[ $stderr == *"eadm: diff: objects appeared or vanished during the dump"* ]]
+	valid diff "$DEAD" "$DEAD" qp --json
+}
