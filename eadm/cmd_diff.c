@@ -22,6 +22,8 @@ static const struct option_def options[] = {
 enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
        COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
 
+#define ARRIVAL_NS 1000000000ULL	/* limit on the delay of a row's arrival */
+
 /* Kinds of changes, in order of importance. */
 enum rank {
 	RANK_STATE,	/* states of objects that exist before and after */
@@ -59,7 +61,7 @@ struct diff {
 	struct cli *cli;
 	struct side a, b;
 	const struct eadm_object *object;
-	const struct eadm_field *name, *key, *res_id, *pid, *comm;
+	const struct eadm_field *name, *key, *res_id, *age, *pid, *comm;
 	struct lack *lacks;
 	size_t n_lacks, max_lacks;
 	bool torn;		/* objects changed while a side was read */
@@ -96,6 +98,29 @@ static int by_id(const void *a, const void *b, void *diff)
 {
 	return compare_ids(diff, *(struct eadm_record *const *)a,
 			   *(struct eadm_record *const *)b);
+}
+
+/*
+ * Returns true if the rows are of different objects that used the same number one after
+ * the other. The time of a row is that of its arrival, which may be later than that of its
+ * age.
+ */
+static bool is_reused(const struct diff *diff, const struct eadm_record *a,
+		      const struct eadm_record *b)
+{
+	uint64_t from = eadm_record_time(a), to = eadm_record_time(b);
+	uint64_t before, after;
+
+	if (diff->res_id && !eadm_record_u64(a, diff->res_id, &before) &&
+	    !eadm_record_u64(b, diff->res_id, &after) && before != after)
+		return true;
+	if (from > to)
+		return is_reused(diff, b, a);
+	if (!from || from == to || !diff->age ||
+	    eadm_record_u64(a, diff->age, &before) ||
+	    eadm_record_u64(b, diff->age, &after))
+		return false;
+	return after < before || after + ARRIVAL_NS < to - from;
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -293,6 +318,17 @@ static void put_lone(struct diff *diff, const struct eadm_record *row,
 	put_row(diff, row, change, values, RANK_LONE, 0);
 }
 
+static void put_both(struct diff *diff, const struct eadm_record *a,
+		     const struct eadm_record *b)
+{
+	if (!is_reused(diff, a, b)) {
+		put_changes(diff, a, b);
+		return;
+	}
+	put_lone(diff, a, "gone");
+	put_lone(diff, b, "new");
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -410,7 +446,7 @@ static void compare(struct diff *diff)
 		else if (order > 0)
 			put_lone(diff, b->row[j++], "new");
 		else
-			put_changes(diff, a->row[i++], b->row[j++]);
+			put_both(diff, a->row[i++], b->row[j++]);
 	}
 }
 
@@ -520,6 +556,7 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 	diff->key = eadm_object_key(object);
 	diff->name = eadm_object_find_field(object, "dev-name");
 	diff->res_id = eadm_object_find_field(object, "res-id");
+	diff->age = eadm_object_find_field(object, "age");
 	diff->pid = eadm_object_find_field(object, "pid");
 	diff->comm = eadm_object_find_field(object, "comm");
 	status = read_side(diff, &diff->a);

@@ -218,7 +218,8 @@ def moments():
         cap.rdma_devices(DEVS[:1])
         cap.dump("dev", [device(0)])
         cap.dump("counters", [counters(0, **step)], hw=True)
-        row = cq(0, 2, **{"hw-out-of-order": (250 + 10 * number) % 256, "events": 6 + number})
+        row = cq(0, 2, **{"hw-out-of-order": (250 + 10 * number) % 256, "events": 6 + number,
+                          "age": (2 + 2 * number) * SEC})
         cap.dump("cq", [row], hw=True)
     return cap
 

@@ -64,3 +64,52 @@ eadm: diff: queue pairs: after: Input/output error" ]
 	[[ $stderr == *"eadm: diff: objects appeared or vanished during the dump"* ]]
 	valid diff "$DEAD" "$DEAD" qp --json
 }
+
+# one_qp FILE SECONDS AGE [FIELD=NUMBER...]: QP 10 at this time and age, in seconds.
+one_qp() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from nlcap import Capture
+	from synth import DEVS, SEC, device, qp
+	path, at, age = sys.argv[2], float(sys.argv[3]), float(sys.argv[4])
+	more = {key: int(value) for key, value in (arg.split("=") for arg in sys.argv[5:])}
+	cap = Capture(time=1700000000 * SEC + int(at * SEC))
+	cap.comm(4711, "a")
+	cap.snapshot(0)
+	cap.family()
+	cap.rdma_devices(DEVS[:1])
+	cap.dump("dev", [device(0)])
+	cap.dump("qp", [qp(0, 10, age=int(age * SEC), **more)])
+	cap.write(path)
+	END
+}
+
+# changes A B: changes of QPs
+changes() {
+	eadm diff "$1" "$2" qp --json | jq -c '[.rows[] | [.change, .field]]'
+}
+
+@test "diff: an object that reuses the number of another one is gone and new" {
+	cd "$BATS_TEST_TMPDIR"
+	one_qp before 0 100 events=5
+	reused='[["gone",null],["new",null]]'
+	one_qp after 60 1 events=9
+	[ "$(changes before after)" = "$reused" ]
+	[ "$(changes after before)" = "$reused" ]
+	# Older than the first one was, but created after the first snapshot.
+	one_qp after 3600 200
+	[ "$(changes before after)" = "$reused" ]
+	# Another number in the RDMA core.
+	one_qp after 60 160 res-id=1234
+	[ "$(changes before after)" = "$reused" ]
+	# Created again within a second.
+	one_qp after 0.5 0.1
+	[ "$(changes before after)" = "$reused" ]
+	# The same object, even if a row arrived late.
+	one_qp after 60 159.5 events=6
+	[ "$(changes before after)" = '[["changed","events"]]' ]
+	one_qp before 0 0 events=5
+	one_qp after 60 59.5 events=6
+	[ "$(changes before after)" = '[["changed","events"]]' ]
+}
