@@ -27,6 +27,7 @@ struct search {
 	const struct split *words;
 	struct hit hit[MAX_HITS];
 	unsigned int n;
+	bool has_error;
 	unsigned short error[WORDS_MAX];	/* the errno that begins at a word, or 0 */
 };
 
@@ -179,8 +180,12 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 		if (list->word)
 			hit.to++;
 	}
-	if (hit.kind == PHRASE_ERROR)
+	/* Errors have no meaning without a call, and may be numerous. */
+	if (hit.kind == PHRASE_ERROR) {
 		search->error[from] = hit.target;
+		search->has_error = true;
+		return;
+	}
 	if (search->n < MAX_HITS)
 		search->hit[search->n++] = hit;
 }
@@ -211,15 +216,13 @@ static bool covers(const struct hit *a, const struct hit *b)
 	       a->to - a->from > b->to - b->from;
 }
 
-/* A call is covered only by a longer call, so that it keeps its error. */
 static void cover_hits(struct search *search)
 {
 	struct hit *a, *b, *end = search->hit + search->n;
 
 	for (a = search->hit; a < end; a++) {
 		for (b = search->hit; b < end; b++) {
-			if (covers(b, a) && (a->kind == PHRASE_ERROR ||
-					     b->kind != PHRASE_ERROR))
+			if (covers(b, a))
 				a->covered = true;
 		}
 	}
@@ -236,40 +239,117 @@ static bool is_one_of(const char *word, const char *const *list)
 	return false;
 }
 
+/* Returns the text of a word, or "" outside of the text. */
+static const char *text_at(const struct split *words, unsigned int at)
+{
+	return at < words->n ? words->word[at].text : "";
+}
+
+/* Returns true for calls whose positive result is a count, or has no meaning. */
+static bool returns_count(const char *call)
+{
+	return strstr(call, "poll") || strstr(call, "get_device_list") ||
+	       !strncmp(call, "get", 3) || !strncmp(call, "fi_", 3) ||
+	       !strcmp(call, "ofi");
+}
+
 /*
  * Returns true if a number is an errno: it is negative, or preceded by a word that
- * implies an errno.
+ * implies an errno. @counts: a positive result is a count.
  */
 static bool is_errno(const struct split *words, unsigned int at,
-		     unsigned int call_end)
+		     unsigned int call_end, bool counts)
 {
-	static const char *const before[] = {
-		"errno", "error", "err", "with", "ret", "rc", "returned", "code",
-		"failed", "is", "status", "return", "result", "returns", NULL,
+	static const char *const error[] = {
+		"errno", "error", "err", "failed", NULL,
+	};
+	static const char *const result[] = {
+		"ret", "rc", "returned", "code", "status", "return", "result",
+		"returns", NULL,
 	};
 	const struct word *word = &words->word[at];
+	const char *before;
 
 	if (!word->is_number || !word->number || word->number > 4095)
 		return false;
-	return word->negative || at == call_end ||
-	       (at && is_one_of(words->word[at - 1].text, before));
+	if (word->negative)
+		return true;
+	if (at == call_end)
+		return !counts;
+	/* "failed with 12", but not "the MTU is 5". */
+	before = text_at(words, at - 1);
+	if (!strcmp(before, "with") || !strcmp(before, "is"))
+		before = text_at(words, at - 2);
+	return is_one_of(before, error) ||
+	       (!counts && is_one_of(before, result));
 }
 
 /* Returns the errno that begins at a word, or 0. */
 static unsigned int errno_at(const struct search *search, unsigned int at,
-			     unsigned int call_end)
+			     unsigned int call_end, bool counts)
 {
 	if (search->error[at])
 		return search->error[at];
-	return is_errno(search->words, at, call_end) ?
+	return is_errno(search->words, at, call_end, counts) ?
 		       search->words->word[at].number : 0;
+}
+
+/* Returns true if a word states a failure. */
+static bool is_failure(const struct split *words, unsigned int at)
+{
+	static const char *const failed[] = {
+		"fail", "failed", "fails", "failure", "failing", "error", "errno",
+		"err", "unable", "cannot", "can't", "couldn't", "warn",
+		"fatal", "abort", "aborted", "refused", "denied", NULL,
+	};
+	static const char *const none[] = { "no", "without", "0", NULL };
+	static const char *const verbs[] = {
+		"can", "could", "did", "does", "do", "would", NULL,
+	};
+	static const char *const states[] = {
+		"able", "possible", "successful", "permitted", "allowed",
+		"supported", "available", NULL,
+	};
+	const struct word *next = at + 1 < words->n ? &words->word[at + 1] : NULL;
+	const char *text = text_at(words, at);
+
+	if (!strcmp(text, "not"))
+		return is_one_of(text_at(words, at - 1), verbs) ||
+		       is_one_of(text_at(words, at + 1), states);
+	return is_one_of(text, failed) &&
+	       !is_one_of(text_at(words, at - 1), none) &&
+	       !(next && next->is_number && !next->number);
+}
+
+/* Returns true if the text states that a call failed. */
+static bool says_failed(const struct split *words, const struct hit *call)
+{
+	unsigned int at = call->from > BEFORE ? call->from - BEFORE : 0;
+
+	for (; at < words->n && at < call->to + AFTER; at++) {
+		if (is_failure(words, at))
+			return true;
+	}
+	return false;
+}
+
+/* Returns true if the word after a call states its success. */
+static bool says_ok(const struct split *words, const struct hit *call)
+{
+	static const char *const good[] = {
+		"ok", "okay", "succeeded", "success", "successful",
+		"successfully", "passed", NULL,
+	};
+
+	return is_one_of(text_at(words, call->to), good);
 }
 
 /*
  * Returns the errno of a call: the first errno between this call and the next one, or
  * else the last errno before the call; 0 if there is none.
  */
-static unsigned int errno_of(const struct search *search, const struct hit *call)
+static unsigned int errno_of(const struct search *search, const struct hit *call,
+			     bool counts)
 {
 	unsigned int at, i, error, end = call->to + AFTER;
 
@@ -283,42 +363,30 @@ static unsigned int errno_of(const struct search *search, const struct hit *call
 			end = other->from;
 	}
 	for (at = call->to; at < end; at++) {
-		error = errno_at(search, at, call->to);
+		error = errno_at(search, at, call->to, counts);
 		if (error)
 			return error;
 	}
 	for (at = call->from; at && call->from - at < BEFORE; at--) {
-		error = errno_at(search, at - 1, search->words->n);
+		error = errno_at(search, at - 1, search->words->n, counts);
 		if (error)
 			return error;
 	}
 	return 0;
 }
 
-/* Returns true if the text states that a call failed. */
-static bool says_failed(const struct split *words, const struct hit *call)
-{
-	static const char *const failed[] = {
-		"fail", "failed", "fails", "failure", "failing", "error", "errno",
-		"err", "unable", "cannot", "can't", "couldn't", "not", "warn",
-		"fatal", "abort", "aborted", "refused", "denied", NULL,
-	};
-	unsigned int at = call->from > BEFORE ? call->from - BEFORE : 0;
-
-	for (; at < words->n && at < call->to + AFTER; at++) {
-		if (is_one_of(words->word[at].text, failed))
-			return true;
-	}
-	return false;
-}
-
 static bool meaning_of_call(const struct search *search, const struct hit *call,
 			    unsigned int *meaning)
 {
-	unsigned int error = errno_of(search, call), i;
-	bool found = false;
+	const struct split *words = search->words;
+	bool failed = says_failed(words, call), found = false;
+	bool counts = !failed && returns_count(text_at(words, call->from));
+	unsigned int error, i;
 
-	if (!error && !says_failed(search->words, call))
+	if (says_ok(words, call))
+		return false;
+	error = errno_of(search, call, counts);
+	if (!error && !failed)
 		return false;
 	/*
 	 * Rows for a specific errno follow the row for all other errnos, so the last
@@ -390,11 +458,11 @@ void match_words(const struct split *words, size_t end, struct matches *matches)
 
 	search.words = words;
 	search.n = 0;
+	search.has_error = false;
 	memset(search.error, 0, words->n * sizeof(search.error[0]));
 	find_hits(&search);
 	cover_hits(&search);
-	for (i = 0; i < search.n; i++)
-		matches->error |= search.hit[i].kind == PHRASE_ERROR;
+	matches->error |= search.has_error;
 	settle_calls(&search);
 	special = has_special(&search);
 	for (i = 0; i < search.n; i++) {

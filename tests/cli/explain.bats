@@ -35,6 +35,26 @@ means() {
 	means modify-qp-timeout "errno: Connection timed out, failed to modify QP to RTR"
 }
 
+@test "explain: a call that succeeded has no meaning" {
+	for text in "ibv_get_device_list returned 2 devices" "fi_getinfo returned 3 providers" \
+		"ibv_poll_cq returned 16" "ibv_poll_cq: 16" "ibv_create_qp: qp num is 412" \
+		"ibv_query_port: active_mtu is 5" "ibv_create_cq with 128 entries" \
+		"ibv_query_device ok (no error)" "ibv_reg_mr ok; huge pages are not used" \
+		"ibv_reg_mr: 0 errors" "ibv_create_qp: error 0" "ibv_modify_qp: errno = 0"; do
+		means "" "$text"
+	done
+	means poll-cq "ibv_poll_cq failed, returned 16"
+	means poll-cq "ibv_poll_cq returned -1"
+	means modify-qp-invalid "ibv_modify_qp returned 22"
+	means modify-qp-invalid "ibv_modify_qp: error is 22"
+	means create-qp "ibv_create_qp did not succeed"
+	means reg-mr "memory is fine, but could not register memory region"
+}
+
+@test "explain: many errors in a line do not hide a completion's" {
+	means wc-retry-exceeded "$(printf 'einval %.0s' {1..2000}) got completion with status 12"
+}
+
 @test "explain: the same error means something else after another call" {
 	means create-qp-no-memory "ibv_create_qp: Cannot allocate memory"
 	means create-cq-no-memory "ibv_create_cq: Cannot allocate memory"
