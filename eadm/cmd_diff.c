@@ -19,8 +19,8 @@ static const struct option_def options[] = {
 	{ 0 },
 };
 
-enum { COL_OBJECT, COL_DEVICE, COL_ID, COL_CHANGE, COL_FIELD, COL_BEFORE,
-       COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
+enum { COL_OBJECT, COL_DEVICE, COL_PORT, COL_ID, COL_NAME, COL_CHANGE, COL_FIELD,
+       COL_BEFORE, COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
 
 #define ARRIVAL_NS 1000000000ULL	/* limit on the delay of a row's arrival */
 
@@ -61,7 +61,9 @@ struct diff {
 	struct cli *cli;
 	struct side a, b;
 	const struct eadm_object *object;
-	const struct eadm_field *name, *key, *res_id, *age, *pid, *comm;
+	/* A key may be unique only on its port, or together with a name. */
+	const struct eadm_field *name, *port, *key, *part;
+	const struct eadm_field *res_id, *age, *pid, *comm;
 	struct lack *lacks;
 	size_t n_lacks, max_lacks;
 	bool torn;		/* objects changed while a side was read */
@@ -83,15 +85,37 @@ static uint64_t id_of(const struct diff *diff, const struct eadm_record *row)
 	return id;
 }
 
+static int compare_strings(const struct eadm_record *a, const struct eadm_record *b,
+			   const struct eadm_field *field)
+{
+	const char *x = eadm_record_string(a, field);
+	const char *y = eadm_record_string(b, field);
+
+	return strcmp(x ? x : "", y ? y : "");
+}
+
+/* Returns the port of a row, or 0 if it has none. */
+static uint64_t port_of(const struct diff *diff, const struct eadm_record *row)
+{
+	uint64_t port = 0;
+
+	if (diff->port)
+		eadm_record_u64(row, diff->port, &port);
+	return port;
+}
+
 static int compare_ids(const struct diff *diff, const struct eadm_record *a,
 		       const struct eadm_record *b)
 {
-	const char *x = eadm_record_string(a, diff->name);
-	const char *y = eadm_record_string(b, diff->name);
 	uint64_t i = id_of(diff, a), j = id_of(diff, b);
-	int ret = strcmp(x ? x : "", y ? y : "");
+	uint64_t p = port_of(diff, a), q = port_of(diff, b);
+	int ret = compare_strings(a, b, diff->name);
 
-	return ret ? ret : i < j ? -1 : i > j;
+	if (!ret)
+		ret = p < q ? -1 : p > q;
+	if (!ret)
+		ret = i < j ? -1 : i > j;
+	return ret || !diff->part ? ret : compare_strings(a, b, diff->part);
 }
 
 static int by_id(const void *a, const void *b, void *diff)
@@ -174,11 +198,16 @@ static void put_row(struct diff *diff, const struct eadm_record *row,
 		    const char *change, struct eadm_value *values,
 		    enum rank rank, double weight)
 {
-	uint64_t pid;
+	uint64_t pid, port = port_of(diff, row);
 
 	values[COL_OBJECT] = value_string(eadm_object_name(diff->object));
 	values[COL_DEVICE] = value_string(eadm_record_string(row, diff->name));
+	if (port)
+		values[COL_PORT] = value_u64(port);
 	values[COL_ID] = value_u64(id_of(diff, row));
+	if (diff->part)
+		values[COL_NAME] =
+			value_string(eadm_record_string(row, diff->part));
 	values[COL_CHANGE] = value_string(change);
 	if (diff->pid && !eadm_record_u64(row, diff->pid, &pid))
 		values[COL_PID] = value_u64(pid);
@@ -555,6 +584,10 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 	diff->object = object;
 	diff->key = eadm_object_key(object);
 	diff->name = eadm_object_find_field(object, "dev-name");
+	diff->port = eadm_object_find_field(object, "port");
+	if (diff->port == diff->key)
+		diff->port = NULL;
+	diff->part = eadm_object_find_field(object, "name");
 	diff->res_id = eadm_object_find_field(object, "res-id");
 	diff->age = eadm_object_find_field(object, "age");
 	diff->pid = eadm_object_find_field(object, "pid");
@@ -597,8 +630,11 @@ static int diff_all(struct diff *diff)
 static const struct column columns[N_COLS] = {
 	[COL_OBJECT] = { .key = "object", .head = "OBJECT" },
 	[COL_DEVICE] = { .key = "dev_name", .head = "DEVICE" },
+	[COL_PORT] = { .key = "port", .head = "PORT",
+		       .type = EADM_TYPE_U64 },
 	[COL_ID] = { .key = "id", .head = "ID",
 		     .type = EADM_TYPE_U64 },
+	[COL_NAME] = { .key = "name", .head = "NAME" },
 	[COL_CHANGE] = { .key = "change", .head = "CHANGE" },
 	[COL_FIELD] = { .key = "field", .head = "FIELD" },
 	[COL_BEFORE] = { .key = "before", .head = "BEFORE" },

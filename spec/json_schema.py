@@ -77,7 +77,9 @@ def json_change(spec):
         "description": "A difference between two captures or snapshots (diff).", "type": "object",
         "properties": {
             "object": {"enum": [obj.name for obj in spec.objects]}, "dev_name": text,
+            "port": {"description": "Port that the object belongs to.", **number},
             "id": {"description": "Key of the object, or its number in RDMA netlink.", **number},
+            "name": {"description": "Name of the row, if several rows have the same key.", **text},
             "change": {"enum": ["new", "gone", "changed"]},
             "field": {"description": "Key of the field that changed.", **text},
             "before": value, "after": value,

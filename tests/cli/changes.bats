@@ -8,12 +8,15 @@ unread() {
 	"$REPO/tests/captures/unread.py" "$@"
 }
 
+strerror() {
+	/usr/bin/python3 -c "import os; print(os.strerror($1))"
+}
+
 @test "record: an object that cannot be read is reported, and the rest is recorded" {
 	cd "$BATS_TEST_TMPDIR"
 	for errno in 1 5 110; do
 		unread from "$errno"
-		fails 6 "eadm: record: rocep2: queue pairs: $(/usr/bin/python3 -c "import os; print(os.strerror($errno))")" \
-			--from from record to
+		fails 6 "eadm: record: rocep2: queue pairs: $(strerror "$errno")" --from from record to
 		diff <(eadm --from to dump qp 2>&1) <(eadm --from from dump qp 2>&1)
 	done
 	# This is normal: the device was removed, or its driver does not support the object.
@@ -32,7 +35,7 @@ unread() {
 	unread whole
 	for errno in 1 5 110; do
 		unread part "$errno"
-		why=$(/usr/bin/python3 -c "import os; print(os.strerror($errno))")
+		why=$(strerror "$errno")
 		fails 6 "eadm: diff: rocep2: queue pairs: after: $why" diff whole part qp
 		fails 6 "eadm: diff: rocep2: queue pairs: before: $why" diff part whole qp
 	done
@@ -112,4 +115,43 @@ changes() {
 	one_qp before 0 0 events=5
 	one_qp after 60 59.5 events=6
 	[ "$(changes before after)" = '[["changed","events"]]' ]
+}
+
+# rows_of FILE OBJECT ROW...: rows of a device with two ports: FIELD=VALUE,...
+rows_of() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from nlcap import Capture
+	path, name, *rows = sys.argv[2:]
+	cap = Capture()
+	cap.local("machine", {"kernel": "6.12.0-test"})
+	cap.snapshot(0)
+	cap.family(False)
+	cap.rdma_devices([(0, "mlx5_0", 2)])
+	values = [dict(pair.split("=") for pair in row.split(",")) for row in rows]
+	cap.local(name, *({"dev-index": 0, "dev-name": "mlx5_0",
+	                   **{key: int(value) if value.isdigit() else value for key, value in row.items()}}
+	                  for row in values))
+	cap.write(path)
+	END
+}
+
+# rows_differ OBJECT: what identifies the changed rows of the files a and b, and what changed
+rows_differ() {
+	eadm diff a b "$1" --json | jq -c '.rows[] | [.port, .id, .name, .change, .field]'
+}
+
+@test "diff: ports and names are part of the identity" {
+	cd "$BATS_TEST_TMPDIR"
+	rows_of a gid port={1,2},gid-index={0,1},type=v2
+	rows_of b gid port=1,gid-index=0,type=v2 port=2,gid-index=0,type=v2 port=2,gid-index=1,type=v1
+	valid diff a b gid --json
+	[ "$(rows_differ gid)" = '[1,1,null,"gone",null]
+[2,1,null,"changed","type"]' ]
+	rows_of a qp-counter port={1,2},counter=1,name={rx,tx},value=5
+	rows_of b qp-counter port={1,2},counter=1,name=rx,value=5 port=2,counter=1,name=tx,value=6
+	valid diff a b qp-counter --json
+	[ "$(rows_differ qp-counter)" = '[1,1,"tx","gone",null]
+[2,1,"tx","changed","value"]' ]
 }
