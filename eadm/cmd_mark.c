@@ -39,6 +39,13 @@ static bool make_folders(const char *path)
 	return true;
 }
 
+static int fail_errno(struct cli *cli, const char *what)
+{
+	return fail(cli, errno == EACCES || errno == EPERM ?
+			      STATUS_PERMISSION : STATUS_FAILED,
+		    what, "%s", strerror(errno));
+}
+
 static int make_mark(struct cli *cli, const char *name, const char *path)
 {
 	int ret, status = check_target(cli, path);
@@ -47,7 +54,7 @@ static int make_mark(struct cli *cli, const char *name, const char *path)
 	if (status)
 		return status;
 	if (!make_folders(path))
-		return fail(cli, STATUS_FAILED, path, "%s", strerror(errno));
+		return fail_errno(cli, path);
 	status = open_source(cli);
 	if (status)
 		return status;
@@ -63,8 +70,7 @@ static int make_mark(struct cli *cli, const char *name, const char *path)
 	}
 	if (ret == -EINTR)
 		return fail(cli, STATUS_FAILED, name, "interrupted");
-	return ret ? fail(cli, STATUS_FAILED, name, "%s",
-			  eadm_errmsg(cli->ctx)) : STATUS_OK;
+	return fail_write(cli, cli->ctx, ret, name);
 }
 
 static int delete_mark(struct cli *cli, const char *name, const char *path)
@@ -73,7 +79,7 @@ static int delete_mark(struct cli *cli, const char *name, const char *path)
 		return STATUS_OK;
 	if (errno == ENOENT)
 		return fail(cli, STATUS_NOT_FOUND, name, "no such mark");
-	return fail(cli, STATUS_FAILED, name, "%s", strerror(errno));
+	return fail_errno(cli, name);
 }
 
 /* ---- the list -------------------------------------------------------------------- */
@@ -136,6 +142,9 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a mark always includes all devices");
+	if (cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save",
+			    "cannot be used with mark, which writes a capture");
 	if (cli->args.opt[OPT_LIST]) {
 		if (cli->args.n || cli->args.opt[OPT_DELETE])
 			return fail(cli, STATUS_USAGE, "--list",

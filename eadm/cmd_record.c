@@ -64,6 +64,9 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a capture always includes all devices");
+	if (cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save",
+			    "cannot be used with record, which writes a capture");
 	if (cli->args.opt[OPT_JSON] && !strcmp(path, "-"))
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the capture");

@@ -76,8 +76,14 @@ static int open_traces(struct follow *f)
 	if (ret)
 		return fail_lib(f->cli, ret, "devices");
 	field = eadm_object_find_field(object, "dev-name");
-	while (n < MAX_DEVICES && eadm_dump_next(dump, &record) > 0)
+	while (eadm_dump_next(dump, &record) > 0) {
+		if (n == MAX_DEVICES) {
+			note(f->cli, "not all devices are followed (use --device): the limit is %d",
+			     MAX_DEVICES);
+			break;
+		}
 		names[n++] = strdup(eadm_record_string(record, field));
+	}
 	eadm_dump_close(dump);
 	for (i = 0; i < n; i++) {
 		ret = names[i] ? add_trace(f, names[i]) : -ENOMEM;

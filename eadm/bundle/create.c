@@ -324,6 +324,12 @@ int bundle_create(struct cli *cli)
 	if (cli->args.opt[OPT_DEVICE])
 		return fail(cli, STATUS_USAGE, "--device",
 			    "a bundle always includes all devices");
+	if (cli->args.opt[OPT_AT])
+		return fail(cli, STATUS_USAGE, "--at",
+			    "a bundle always includes all snapshots");
+	if (cli->args.opt[OPT_SAVE])
+		return fail(cli, STATUS_USAGE, "--save",
+			    "cannot be used with create: a bundle includes a capture");
 	if (path && !strcmp(path, "-") && cli->args.opt[OPT_JSON])
 		return fail(cli, STATUS_USAGE, "--json",
 			    "standard output is used for the bundle");

@@ -155,3 +155,35 @@ rows_differ() {
 	[ "$(rows_differ qp-counter)" = '[1,1,"tx","gone",null]
 [2,1,"tx","changed","value"]' ]
 }
+
+@test "record, mark and bundle create: --save and --at that would be ignored are refused" {
+	mkdir "$BATS_TEST_TMPDIR/empty"
+	cd "$BATS_TEST_TMPDIR/empty"
+	export XDG_STATE_HOME=$PWD
+	fails 2 "eadm: record: --save: cannot be used with record, which writes a capture" \
+		--from "$TWO" --save saved record to
+	fails 2 "eadm: mark: --save: cannot be used with mark, which writes a capture" --from "$TWO" --save saved mark x
+	fails 2 "eadm: bundle: --save: cannot be used with create: a bundle includes a capture" \
+		--from "$TWO" --save saved bundle create -o to
+	fails 2 "eadm: bundle: --at: a bundle always includes all snapshots" \
+		--from "$MOMENTS" --at '#2' bundle create -o to
+	[ "$(ls)" = "" ]
+}
+
+@test "mark: a directory that is not writable is a missing permission" {
+	local without=()
+	[ "$(id -u)" != 0 ] || without=(setpriv --inh-caps=-all --bounding-set=-dac_override)
+	cd "$BATS_TEST_TMPDIR"
+	mkdir state
+	chmod 555 state
+	export XDG_STATE_HOME=$PWD/state
+	run ${without[@]+"${without[@]}"} "$EADM" --from "$TWO" mark x
+	[ "$status" = 4 ]
+	[ "$output" = "eadm: mark: $PWD/state/eadm/marks/x: Permission denied" ]
+}
+
+@test "trace --follow reports devices beyond its limit" {
+	"$REPO/tests/captures/devices.py" "$BATS_TEST_TMPDIR/many" 66
+	run eadm --from "$BATS_TEST_TMPDIR/many" trace --follow
+	[[ ${lines[0]} == "eadm: trace: not all devices are followed (use --device): the limit is 64" ]]
+}
