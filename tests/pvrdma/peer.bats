@@ -26,6 +26,8 @@ teardown() {
 
 	for pid in ${player-} ${others[@]+"${others[@]}"} "$server"; do
 		kill "$pid" 2>/dev/null || :
+		# A test may have failed while it was stopped.
+		kill -CONT "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
 	done
 	# In a build with checks: also what the program leaves at its end.
