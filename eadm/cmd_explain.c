@@ -315,8 +315,8 @@ const struct command cmd_explain = {
 	.name = "explain",
 	.usage = "[TEXT...]",
 	.help = "explain errors printed by programs, and look for their causes",
-	.more = "Finds errors of verbs, rdma_cm, NCCL, libfabric, UCX and perftest in\n"
-		"TEXT, or in a log on standard input. Shows the meaning of each error,\n"
+	.more = "Finds errors reported by verbs, rdma_cm, NCCL, libfabric, UCX and perftest\n"
+		"in TEXT, or in a log on standard input. Shows the meaning of each error,\n"
 		"its possible causes (the likeliest first), the causes that 'eadm\n"
 		"diagnose' and 'eadm check' find on this machine, and commands that show\n"
 		"more. Paste whole lines, because the name of the failed call matters.\n"

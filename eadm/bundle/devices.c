@@ -283,7 +283,7 @@ int collect_pci(struct bundle *b, const void *arg)
 	(void)arg;
 	adapters = 0;
 	each(PCI, pci_function, &good);
-	return result(adapters, good, "no PCI function of an RDMA adapter");
+	return result(adapters, good, "not a PCI function of an RDMA adapter");
 }
 
 /* ---- interrupts -------------------------------------------------------------------- */
@@ -323,7 +323,7 @@ int collect_affinity(struct bundle *b, const void *arg)
 	(void)arg;
 	adapters = 0;
 	each(PCI, interrupts_of, &good);
-	return result(adapters, good, "no PCI function of an RDMA adapter");
+	return result(adapters, good, "not a PCI function of an RDMA adapter");
 }
 
 /* ---- network ---------------------------------------------------------------------- */

@@ -310,7 +310,7 @@ static void draw_help(struct screen *s)
 		"",
 		"ON is the transport of a process: rdma, tcp (more than 1 MiB/s), both, or",
 		"idle. If the driver has no counters for QPs, a connected QP counts as RDMA.",
-		"TXB/s and RXB/s are bytes over RDMA if counters are bound to all its QPs;",
+		"TXB/s and RXB/s are bytes over RDMA, if all QPs of the process have counters;",
 		"SQ/s and RQ/s are entries of its queues; TCPTX/s and TCPRX/s are bytes over",
 		"TCP, without loopback. If there are many processes, they are read less often:",
 		"that uses at most five percent of a CPU.",

@@ -490,7 +490,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.name = "cq-not-consumed", .kind = DIAG_CQ, .two = true,
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "The consumer of a CQ receives completion events but consumes no completions, and none of its QPs makes progress.",
-		.cause = "The consumer considers the completion invalid because the CQ entry is damaged, or it does not poll after an event.",
+		.cause = "Either the consumer considers the completion invalid because the CQ entry is damaged, or the consumer does not poll after an event.",
 		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump cqe {id} -d {dev}",
 		.alike = "A consumer that polls later is excluded, because its QPs make progress. A stopped consumer is excluded, too, because it does not arm the CQ.",
 		.look = look_unconsumed,

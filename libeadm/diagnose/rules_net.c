@@ -125,7 +125,7 @@ const struct eadm_rule eadm_rules_net[] = {
 		.name = "subnet", .kind = DIAG_DEV,
 		.groups = EADM_GROUP_SETUP,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through the other interface.",
+		.help = "Another network interface in the same subnet answers ARP requests for this interface's address, or packets are dropped because replies would leave through another interface.",
 		.cause = "By default, Linux answers ARP requests for all of its addresses on all interfaces: peers may send to the wrong adapter, which drops RDMA packets.",
 		.next = "sysctl net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",
 		.alike = "Interfaces of one subnet are excluded if each answers only for its own addresses (arp_ignore 1 or 2); so are macvlan and VLAN interfaces, members of a bond or bridge, and interfaces without a carrier. If the network itself answers ARP requests, as in some clouds, the setup looks the same, so the verdict is only a warning.",

@@ -539,7 +539,7 @@ static void look_slow(struct judge *j, const struct diag_row *now,
 	 */
 	if (!diag_has(now, QP_HW_TX_PACKETS))
 		return;
-	/* The interval is too short, or the QP is stalled or fast. */
+	/* The interval is too short, or the QP sends nothing, or fast enough. */
 	if (!is_up(now) || !is_up(then) || ns < SECOND / 2 || !done ||
 	    sent * SECOND / ns >= SLOW_PACKETS || is_retrying(now, then) ||
 	    !always_sends(j, now, then) || receives_late(&peer) ||

@@ -8,7 +8,7 @@
  * opening a device that hangs blocks it. Therefore, only child processes use the library.
  * A child lists the devices and, if the limits of one are required, reads the limits of this
  * device first and then those of all others, because loading the providers takes much longer
- * than the rest. A device that blocks a child delays only requests for itself.
+ * than the rest. If a device blocks a child, only requests for that device are delayed.
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -20,7 +20,7 @@ const struct vdev_knob efv_knobs[EFV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RESET_LATE) = { "reset_late",
 		"a reset request takes effect arg ms later; until then, the adapter works" },
 	KNOB(CMD_DROP) = { "cmd_drop",
-		"a command is not completed; arg 1: it is executed" TARGET_CMD },
+		"a command never completes; with arg 1, it is executed nevertheless" TARGET_CMD },
 	KNOB(CMD_DELAY) = { "cmd_delay",
 		"a command and all later commands complete arg ms later" TARGET_CMD },
 	KNOB(CMD_ERROR) = { "cmd_error",

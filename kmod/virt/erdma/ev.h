@@ -364,7 +364,7 @@ struct ev_mr {
 #define EV_WAIT			(-1)	/* a condition is not met yet, poll again */
 #define EV_MORE			(-2)	/* not done yet, yield to other QPs */
 
-/* Reason why a memory access is refused, in the order of the syndromes (hw 7.2). */
+/* Reasons for refusing a memory access, in the order of their syndromes (hw 7.2). */
 enum ev_violation {
 	EV_VIOLATES_NOTHING,
 	EV_VIOLATES_STAG,

@@ -16,7 +16,7 @@
 
 const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(CMD_DROP) = { "cmd_drop",
-		"a command is not completed; arg 1: it is executed" TARGET_CMD },
+		"a command never completes; with arg 1, it is executed nevertheless" TARGET_CMD },
 	KNOB(CMD_DELAY) = { "cmd_delay",
 		"a command and all later commands complete arg ms later" TARGET_CMD },
 	KNOB(CMD_ERROR) = { "cmd_error",
@@ -91,5 +91,5 @@ const struct vdev_knob ev_knobs[EV_FAULT_COUNT - VDEV_FAULT_COMMON] = {
 	KNOB(RESET_LATE) = { "reset_late",
 		"a reset request takes effect arg ms later; until then, the adapter works" },
 	KNOB(FALSE_GONE) = { "false_gone",
-		"the version reads as all ones for arg ms (0: forever), but everything works" },
+		"the version reads as all ones for arg ms (0: forever), but all else works" },
 };
