@@ -108,20 +108,39 @@ static int compare_ids(const struct diff *diff, const struct eadm_record *a,
 		       const struct eadm_record *b)
 {
 	uint64_t i = id_of(diff, a), j = id_of(diff, b);
-	uint64_t p = port_of(diff, a), q = port_of(diff, b);
 	int ret = compare_strings(a, b, diff->name);
+
+	return ret ? ret : i < j ? -1 : i > j;
+}
+
+static int compare_parts(const struct diff *diff, const struct eadm_record *a,
+			 const struct eadm_record *b)
+{
+	return diff->part ? compare_strings(a, b, diff->part) : 0;
+}
+
+static int by_id(const void *x, const void *y, void *diff)
+{
+	const struct eadm_record *a = *(struct eadm_record *const *)x;
+	const struct eadm_record *b = *(struct eadm_record *const *)y;
+	uint64_t p = port_of(diff, a), q = port_of(diff, b);
+	int ret = compare_ids(diff, a, b);
 
 	if (!ret)
 		ret = p < q ? -1 : p > q;
-	if (!ret)
-		ret = i < j ? -1 : i > j;
-	return ret || !diff->part ? ret : compare_strings(a, b, diff->part);
+	return ret ? ret : compare_parts(diff, a, b);
 }
 
-static int by_id(const void *a, const void *b, void *diff)
+/* Orders rows of the two sides. A QP has no port before the INIT state. */
+static int compare_sides(const struct diff *diff, const struct eadm_record *a,
+			 const struct eadm_record *b)
 {
-	return compare_ids(diff, *(struct eadm_record *const *)a,
-			   *(struct eadm_record *const *)b);
+	uint64_t p = port_of(diff, a), q = port_of(diff, b);
+	int ret = compare_ids(diff, a, b);
+
+	if (!ret && p && q)
+		ret = p < q ? -1 : p > q;
+	return ret ? ret : compare_parts(diff, a, b);
 }
 
 /*
@@ -317,7 +336,7 @@ static bool is_compared(const struct diff *diff, const struct eadm_field *field)
 
 	return kind != EADM_KIND_AGE && kind != EADM_KIND_TIME &&
 	       kind != EADM_KIND_SECRET && field != diff->key &&
-	       field != diff->name;
+	       field != diff->name && field != diff->port;
 }
 
 /* Merges the fields of both rows, which are in the order of the same array. */
@@ -469,7 +488,7 @@ static void compare(struct diff *diff)
 
 	while (i < a->n || j < b->n) {
 		order = i == a->n ? 1 : j == b->n ? -1 :
-			compare_ids(diff, a->row[i], b->row[j]);
+			compare_sides(diff, a->row[i], b->row[j]);
 		if (order < 0)
 			put_lone(diff, a->row[i++], "gone");
 		else if (order > 0)

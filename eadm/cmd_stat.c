@@ -36,7 +36,7 @@ static const struct option_def options[] = {
 /* Counters of an object in one sample. */
 struct sample {
 	char device[64];	/* name, because indices are reused */
-	uint64_t id, time;
+	uint64_t id, port, time;
 	struct eadm_value *values;	/* values of the columns before the rates */
 };
 
@@ -60,7 +60,9 @@ static int by_identity(const void *a, const void *b)
 	const struct sample *x = a, *y = b;
 	int ret = strcmp(x->device, y->device);
 
-	return ret ? ret : x->id < y->id ? -1 : x->id > y->id;
+	if (!ret)
+		ret = x->id < y->id ? -1 : x->id > y->id;
+	return ret ? ret : x->port < y->port ? -1 : x->port > y->port;
 }
 
 static bool keep(struct samples *samples, const struct sample *sample,
@@ -85,7 +87,7 @@ static bool keep(struct samples *samples, const struct sample *sample,
 
 struct stat {
 	struct cli *cli;
-	const struct eadm_field *dev_index, *name, *key;
+	const struct eadm_field *dev_index, *name, *key, *port;
 	struct view view;
 	unsigned int n_plain;		/* number of columns before the rates */
 	struct eadm_value *values;
@@ -140,6 +142,8 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	values_of_record(&stat->view.table, record, stat->values);
 	snprintf(now.device, sizeof(now.device), "%s", name ? name : "");
 	eadm_record_u64(record, stat->key, &now.id);
+	if (stat->port)
+		eadm_record_u64(record, stat->port, &now.port);
 	now.time = eadm_record_time(record);
 	if (now.time > stat->newest)
 		stat->newest = now.time;
@@ -361,6 +365,7 @@ static int usual_columns(struct stat *stat)
 			continue;
 		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
 		    field == stat->name || field == stat->key ||
+		    field == stat->port ||
 		    field == stat->dev_index)
 			ret = add(stat, field);
 		if (!ret && field == stat->dev_index && field != stat->key)
@@ -431,6 +436,7 @@ static int run(struct cli *cli)
 	if (!stat.view.object)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
+	stat.port = eadm_object_find_field(stat.view.object, "port");
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
 	stat.name = eadm_object_find_field(stat.view.object, "dev-name");
 	if (cli->args.opt[OPT_ORIGINAL] &&

@@ -4,6 +4,6 @@
 #define EADM_INTERFACE_H
 
 /* Companion and driver work together only if both were built with this number. */
-#define EADM_DIAG_INTERFACE	0x9c0b34f1
+#define EADM_DIAG_INTERFACE	0x35741d80
 
 #endif /* EADM_INTERFACE_H */

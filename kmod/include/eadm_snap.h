@@ -177,6 +177,7 @@ struct eadm_snap_qp {
 	u32 sq_psn;
 	u32 rq_psn;
 	u32 path_mig_state;
+	u32 port;
 	struct {
 		u8 hw_error, qpn, type, state, pdn, send_cqn, recv_cqn, sq_depth, sq_stride;
 		u8 sq_pi, sq_ci, rq_depth, rq_stride, rq_pi, rq_ci, user, pid, comm, cgroup_id;
@@ -186,7 +187,7 @@ struct eadm_snap_qp {
 		u8 hw_pdn, hw_send_cqn, hw_recv_cqn, hw_sq_addr, hw_rq_addr, first_event;
 		u8 first_event_raw, first_cause, first_syndrome_raw, first_event_age;
 		u8 backend_qpn, backend_state, waits_for, retries, srqn, dest_qpn, sq_psn;
-		u8 rq_psn, path_mig_state;
+		u8 rq_psn, path_mig_state, port;
 	} has;
 };
 

@@ -65,6 +65,7 @@ static const struct map qp_map[] = {
 	{ A(PDN), EADM_A_QP_PDN, AS_NUMBER },
 	{ A(PID), EADM_A_QP_PID, AS_PID },
 	{ A(KERN_NAME), EADM_A_QP_COMM, AS_KERNEL },
+	{ RDMA_NLDEV_ATTR_PORT_INDEX, EADM_A_QP_PORT, AS_NUMBER },
 };
 
 static const struct map cq_map[] = {

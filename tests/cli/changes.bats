@@ -137,6 +137,29 @@ rows_of() {
 	END
 }
 
+# qps_of FILE QPN:PORT:STATE...: QPs of a device with two ports
+qps_of() {
+	/usr/bin/python3 - "$REPO/tests/captures" "$@" <<-'END'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from nlcap import RDMA, Capture
+	from nldev import rdma_qp
+	cap = Capture()
+	cap.local("machine", {"kernel": "6.12.0-test"})
+	cap.snapshot(0)
+	cap.family(False)
+	cap.rdma_devices([(0, "mlx5_0", 2)])
+	one = cap.attr(1, cap.pack("I", 0))
+	entries = b""
+	for qpn, port, state in (arg.split(":") for arg in sys.argv[3:]):
+	    entries += cap.attr(20, rdma_qp(cap, int(qpn), int(state), "ib_core") +
+	                        (cap.attr(3, cap.pack("I", int(port))) if port else b""))
+	seq = cap.request(RDMA, 5 << 10 | 10, one, True)
+	cap.packet(RDMA, cap.message(5 << 10 | 10, 2, seq, one + cap.attr(19, entries)) + cap.done(seq))
+	cap.write(sys.argv[2])
+	END
+}
+
 # rows_differ OBJECT: what identifies the changed rows of the files a and b, and what changed
 rows_differ() {
 	eadm diff a b "$1" --json | jq -c '.rows[] | [.port, .id, .name, .change, .field]'
@@ -149,6 +172,12 @@ rows_differ() {
 	valid diff a b gid --json
 	[ "$(rows_differ gid)" = '[1,1,null,"gone",null]
 [2,1,null,"changed","type"]' ]
+	# A QP has no port before it is initialized.
+	qps_of a 1:1:3 1:2:3 17::0
+	qps_of b 1:1:3 1:2:6 17:2:1
+	valid diff a b qp --json
+	[ "$(rows_differ qp)" = '[2,1,null,"changed","state"]
+[2,17,null,"changed","state"]' ]
 	rows_of a qp-counter port={1,2},counter=1,name={rx,tx},value=5
 	rows_of b qp-counter port={1,2},counter=1,name=rx,value=5 port=2,counter=1,name=tx,value=6
 	valid diff a b qp-counter --json

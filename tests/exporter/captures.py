@@ -11,6 +11,7 @@ sys.path.insert(0, f"{HERE}/../captures")
 
 import synth  # noqa: E402
 from nlcap import RDMA, Capture  # noqa: E402
+from nldev import rdma_qp  # noqa: E402
 
 SEC = synth.SEC
 
@@ -146,6 +147,22 @@ def failed_port(path, error):
     cap.write(path)
 
 
+def special_qps(path):
+    """QP 1 of each port of a device of a stock driver, and a QP that has no port yet."""
+    cap = Capture()
+    cap.snapshot(0)
+    cap.family(False)
+    cap.rdma_devices([(0, "mlx5_0", 2)])
+    one = cap.attr(1, cap.pack("I", 0))
+    entries = b"".join(
+        cap.attr(20, rdma_qp(cap, qpn, 3, "ib_core", kind) +
+                 (cap.attr(3, cap.pack("I", port)) if port else b""))
+        for qpn, kind, port in ((1, 1, 1), (1, 1, 2), (17, 2, None)))
+    seq = cap.request(RDMA, 5 << 10 | 10, one, True)
+    cap.packet(RDMA, cap.message(5 << 10 | 10, 2, seq, one + cap.attr(19, entries)) + cap.done(seq))
+    cap.write(path)
+
+
 def lists(folder):
     """More devices than are read; a list that cannot be read the second time."""
     cap = Capture()
@@ -222,6 +239,7 @@ def make(folder):
     remade(f"{folder}/remade.pcapng")
     renumbered(folder)
     lists(folder)
+    special_qps(f"{folder}/special-qps.pcapng")
     failed_port(f"{folder}/failed-port.pcapng", -errno.EIO)
     failed_port(f"{folder}/odd-port.pcapng", -errno.EOPNOTSUPP)
     odd(f"{folder}/odd.pcapng")

@@ -191,6 +191,16 @@ def failed_port(place):
         equal((done.returncode, got[success], got[writes]), want, name)
 
 
+@case("QP 1 of each port has series of its own")
+def special_qps(place):
+    done = eadm("--from", place.capture("special-qps"), "exporter", "--once",
+                "--objects", "qp")
+    labels = [line[line.index("{"):line.index("}") + 1] for line in done.stdout.splitlines()
+              if line.startswith("eadm_qp_state{")]
+    equal(len(labels), len(set(labels)), labels)
+    equal(sorted(re.findall('port="(.)"', "".join(labels))), ["1", "2"], labels)
+
+
 @case("a list of devices that is too long or cannot be read is reported")
 def lists(place):
     success = 'eadm_scrape_collector_success{device="",collector="list"}'

@@ -769,6 +769,11 @@ static const struct eadm_field qp_fields[] = {
 		.off = offsetof(struct eadm_snap_qp, path_mig_state),
 		.has = offsetof(struct eadm_snap_qp, has.path_mig_state),
 	},
+	{
+		.attr = EADM_A_QP_PORT, .type = EADM_TYPE_U32,
+		.off = offsetof(struct eadm_snap_qp, port),
+		.has = offsetof(struct eadm_snap_qp, has.port),
+	},
 };
 
 static const struct eadm_field qp_erdma_fields[] = {
