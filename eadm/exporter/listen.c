@@ -17,6 +17,11 @@
 #define SYSTEMD_FIRST_FD 3
 /* With a smaller backlog, many simultaneous clients would block all further ones. */
 #define BACKLOG SOMAXCONN
+/*
+ * Bytes of metrics that the kernel keeps for a client that does not read them. Its own limit is
+ * several MB, which count as memory of the service.
+ */
+#define SEND_BUFFER (128 << 10)
 
 static int no_room(struct cli *cli, const char *what)
 {
@@ -117,13 +122,14 @@ static int listen_inet(struct cli *cli, const char *address,
 		       const struct addrinfo *info, bool all,
 		       struct listeners *listeners)
 {
-	int fd, zero = 0, one = 1, ret;
+	int fd, zero = 0, one = 1, size = SEND_BUFFER, ret;
 
 	fd = socket(info->ai_family,
 		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return cannot(cli, address);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 	if (all && info->ai_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof(zero));
 	if (bind(fd, info->ai_addr, info->ai_addrlen) || listen(fd, BACKLOG)) {

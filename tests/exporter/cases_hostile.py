@@ -330,22 +330,13 @@ def strangers(server, *kinds):
             process.kill()
 
 
-def sockets(server):
-    """State and bytes not read of the server's sockets, as the kernel has them."""
-    with open("/proc/net/tcp", encoding="utf-8") as file:
-        for line in file:
-            words = line.split()
-            if words[1].endswith(f":{server.port:04X}"):
-                yield words[3], int(words[4].split(":")[1], 16)
-
-
 def backlog(server):
     """Connections that the server has not taken."""
-    return sum(n for state, n in sockets(server) if state == "0A")
+    return sum(unread for state, _, unread in server.sockets() if state == "0A")
 
 
 def unread_bytes(server):
-    return sum(n for state, n in sockets(server) if state == "01")
+    return sum(unread for state, _, unread in server.sockets() if state == "01")
 
 
 def scrape(server, password=None):

@@ -255,6 +255,7 @@ def slow_readers(place):
             sock.recv(1, socket.MSG_PEEK)
             socks.append(sock)
         rss = int(server.status("VmHWM"))
+        unsent = max(n for state, n, _ in server.sockets() if state == "01")
         got = []
         for sock in socks:
             with sock, sock.makefile("rb") as file:
@@ -264,6 +265,7 @@ def slow_readers(place):
                     got.append(0)
         print(f"# {size} bytes, {rss} KiB resident", got)
         true(rss * 1024 < 16 * size, f"{rss} KiB")
+        true(0 < unsent < 300_000, f"{unsent} bytes in a send buffer")
         true(all(n > size - 100 for n in got[-4:]), got)
         true(all(n < size for n in got[:4]), got)
 

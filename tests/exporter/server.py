@@ -165,6 +165,14 @@ class Exporter:
         with open(path, encoding="utf-8") as file:
             return re.search(rf"^{key}:\s*(\S+)", file.read(), re.M)[1]
 
+    def sockets(self):
+        """State, bytes not sent and bytes not read of each socket, as the kernel has them."""
+        with open("/proc/net/tcp", encoding="utf-8") as file:
+            for line in file:
+                words = line.split()
+                if words[1].endswith(f":{self.port:04X}"):
+                    yield words[3], *(int(n, 16) for n in words[4].split(":"))
+
 
 def certificates(folder):
     """A CA, a server's and a client's certificate, and one of no client."""
