@@ -264,6 +264,8 @@ int print_schema(void);
 /* ---- errors ------------------------------------------------------------------ */
 
 int status_of(int error);
+/* Returns true if the error means that there are no such objects, and not a failure. */
+bool means_no_objects(int error);
 int fail(struct cli *cli, int status, const char *what, const char *fmt, ...)
 	PRINTF(4, 5);
 int fail_lib(struct cli *cli, int error, const char *what);

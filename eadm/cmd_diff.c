@@ -421,12 +421,6 @@ static void free_changes(struct diff *diff)
 	free(diff->changes);
 }
 
-/* Returns true if the error means that there are no such objects, and not a failure. */
-static bool is_absent(int error)
-{
-	return error == -EOPNOTSUPP || error == -ENODATA;
-}
-
 static void add_lack(struct diff *diff, const struct side *side, int error,
 		     const char *device, const char *why)
 {
@@ -443,9 +437,9 @@ static void add_lack(struct diff *diff, const struct side *side, int error,
 	snprintf(lack->device, sizeof(lack->device), "%s", device);
 	snprintf(lack->why, sizeof(lack->why), "%s: %s",
 		 side == &diff->a ? "before" : "after", why);
-	for (other = lack; is_absent(error) && other-- > diff->lacks &&
+	for (other = lack; means_no_objects(error) && other-- > diff->lacks &&
 			   other->object == lack->object;) {
-		if (other->side != side && is_absent(other->error) &&
+		if (other->side != side && means_no_objects(other->error) &&
 		    !strcmp(other->device, lack->device))
 			lack->both = other->both = true;
 	}

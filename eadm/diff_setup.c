@@ -52,6 +52,9 @@ struct difference {
 struct comparison {
 	struct cli *cli;
 	struct eadm_ctx *ctx[N_SIDES];
+	/* Explains the error of the last dump of each side. */
+	const char *why[N_SIDES];
+	char note[N_SIDES][600];
 	struct pair *pairs;
 	size_t n_pairs, max_pairs;
 	struct difference *differences;
@@ -68,7 +71,10 @@ static int out_of_memory(struct comparison *c)
 
 /* ---- reading -------------------------------------------------------------------- */
 
-/* @whole: an error of one device is an error, because its rows are missing. */
+/*
+ * Reads the rows of a side; on an error, @c->why[@side] explains it. @whole: an error of one
+ * device is an error, because its rows are missing.
+ */
 static int read_rows(struct comparison *c, unsigned int side,
 		     const struct eadm_object *object, bool whole, struct rows *rows)
 {
@@ -81,6 +87,7 @@ static int read_rows(struct comparison *c, unsigned int side,
 	struct eadm_dump *dump;
 	int ret = eadm_dump_open(c->ctx[side], object, &opts, &dump);
 
+	c->why[side] = eadm_errmsg(c->ctx[side]);
 	if (ret)
 		return ret;
 	while ((ret = eadm_dump_next(dump, &record)) > 0) {
@@ -89,8 +96,12 @@ static int read_rows(struct comparison *c, unsigned int side,
 			break;
 		}
 	}
-	for (i = 0; whole && !ret && eadm_dump_note(dump, i, &note) > 0; i++)
+	for (i = 0; whole && !ret && eadm_dump_note(dump, i, &note) > 0; i++) {
 		ret = note.error;
+		snprintf(c->note[side], sizeof(c->note[side]), "%s%s%s", note.device,
+			 *note.device ? ": " : "", note.why);
+		c->why[side] = c->note[side];
+	}
 	eadm_dump_close(dump);
 	return ret;
 }
@@ -404,7 +415,7 @@ static void make_lines(struct comparison *c, unsigned int side,
 static void note_missing(struct comparison *c, const struct eadm_object *object,
 			 unsigned int side, const char *text)
 {
-	char why[600];
+	char why[620];
 	struct eadm_note note = { .size = sizeof(note), .device = "",
 				  .what = eadm_object_title(object), .why = why };
 
@@ -420,24 +431,31 @@ static bool is_unknown(const struct eadm_object *object, const struct rows *side
 	return !side->n && other->n && !*device_of(object, other->row[0]);
 }
 
+static bool has_none(int error)
+{
+	return means_no_objects(error) || error == -ENODEV;
+}
+
 static void compare_sides(struct comparison *c, const struct eadm_object *object,
 			  const struct rows *rows, const struct lines *lines,
 			  const int *error)
 {
+	bool known = true;
 	unsigned int side;
 
-	if (error[A] < 0 && error[B] < 0)
+	if (has_none(error[A]) && has_none(error[B]))
 		return;
 	for (side = 0; side < N_SIDES; side++) {
 		if (error[side] < 0)
-			note_missing(c, object, side, eadm_errmsg(c->ctx[side]));
+			note_missing(c, object, side, c->why[side]);
 		else if (is_unknown(object, &rows[side], &rows[!side]))
 			note_missing(c, object, side, "no data");
 		else
 			continue;
-		return;
+		known = false;
 	}
-	compare(c, object, lines);
+	if (known)
+		compare(c, object, lines);
 }
 
 static int compare_object(struct comparison *c, const struct eadm_object *object)

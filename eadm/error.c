@@ -35,6 +35,11 @@ int status_of(int error)
 	}
 }
 
+bool means_no_objects(int error)
+{
+	return error == -EOPNOTSUPP || error == -ENODATA;
+}
+
 void error_init(void)
 {
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);

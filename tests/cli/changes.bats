@@ -61,6 +61,34 @@ eadm: diff: queue pairs: after: Input/output error" ]
 		'[["cloud_1","gone"]]' ]
 }
 
+@test "diff --setup: what neither side could read is reported, unless the hosts have none" {
+	local errno
+	cd "$BATS_TEST_TMPDIR"
+	for errno in 5 95; do
+		/usr/bin/python3 - "$REPO/tests/captures" "$errno" <<-'END'
+		import sys
+		sys.path.insert(0, sys.argv[1])
+		from nlcap import Capture
+		import synth
+		cap = Capture()
+		cap.local("machine", {"kernel": "6.12.0-test"})
+		cap.snapshot(0)
+		cap.family()
+		cap.rdma_devices([(0, "cloud_0", 1)])
+		cap.dump("dev", [synth.device(0)])
+		cap.refused("conf", -int(sys.argv[2]), hw=True)
+		cap.write(sys.argv[2])
+		END
+	done
+	run --separate-stderr eadm diff 5 5 --setup
+	[ "$status" = 6 ]
+	[[ $stderr == *"eadm: diff: settings: A: Input/output error"* ]]
+	[[ $stderr == *"eadm: diff: settings: B: Input/output error"* ]]
+	run --separate-stderr eadm diff 95 95 --setup
+	[ "$status" = 0 ]
+	[[ $stderr != *settings* ]]
+}
+
 @test "diff: a dump during which objects changed is reported" {
 	run --separate-stderr eadm diff "$DEAD" "$DEAD" qp
 	[ "$status" = 0 ]
