@@ -78,8 +78,8 @@ def required(suites):
         rows = [line.split() for line in file if line.strip() and not line.startswith("#")]
     for kernel, *words in rows:
         for suite in suites:
-            if suite.level == "deep" and {"deep", *suite.tags, suite.file} & set(words) - \
-                    ({"deep"} - set(words)):
+            if suite.level == "deep" and f"-{suite.file}" not in words and \
+                    {"deep", *suite.tags, suite.file} & set(words):
                 yield suite, (suite.kernels or "-").replace(" ", ",") if kernel == "-" else kernel
 
 
