@@ -10,7 +10,7 @@ check "all hosts reach each other" finds 0 ""
 check "each direction has its figures" all_rows ".mtu == 1024"
 bandwidth() {
 	SIZE=4096 run_mesh 0 --json --bandwidth --rails &&
-		jq -e '[.rows[] | select(.rate > 1000000)] | length == 42' "$work/said"
+		jq -e '[.rows[] | select(.rate > 0)] | length == 42 and (map(.rate) | max > 1000000)' "$work/said"
 }
 check "and its bandwidth, if that is requested" bandwidth
 for_people() {
