@@ -42,8 +42,8 @@
  * Ownership: the library owns the pointers that it returns, with two
  * exceptions. Objects from functions whose names end in _new or _open are
  * released by the caller with the matching _free or _close function. The result
- * of eadm_redactor_text() is released by the caller with free(). Strings and
- * structs passed by the caller are copied if they are needed after the call.
+ * of eadm_redactor_text() and eadm_redactor_facts() is released by the caller with
+ * free(). Strings and structs passed by the caller are copied if they are needed after the call.
  */
 #ifndef EADM_H
 #define EADM_H

@@ -93,16 +93,37 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * @out: set to the redacted text, terminated by NUL
  * @out_len: set to its length in bytes, without the NUL
  *
- * Addresses are recognized by their form, names only as whole words.
+ * Addresses are recognized by their form, names only as whole words. In addition, the
+ * names of processes and the memory keys are replaced that the kernel prints in its log.
  *
- * Ownership: the caller owns *@out and releases it with free(). This is the
- * only function of the library that returns memory from malloc().
+ * Ownership: the caller owns *@out and releases it with free(). No functions of the
+ * library but this one and eadm_redactor_facts() return memory from malloc().
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.1
  */
 int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
 		       size_t len, char **out, size_t *out_len);
+
+/**
+ * eadm_redactor_facts() - redact lines "PATH: VALUE", such as files of sysfs
+ * @redactor: the redactor
+ * @text: the text
+ * @len: length of @text
+ * @out: set to the redacted text, terminated by NUL
+ * @out_len: set to its length in bytes, without the NUL
+ *
+ * Unlike in other text, words are not taken for names of hosts or processes, so paths,
+ * devices and versions remain as they are. The value of a file node_desc, which usually
+ * contains a host name, is replaced as a whole.
+ *
+ * Ownership: as for eadm_redactor_text().
+ *
+ * Return: 0 or -ENOMEM.
+ * Since: 0.1
+ */
+int eadm_redactor_facts(struct eadm_redactor *redactor, const char *text,
+			size_t len, char **out, size_t *out_len);
 
 /**
  * eadm_redactor_counts() - read the number of values replaced so far

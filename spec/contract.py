@@ -21,7 +21,7 @@ KINDS = ["id", "gauge", "counter", "state", "flags", "address", "secret", "time"
 SHOWS = ["always", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
-REDACTS = ["text", "host", "process", "keep", "drop"]
+REDACTS = ["text", "host", "process", "keep", "drop", "settings"]
 # Aspect of a host's setup that a field affects; a "name" distinguishes rows of a device.
 SETUPS = ["none", "name", "service", "speed", "version"]
 METRICS = ["none", "value", "sum", "label", "info"]

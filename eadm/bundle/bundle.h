@@ -77,7 +77,10 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 	       collect_fn collect, const void *arg);
 void bundle_worker_end(struct bundle *b);
 int bundle_load(int fd, char **data, size_t *len);
-int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact);
+/* How the bytes of a part are redacted, if the bundle is. */
+enum redaction { REDACTED_ALREADY, REDACT_FACTS, REDACT_LOG };
+
+int bundle_keep(struct bundle *b, struct part *part, int fd, enum redaction how);
 
 int bundle_capture(struct bundle *b);
 int bundle_renderings(struct bundle *b);
@@ -91,6 +94,7 @@ struct fact_source {
 	const char *name;
 	const char *what;
 	collect_fn collect;
+	bool log;
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -57,7 +58,21 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 	return n;
 }
 
-/* Adds the names of running programs, but not of kernel threads. */
+static bool is_device(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s", name);
+	if (!access(path, F_OK))
+		return true;
+	snprintf(path, sizeof(path), "/sys/class/net/%s", name);
+	return !access(path, F_OK);
+}
+
+/*
+ * Adds the names of running programs, but not of kernel threads, nor names that are those
+ * of devices, too.
+ */
 static void learn_processes(struct eadm_redactor *r)
 {
 	DIR *proc = opendir("/proc");
@@ -83,7 +98,8 @@ static void learn_processes(struct eadm_redactor *r)
 		file = fopen(path, "re");
 		if (file && fgets(name, sizeof(name), file)) {
 			name[strcspn(name, "\n")] = '\0';
-			eadm_redactor_process(r, name);
+			if (!is_device(name))
+				eadm_redactor_process(r, name);
 		}
 		if (file)
 			fclose(file);
@@ -121,6 +137,36 @@ static void learn_hosts(struct eadm_redactor *r)
 		fclose(file);
 }
 
+/*
+ * Adds the addresses of this machine. The parts that are collected first may contain them
+ * in forms that only identify known addresses.
+ */
+static void learn_addresses(struct eadm_redactor *r)
+{
+	static const char *const patterns[] = {
+		"/sys/class/infiniband/*/node_guid",
+		"/sys/class/infiniband/*/sys_image_guid",
+		"/sys/class/infiniband/*/ports/*/gids/*",
+		"/sys/class/net/*/address",
+	};
+	char line[128], *text;
+	glob_t found = { 0 };
+	size_t i, len;
+	FILE *file;
+
+	for (i = 0; i < ARRAY_SIZE(patterns); i++)
+		glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found);
+	for (i = 0; i < found.gl_pathc; i++) {
+		file = fopen(found.gl_pathv[i], "re");
+		if (file && fgets(line, sizeof(line), file) &&
+		    !eadm_redactor_text(r, line, strlen(line), &text, &len))
+			free(text);
+		if (file)
+			fclose(file);
+	}
+	globfree(&found);
+}
+
 static int open_redactor(struct bundle *b)
 {
 	const char *path = b->cli->args.opt[OPT_REDACT_KEY];
@@ -141,6 +187,8 @@ static int open_redactor(struct bundle *b)
 	if (!uname(&uts))
 		eadm_redactor_host(b->redactor, uts.nodename);
 	learn_hosts(b->redactor);
+	if (!b->from)
+		learn_addresses(b->redactor);
 	learn_processes(b->redactor);
 	return STATUS_OK;
 }
@@ -186,7 +234,8 @@ static int collect_facts(struct bundle *b, const struct fact_source *source)
 			return fail(b->cli, STATUS_FAILED, source->name,
 				    "out of memory");
 		fd = bundle_run(b, part, FACT_MS, source->collect, NULL);
-		ret = bundle_keep(b, part, fd, true);
+		ret = bundle_keep(b, part, fd,
+				  source->log ? REDACT_LOG : REDACT_FACTS);
 		if (fd >= 0)
 			close(fd);
 	}

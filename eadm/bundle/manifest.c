@@ -36,17 +36,15 @@ static void put_seconds(struct json *to, const char *key, uint64_t ns)
 	json_f64(to, ns / 1e9);
 }
 
-/* Text such as reasons can contain a path or a name. */
 static void put_redacted(struct bundle *b, struct json *to, const char *key,
-			 const char *text)
+			 const char *text, __typeof__(eadm_redactor_text) *redact)
 {
 	char *redacted;
 	size_t len;
 
 	if (!b->redactor) {
 		put_text(to, key, text);
-	} else if (!eadm_redactor_text(b->redactor, text, strlen(text),
-				       &redacted, &len)) {
+	} else if (!redact(b->redactor, text, strlen(text), &redacted, &len)) {
 		put_text(to, key, redacted);
 		free(redacted);
 	}
@@ -61,7 +59,7 @@ static void put_part(struct bundle *b, struct json *to,
 	put_text(to, "what", part->what);
 	put_text(to, "state", outcome_names[part->outcome]);
 	if (part->why)
-		put_redacted(b, to, "why", part->why);
+		put_redacted(b, to, "why", part->why, eadm_redactor_facts);
 	put_seconds(to, "seconds", part->ns);
 	if (part->digest[0]) {
 		put_number(to, "bytes", part->bytes);
@@ -108,7 +106,7 @@ static void put_machine(struct bundle *b, struct json *to)
 		return;
 	put_text(to, "kernel", uts.release);
 	put_text(to, "machine", uts.machine);
-	put_redacted(b, to, "host", uts.nodename);
+	put_redacted(b, to, "host", uts.nodename, eadm_redactor_text);
 }
 
 /* The manifest is a single line, except for the parts, which have one line each. */

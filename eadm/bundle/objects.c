@@ -158,7 +158,7 @@ int bundle_capture(struct bundle *b)
 	b->hw = hw;
 	if (fd >= 0 && b->redactor)
 		fd = redact_capture(b, part, fd);
-	ret = bundle_keep(b, part, fd, false);
+	ret = bundle_keep(b, part, fd, REDACTED_ALREADY);
 	if (fd >= 0 && part->bytes)
 		b->capture = fd;
 	else if (fd >= 0)
@@ -227,7 +227,7 @@ static int render(struct bundle *b, const struct rendering *r)
 		bundle_why(part, "same as text/%s%s%s.txt", r->command,
 			   r->object ? "-" : "", r->object ? r->object : "");
 	ret = part->outcome == OUTCOME_OK || part->outcome == OUTCOME_PARTIAL ?
-		      bundle_keep(b, part, fd, false) : 0;
+		      bundle_keep(b, part, fd, REDACTED_ALREADY) : 0;
 	if (fd >= 0)
 		close(fd);
 	return ret;

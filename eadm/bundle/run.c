@@ -349,7 +349,7 @@ int bundle_run(struct bundle *b, struct part *part, uint64_t limit_ms,
 }
 
 /* Creates a member from the collected bytes, unless there are none. */
-int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
+int bundle_keep(struct bundle *b, struct part *part, int fd, enum redaction how)
 {
 	char *data = NULL, *text = NULL;
 	size_t len = 0;
@@ -360,8 +360,10 @@ int bundle_keep(struct bundle *b, struct part *part, int fd, bool redact)
 	if (fd < 0)
 		return 0;
 	ret = bundle_load(fd, &data, &len);
-	if (!ret && redact && b->redactor) {
-		ret = eadm_redactor_text(b->redactor, data, len, &text, &len);
+	if (!ret && how != REDACTED_ALREADY && b->redactor) {
+		ret = how == REDACT_LOG ?
+		      eadm_redactor_text(b->redactor, data, len, &text, &len) :
+		      eadm_redactor_facts(b->redactor, data, len, &text, &len);
 		free(data);
 		data = text;
 	}

@@ -47,10 +47,8 @@ static int compile_words(regex_t *re, int flags)
 		       REG_ESPACE;
 }
 
-static int file_list(const char *const *paths)
+static int file_list(const char *const *paths, bool good)
 {
-	bool good = true;
-
 	for (; *paths; paths++)
 		good &= facts_file(*paths);
 	return facts_status(good);
@@ -59,7 +57,7 @@ static int file_list(const char *const *paths)
 static int collect_kernel(struct bundle *b, const void *arg)
 {
 	static const char *const paths[] = {
-		"/proc/version", "/proc/sys/kernel/tainted",
+		"/proc/sys/kernel/tainted",
 		"/proc/uptime", "/proc/loadavg", "/proc/meminfo",
 		"/etc/os-release", "/sys/kernel/security/lockdown",
 		"/sys/class/dmi/id/sys_vendor",
@@ -71,13 +69,16 @@ static int collect_kernel(struct bundle *b, const void *arg)
 		NULL,
 	};
 	struct utsname uts;
+	bool good = true;
 
-	(void)b;
 	(void)arg;
 	if (!uname(&uts))
 		printf("uname: %s %s %s %s\n", uts.sysname, uts.release,
 		       uts.version, uts.machine);
-	return file_list(paths);
+	/* This names the user and the host that compiled the kernel. */
+	if (!b->redactor)
+		good = facts_file("/proc/version");
+	return file_list(paths, good);
 }
 
 static int collect_limits(struct bundle *b, const void *arg)
@@ -99,7 +100,7 @@ static int collect_limits(struct bundle *b, const void *arg)
 
 	(void)b;
 	(void)arg;
-	return file_list(paths);
+	return file_list(paths, true);
 }
 
 /* Prints the matching lines of a file; returns false if the file could not be read. */
@@ -219,41 +220,70 @@ static int collect_interrupts(struct bundle *b, const void *arg)
 
 	(void)b;
 	(void)arg;
-	return file_list(paths);
+	return file_list(paths, true);
 }
 
 /* ---- the kernel's log ---------------------------------------------------------- */
 
 #define MAX_LINES 20000
 
+/* Bytes that are not printable are written as "\xHH". */
+static void unescape(char *text)
+{
+	unsigned int byte;
+	char *to = text;
+
+	for (; *text; text++, to++) {
+		*to = *text;
+		if (strncmp(text, "\\x", 2) || !isxdigit((unsigned char)text[2]) ||
+		    !isxdigit((unsigned char)text[3]) || sscanf(text + 2, "%2x", &byte) != 1)
+			continue;
+		*to = isprint((int)byte) ? (char)byte : ' ';
+		text += 3;
+	}
+	*to = '\0';
+}
+
 /* The format is "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT\n KEY=VALUE\n...". */
-static void print_record(const char *record)
+static void print_record(char *record)
 {
 	unsigned long long us = 0;
-	const char *text = strchr(record, ';');
+	char *text = strchr(record, ';') + 1;
 
 	sscanf(record, "%*u,%*u,%llu", &us);
-	printf("[%llu.%06llu] %.*s\n", us / 1000000, us % 1000000,
-	       (int)strcspn(text + 1, "\n"), text + 1);
+	text[strcspn(text, "\n")] = '\0';
+	unescape(text);
+	printf("[%llu.%06llu] %s\n", us / 1000000, us % 1000000, text);
 }
+
+/* Records of the audit subsystem contain command lines. */
+static bool is_audit(const char *record)
+{
+	const char *text = strchr(record, ';') + 1;
+
+	return !strncmp(text, "audit", 5);
+}
+
+/* Four words or eight bytes in hexadecimal, which can be an address. */
+static const char hex_dump[] = "([0-9a-f]{8} ){3}[0-9a-f]{8}|([0-9a-f]{2} ){7}[0-9a-f]{2}";
 
 int collect_kernel_log(struct bundle *b, const void *arg)
 {
 	char record[8193];
-	unsigned int lines = 0;
+	unsigned int lines = 0, dumps = 0;
 	bool lost = false;
-	regex_t re;
+	regex_t re, dump;
 	ssize_t n;
 	int fd;
 
-	(void)b;
 	(void)arg;
 	fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0) {
 		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
 		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_PERMISSION;
 	}
-	if (compile_words(&re, REG_ICASE))
+	if (compile_words(&re, REG_ICASE) ||
+	    regcomp(&dump, hex_dump, REG_EXTENDED | REG_NOSUB | REG_ICASE))
 		return STATUS_FAILED;
 	for (;;) {
 		n = read(fd, record, sizeof(record) - 1);
@@ -265,11 +295,18 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 			break;
 		record[n] = '\0';
 		if (!strchr(record, ';') || lines == MAX_LINES ||
-		    regexec(&re, record, 0, NULL, 0))
+		    is_audit(record) || regexec(&re, record, 0, NULL, 0))
 			continue;
+		if (b->redactor && !regexec(&dump, strchr(record, ';'), 0, NULL, 0)) {
+			dumps++;
+			continue;
+		}
 		print_record(record);
 		lines++;
 	}
+	if (dumps)
+		printf("%u %s with bytes in hexadecimal left out\n", dumps,
+		       plural(dumps, "line", "lines"));
 	if (n < 0 && errno != EAGAIN)
 		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
 	else if (lines == MAX_LINES)
@@ -278,6 +315,7 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 		fprintf(stderr, "no messages about RDMA in the kernel log\n");
 	close(fd);
 	regfree(&re);
+	regfree(&dump);
 	if (n < 0 && errno != EAGAIN)
 		return lines ? STATUS_PARTIAL : STATUS_PERMISSION;
 	if (!lines)
@@ -295,7 +333,7 @@ const struct fact_source facts_before[] = {
 	  collect_modules },
 	{ "system/interrupts.txt", "interrupts", collect_interrupts },
 	{ "rdma/hw_counters.txt", "counters in sysfs", collect_hw_counters },
-	{ NULL, NULL, NULL },
+	{ NULL },
 };
 
 const struct fact_source facts_after[] = {
@@ -308,6 +346,6 @@ const struct fact_source facts_after[] = {
 	{ "rdma/hw_counters-later.txt", "counters in sysfs, second reading",
 	  collect_hw_counters },
 	{ "log/kernel.txt", "kernel log messages about RDMA",
-	  collect_kernel_log },
-	{ NULL, NULL, NULL },
+	  collect_kernel_log, true },
+	{ NULL },
 };

@@ -19,8 +19,21 @@
 #include "source/rdma_wire.h"
 #include "source/tee.h"
 
+/* Takes @g. */
+static void put_bytes(struct eadm_redactor *r, const struct nlattr *attr,
+		      struct eadm_bytes *g, struct eadm_bytes *out)
+{
+	eadm_bytes_put(g, "", 1);
+	if (g->fail || g->len > 4096)
+		r->count.dropped++;
+	else
+		eadm_message_put(out, attr->nla_type, g->p, g->len);
+	free(g->p);
+}
+
+/* @names: the text is a name. */
 static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
-			  struct eadm_bytes *out)
+			  bool names, struct eadm_bytes *out)
 {
 	const char *text = eadm_attr_string(attr);
 	struct eadm_bytes g = { 0 };
@@ -29,13 +42,34 @@ static void put_text_attr(struct eadm_redactor *r, const struct nlattr *attr,
 		r->count.dropped++;
 		return;
 	}
-	eadm_redact_text(r, text, strlen(text), &g);
-	eadm_bytes_put(&g, "", 1);
-	if (g.fail || g.len > 4096)
-		r->count.dropped++;
-	else
-		eadm_message_put(out, attr->nla_type, g.p, g.len);
-	free(g.p);
+	eadm_redact_text(r, text, strlen(text), names, &g);
+	put_bytes(r, attr, &g, out);
+}
+
+/* Words NAME=VALUE: a value that is not a number may name anything. */
+static void put_settings(struct eadm_redactor *r, const struct nlattr *attr,
+			 struct eadm_bytes *out)
+{
+	const char *text = eadm_attr_string(attr);
+	struct eadm_bytes g = { 0 };
+	size_t name, value;
+	char pseudo[32];
+
+	for (; text && *text; text += value) {
+		name = strspn(text, " ");
+		name += strcspn(text + name, "= ");
+		name += text[name] == '=';
+		eadm_bytes_put(&g, text, name);
+		text += name;
+		value = strcspn(text, " ");
+		if (strspn(text, "0123456789") == value) {
+			eadm_bytes_put(&g, text, value);
+		} else {
+			eadm_redact_setting(r, text, value, pseudo, sizeof(pseudo));
+			eadm_bytes_put(&g, pseudo, strlen(pseudo));
+		}
+	}
+	put_bytes(r, attr, &g, out);
 }
 
 /* ---- the companion's family ------------------------------------------------------ */
@@ -132,7 +166,10 @@ static void put_string(struct eadm_redactor *r, const struct eadm_field *field,
 	case EADM_SPEC_REDACT_HOST:
 		if (text && eadm_redactor_host(r, text))
 			out->fail = true;
-		put_text_attr(r, attr, out);
+		put_text_attr(r, attr, true, out);
+		break;
+	case EADM_SPEC_REDACT_SETTINGS:
+		put_settings(r, attr, out);
 		break;
 	case EADM_SPEC_REDACT_KEEP:
 		if (text)
@@ -142,7 +179,7 @@ static void put_string(struct eadm_redactor *r, const struct eadm_field *field,
 		r->count.dropped++;
 		break;
 	default:
-		put_text_attr(r, attr, out);
+		put_text_attr(r, attr, false, out);
 		break;
 	}
 }
@@ -297,10 +334,12 @@ static void put_rdma(struct eadm_redactor *r, struct eadm_attrs attrs,
 		case RDMA_NLDEV_ATTR_DEV_NAME:
 		case RDMA_NLDEV_ATTR_NDEV_NAME:
 		case RDMA_NLDEV_ATTR_RES_KERN_NAME:
-			put_text_attr(r, attr, out);
+			put_text_attr(r, attr, false, out);
 			break;
 		case RDMA_NLDEV_ATTR_DRIVER:
+		case RDMA_NLDEV_ATTR_RES_RAW:
 			/* The contents are driver-specific. */
+		case RDMA_NLDEV_ATTR_SUBNET_PREFIX:
 			r->count.dropped++;
 			break;
 		default:

@@ -97,7 +97,7 @@ static PyObject *process(PyObject *self, PyObject *name)
 	return learn(self, name, eadm_redactor_process);
 }
 
-static PyObject *text(PyObject *object, PyObject *arg)
+static PyObject *redact(PyObject *object, PyObject *arg, __typeof__(eadm_redactor_text) *fn)
 {
 	struct redactor *self = (struct redactor *)object;
 	PyObject *utf8, *result = NULL;
@@ -117,8 +117,7 @@ static PyObject *text(PyObject *object, PyObject *arg)
 	PyBytes_AsStringAndSize(utf8, &bytes, &len);
 	ctx = py_enter(self->source);
 	if (ctx) {
-		UNLOCKED(ret, eadm_redactor_text(self->handle->opened, bytes, len,
-						 &out, &out_len));
+		UNLOCKED(ret, fn(self->handle->opened, bytes, len, &out, &out_len));
 		py_leave(self->source);
 		if (ret) {
 			py_fail(ctx, ret);
@@ -129,6 +128,16 @@ static PyObject *text(PyObject *object, PyObject *arg)
 	}
 	Py_DECREF(utf8);
 	return result;
+}
+
+static PyObject *text(PyObject *self, PyObject *arg)
+{
+	return redact(self, arg, eadm_redactor_text);
+}
+
+static PyObject *facts(PyObject *self, PyObject *arg)
+{
+	return redact(self, arg, eadm_redactor_facts);
 }
 
 static PyObject *counts(PyObject *object, void *unused)
@@ -173,6 +182,8 @@ static PyMethodDef methods[] = {
 	{ "host", host, METH_O, "host(name): add a host name to be replaced." },
 	{ "process", process, METH_O, "process(name): add a process name to be replaced." },
 	{ "text", text, METH_O, "text(text) -> str: return the redacted text." },
+	{ "facts", facts, METH_O,
+	  "facts(text) -> str: return redacted lines PATH: VALUE, in which words are not names." },
 	{ 0 },
 };
 
