@@ -333,11 +333,23 @@ static int give(struct eadm_bytes *g, char **out, size_t *out_len)
 	return 0;
 }
 
+/* An address or name may occur before the place that shows that it is one. */
+static void learn_all(struct eadm_redactor *r, const char *text, size_t len, bool names)
+{
+	const struct eadm_redaction count = r->count;
+	struct eadm_bytes g = { 0 };
+
+	eadm_redact_text(r, text, len, names, &g);
+	free(g.p);
+	r->count = count;
+}
+
 EADM_API int eadm_redactor_text(struct eadm_redactor *r, const char *text,
 				size_t len, char **out, size_t *out_len)
 {
 	struct eadm_bytes g = { 0 };
 
+	learn_all(r, text, len, true);
 	eadm_redact_text(r, text, len, true, &g);
 	return give(&g, out, out_len);
 }
@@ -359,6 +371,7 @@ EADM_API int eadm_redactor_facts(struct eadm_redactor *r, const char *text,
 	const char *end = text + len, *next, *value;
 	struct eadm_bytes g = { 0 };
 
+	learn_all(r, text, len, false);
 	for (; text < end; text = next) {
 		next = memchr(text, '\n', end - text);
 		next = next ? next + 1 : end;

@@ -121,25 +121,36 @@ static size_t killed(struct eadm_redactor *r, const char *text, size_t len,
 	return put_comm(r, text, n, until(text + n, len - n, after), out);
 }
 
-/* "NAME[1234]: " at the start of a message, after "[SECONDS] " */
+/* Returns true at the start of a message, which follows "[SECONDS] ". */
+static bool is_start(const char *text, size_t at)
+{
+	return !at || text[at - 1] == '\n' ||
+	       (at > 1 && text[at - 1] == ' ' && text[at - 2] == ']');
+}
+
+/* "NAME[1234]: " at the start of a message; "NAME[1234]: segfault", "NAME[1234] trap" */
 static size_t prefixed(struct eadm_redactor *r, const char *text, size_t len, size_t at,
 		       struct eadm_bytes *out)
 {
 	static const char *const after[4] = { "[" };
-	size_t n, digits;
+	static const char *const ends[] = { "]: segfault", "] general protection", "] trap",
+					    "]: " };
+	bool start = is_start(text, at);
+	size_t n, digits, i;
 
-	if (at && (at < 2 || text[at - 1] != ' ' || text[at - 2] != ']') &&
-	    text[at - 1] != '\n')
+	if (!start && text[at - 1] != ' ')
 		return 0;
 	text += at;
 	len -= at;
-	n = until(text, len, after);
-	if (!n || n == len || memmem(text, n, ": ", 2))
+	n = start ? until(text, len, after) : word(text, len);
+	if (!n || n >= len || text[n] != '[' || memmem(text, n, ": ", 2))
 		return 0;
 	digits = number_of_digits(text + n + 1, len - n - 1);
-	if (!digits || !starts(text + n + 1 + digits, len - n - 1 - digits, "]: "))
-		return 0;
-	return put_comm(r, text, 0, n, out);
+	for (i = 0; digits && i < EADM_ARRAY_SIZE(ends) - !start; i++) {
+		if (starts(text + n + 1 + digits, len - n - 1 - digits, ends[i]))
+			return put_comm(r, text, 0, n, out);
+	}
+	return 0;
 }
 
 /* "rkey 0x1234", "STag=1234", "lkey: 0x1234": the number becomes 0. */

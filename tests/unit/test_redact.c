@@ -100,6 +100,9 @@ static void test_log(void)
 		{ "[1.5] rxe0: rkey 0x1234abcd of qp#17", "1234abcd" },
 		{ "[1.5] siw: STag=deadbe01", "deadbe01" },
 		{ "[1.5] solver6 again", "solver6" },
+		{ "[1.5] traps: solver7[42] general protection ip:0 in librdmacm.so", "solver7" },
+		{ "[1.5] id_ext 0c42a1030009cafe sgid fe80:0000:0000:0000:0c42:a103:0009:cafe",
+		  "0c42a1030009cafe" },
 		{ "[1.5] iser: target iqn.2003-01.org.example.storage1:sn.99 rejected", "storage1" },
 	};
 	size_t i;
