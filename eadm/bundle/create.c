@@ -27,6 +27,27 @@
 /* ---- redaction ------------------------------------------------------------------ */
 
 /*
+ * Reads up to MAX_KEY bytes. A pipe returns at once what its writer has written so far.
+ * Returns the number of bytes, or -1.
+ */
+static ssize_t read_file(const char *path, unsigned char *key)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : 1, len = 0;
+
+	while (n > 0 && len < MAX_KEY) {
+		n = read(fd, key + len, MAX_KEY - len);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			len += n;
+	}
+	if (fd >= 0)
+		close(fd);
+	return n < 0 ? -1 : len;
+}
+
+/*
  * Reads a key of at least 16 bytes from a file, or generates a random one that is not
  * stored.
  */
@@ -34,7 +55,6 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 		    size_t *len)
 {
 	ssize_t n;
-	int fd;
 
 	if (!path) {
 		*len = 32;
@@ -42,20 +62,20 @@ static int read_key(struct bundle *b, const char *path, unsigned char *key,
 			fail(b->cli, STATUS_FAILED, "--redact",
 			     "cannot get random numbers");
 	}
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, key, MAX_KEY);
+	n = read_file(path, key);
 	if (n < 0)
-		n = fail(b->cli, errno == EACCES ? STATUS_PERMISSION :
-						   STATUS_FAILED,
-			 path, "%s", strerror(errno));
-	else if (n < 16)
-		n = fail(b->cli, STATUS_FAILED, path,
-			 "a key must have at least 16 bytes");
-	else
-		*len = n, n = 0;
-	if (fd >= 0)
-		close(fd);
-	return n;
+		return fail(b->cli, errno == EACCES ? STATUS_PERMISSION :
+						      STATUS_FAILED,
+			    path, "%s", strerror(errno));
+	if (n < 16)
+		return fail(b->cli, STATUS_FAILED, path,
+			    "a key must have at least 16 bytes");
+	/* /dev/zero, or a file that was never written */
+	if (!memcmp(key, key + 1, n - 1))
+		return fail(b->cli, STATUS_FAILED, path,
+			    "all bytes of the key are the same");
+	*len = n;
+	return 0;
 }
 
 static bool is_device(const char *name)
