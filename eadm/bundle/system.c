@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -244,16 +246,43 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
+/* A ring of the newest lines: a fault is usually near the end of the log. */
+struct newest {
+	char *line[MAX_LINES];
+	uint64_t n, dropped;	/* lines found, and those of them that were dropped */
+	uint64_t bytes, room;	/* size of the others, and its limit */
+	unsigned int dumps;	/* left out by redaction */
+};
+
+static void drop_oldest(struct newest *log)
+{
+	char **line = &log->line[log->dropped++ % MAX_LINES];
+
+	log->bytes -= strlen(*line);
+	free(*line);
+	*line = NULL;
+}
+
 /* The format is "PRIORITY,NUMBER,MICROSECONDS,FLAGS;TEXT\n KEY=VALUE\n...". */
-static void print_record(char *record)
+static bool keep_record(struct newest *log, char *record)
 {
 	unsigned long long us = 0;
-	char *text = strchr(record, ';') + 1;
+	char *text = strchr(record, ';') + 1, *line;
+	int len;
 
 	sscanf(record, "%*u,%*u,%llu", &us);
 	text[strcspn(text, "\n")] = '\0';
 	unescape(text);
-	printf("[%llu.%06llu] %s\n", us / 1000000, us % 1000000, text);
+	len = asprintf(&line, "[%llu.%06llu] %s\n", us / 1000000, us % 1000000, text);
+	if (len < 0)
+		return false;
+	if (log->n - log->dropped == MAX_LINES)
+		drop_oldest(log);
+	log->line[log->n++ % MAX_LINES] = line;
+	log->bytes += len;
+	while (log->bytes > log->room)
+		drop_oldest(log);
+	return true;
 }
 
 /* Records of the audit subsystem contain command lines. */
@@ -267,14 +296,68 @@ static bool is_audit(const char *record)
 /* Four words or eight bytes in hexadecimal, which can be an address. */
 static const char hex_dump[] = "([0-9a-f]{8} ){3}[0-9a-f]{8}|([0-9a-f]{2} ){7}[0-9a-f]{2}";
 
+/* Returns 0 or a negative errno; sets @lost if messages were overwritten meanwhile. */
+static int read_log(int fd, bool redact, struct newest *log, bool *lost)
+{
+	regex_t words, dump;
+	char record[8193];
+	ssize_t n;
+	int ret = 0;
+
+	if (compile_words(&words, REG_ICASE))
+		return -ENOMEM;
+	if (regcomp(&dump, hex_dump, REG_EXTENDED | REG_NOSUB | REG_ICASE)) {
+		regfree(&words);
+		return -ENOMEM;
+	}
+	while (!ret) {
+		n = read(fd, record, sizeof(record) - 1);
+		if (n < 0 && errno == EPIPE) {
+			*lost = true;
+			continue;
+		}
+		if (n < 0 && errno != EAGAIN)
+			ret = -errno;
+		if (n <= 0)
+			break;
+		record[n] = '\0';
+		if (!strchr(record, ';') || is_audit(record) ||
+		    regexec(&words, record, 0, NULL, 0))
+			continue;
+		if (redact && !regexec(&dump, strchr(record, ';'), 0, NULL, 0))
+			log->dumps++;
+		else if (!keep_record(log, record))
+			ret = -ENOMEM;
+	}
+	regfree(&words);
+	regfree(&dump);
+	return ret;
+}
+
+/* Prints the lines and frees them. */
+static void print_log(struct newest *log)
+{
+	uint64_t i, dropped = log->dropped;
+
+	for (i = dropped; i < log->n; i++) {
+		fputs(log->line[i % MAX_LINES], stdout);
+		free(log->line[i % MAX_LINES]);
+	}
+	if (log->dumps)
+		printf("%u %s with bytes in hexadecimal left out\n", log->dumps,
+		       plural(log->dumps, "line", "lines"));
+	if (dropped)
+		fprintf(stderr, "%" PRIu64 " older %s left out%s\n", dropped,
+			plural(dropped, "line was", "lines were"),
+			log->n - dropped < MAX_LINES ? " (--max-size)" : "");
+}
+
 int collect_kernel_log(struct bundle *b, const void *arg)
 {
-	char record[8193];
-	unsigned int lines = 0, dumps = 0;
+	static struct newest log;
+	struct rlimit room;
 	bool lost = false;
-	regex_t re, dump;
-	ssize_t n;
-	int fd;
+	int fd, ret;
 
 	(void)arg;
 	fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -282,45 +365,24 @@ int collect_kernel_log(struct bundle *b, const void *arg)
 		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
 		return errno == ENOENT ? STATUS_NOT_FOUND : STATUS_PERMISSION;
 	}
-	if (compile_words(&re, REG_ICASE) ||
-	    regcomp(&dump, hex_dump, REG_EXTENDED | REG_NOSUB | REG_ICASE))
-		return STATUS_FAILED;
-	for (;;) {
-		n = read(fd, record, sizeof(record) - 1);
-		if (n < 0 && errno == EPIPE) {
-			lost = true;
-			continue;
-		}
-		if (n <= 0)
-			break;
-		record[n] = '\0';
-		if (!strchr(record, ';') || lines == MAX_LINES ||
-		    is_audit(record) || regexec(&re, record, 0, NULL, 0))
-			continue;
-		if (b->redactor && !regexec(&dump, strchr(record, ';'), 0, NULL, 0)) {
-			dumps++;
-			continue;
-		}
-		print_record(record);
-		lines++;
-	}
-	if (dumps)
-		printf("%u %s with bytes in hexadecimal left out\n", dumps,
-		       plural(dumps, "line", "lines"));
-	if (n < 0 && errno != EAGAIN)
-		fprintf(stderr, "/dev/kmsg: %s\n", strerror(errno));
-	else if (lines == MAX_LINES)
-		fprintf(stderr, "more than %u lines\n", MAX_LINES);
-	else if (!lines)
-		fprintf(stderr, "no messages about RDMA in the kernel log\n");
+	/* Output beyond this limit would be cut off, and with it the newest lines. */
+	log = (struct newest){
+		.room = getrlimit(RLIMIT_FSIZE, &room) ? RLIM_INFINITY : room.rlim_cur,
+	};
+	ret = read_log(fd, b->redactor, &log, &lost);
 	close(fd);
-	regfree(&re);
-	regfree(&dump);
-	if (n < 0 && errno != EAGAIN)
-		return lines ? STATUS_PARTIAL : STATUS_PERMISSION;
-	if (!lines)
+	print_log(&log);
+	if (ret)
+		fprintf(stderr, "/dev/kmsg: %s\n", strerror(-ret));
+	else if (lost)
+		fprintf(stderr, "the kernel overwrote messages before they were read\n");
+	else if (!log.n && !log.dumps)
+		fprintf(stderr, "no messages about RDMA in the kernel log\n");
+	if (ret)
+		return log.n ? STATUS_PARTIAL : STATUS_PERMISSION;
+	if (!log.n && !log.dumps)
 		return STATUS_NOT_FOUND;
-	return facts_status(!lost && lines < MAX_LINES);
+	return facts_status(!lost && !log.dropped);
 }
 
 const struct fact_source facts_before[] = {

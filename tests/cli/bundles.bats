@@ -40,3 +40,29 @@ slow_pipe() {
 		--from "$TWO" bundle create --redact-key /dev/zero -o x.zst
 	[ ! -e x.zst ]
 }
+
+# with_log COMMAND...: with a kernel log of the lines of standard input. The file has one record in
+# each 8 KiB, which is what eadm reads at once: a read of /dev/kmsg returns a single record.
+with_log() {
+	/usr/bin/python3 -c '
+import sys
+for number, line in enumerate(sys.stdin.buffer):
+    sys.stdout.buffer.seek(8192 * number)
+    sys.stdout.buffer.write(b"6,%d,%d,-;" % (number, 1000000 + number) + line)
+sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
+	# shellcheck disable=SC2016
+	unshare -m bash -euc 'mount --bind "$0" /dev/kmsg; exec "$@"' "$BATS_TEST_TMPDIR/kmsg" "$@"
+}
+
+@test "bundle: of a long kernel log, the newest lines are kept" {
+	unshare -m true || skip "requires root"
+	cd "$BATS_TEST_TMPDIR"
+	{ seq -f "rdma: line %.0f" 20049; echo "mlx5_ib: the fault"; } >log
+	with_log "$EADM" bundle create -i 10ms -o b.zst <log || [ $? = 6 ]
+	[ "$(member b.zst log/kernel.txt | wc -l)" = 20000 ]
+	[ "$(member b.zst log/kernel.txt | sed -n '1p;$p')" = "[1.000050] rdma: line 51
+[1.020049] mlx5_ib: the fault" ]
+	eadm bundle show b.zst --json |
+		jq -e '.rows[] | select(.part == "log/kernel.txt") | .state == "partial" and
+			.why == "50 older lines were left out"'
+}
