@@ -63,7 +63,7 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  * @member: filled in; @member->name is valid until the next call on @bundle
  *
  * Reading to the end verifies the bundle: it succeeds only if every member has
- * the digest that the bundle itself lists.
+ * the digest that the bundle itself lists, and no data follows the list.
  *
  * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle, -EINVAL
  * if @member->size is not set, another negative errno if reading fails.

@@ -30,8 +30,10 @@
 	f(read_free)				\
 	f(read_new)				\
 	f(read_next_header)			\
+	f(read_open)				\
 	f(read_open_fd)				\
 	f(read_support_filter_zstd)		\
+	f(read_support_format_raw)		\
 	f(read_support_format_tar)		\
 	f(write_add_filter_zstd)		\
 	f(write_close)				\

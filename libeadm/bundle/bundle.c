@@ -2,7 +2,7 @@
 /*
  * Reading untrusted bundles. Only plain files with plain names are accepted, and all
  * sizes are limited. The end is reached without an error only if every member has the
- * digest that the bundle lists for it.
+ * digest that the bundle lists for it, and no data follows the list.
  */
 #include "archlib.h"
 #include "base/abi.h"
@@ -37,12 +37,16 @@ struct member {
 struct eadm_bundle {
 	struct eadm_ctx *ctx;
 	const struct eadm_archive *lib;
-	struct archive *a;
+	struct archive *packed;	/* decompresses the input */
+	struct archive *a;	/* reads the tar archive from it */
+	unsigned char *block;	/* BLOCK bytes of the tar archive */
 	int fd;
 	bool inside;		/* the current member has not been read to its end */
 	int error;		/* 1: the end has been reached */
 	uint64_t left;		/* bytes left in the member */
-	uint64_t unpacked;
+	uint64_t unpacked;	/* bytes of members that were read */
+	uint64_t tar;		/* bytes of the tar archive that were decompressed */
+	uint64_t end;		/* offset after the last of them that is not zero */
 	struct sha256_ctx sha;
 	struct member *members;
 	unsigned int n;
@@ -64,11 +68,76 @@ static int refuse(struct eadm_bundle *b, const char *fmt, ...)
 	return eadm_fail(b->ctx, -EBADMSG, "the bundle is damaged: %s", why);
 }
 
-static int archive_error(struct eadm_bundle *b)
+/* Keeps an error of read_block(), which is the cause of libarchive's. */
+static int archive_error(struct eadm_bundle *b, struct archive *a)
 {
-	const char *why = b->lib->error_string(b->a);
+	const char *why = b->lib->error_string(a);
 
-	return refuse(b, "%s", why ? why : "unreadable");
+	return b->error < 0 ? b->error : refuse(b, "%s", why ? why : "unreadable");
+}
+
+/*
+ * Adds to a total. Members and the tar archive are counted separately: either can be the
+ * larger one, because members may be sparse.
+ */
+static int account(struct eadm_bundle *b, uint64_t *total, uint64_t n)
+{
+	int64_t packed = b->lib->filter_bytes(b->packed, -1);
+
+	*total += n;
+	if (*total > MAX_UNPACKED ||
+	    (*total > FREE_UNPACKED &&
+	     *total / MAX_RATIO > (uint64_t)(packed > 0 ? packed : 0)))
+		return refuse(b, "unpacked data exceeds the limit");
+	return 0;
+}
+
+/*
+ * Passes a block of the tar archive to its reader. The tar archive is decompressed
+ * separately, because libarchive stops at its end and would ignore what follows.
+ */
+static la_ssize_t read_block(struct archive *a, void *data, const void **block)
+{
+	struct eadm_bundle *b = data;
+	la_ssize_t n = b->lib->read_data(b->packed, b->block, BLOCK), i;
+
+	(void)a;
+	if (n < 0)
+		archive_error(b, b->packed);
+	if (n < 0 || account(b, &b->tar, n))
+		return ARCHIVE_FATAL;
+	for (i = n; i > 0 && !b->block[i - 1]; i--)
+		;
+	if (i > 0)
+		b->end = b->tar - n + i;
+	*block = b->block;
+	return n;
+}
+
+static int open_archives(struct eadm_bundle *b, int fd)
+{
+	const struct eadm_archive *lib = b->lib;
+	struct archive_entry *entry;
+	int ret;
+
+	b->block = malloc(BLOCK);
+	b->packed = lib->read_new();
+	b->a = lib->read_new();
+	if (!b->block || !b->packed || !b->a)
+		return eadm_oom(b->ctx);
+	lib->read_support_filter_zstd(b->packed);
+	lib->read_support_format_raw(b->packed);
+	lib->read_support_format_tar(b->a);
+	if (lib->read_open_fd(b->packed, fd, BLOCK) != ARCHIVE_OK)
+		return archive_error(b, b->packed);
+	ret = lib->read_next_header(b->packed, &entry);
+	if (ret == ARCHIVE_EOF)
+		return refuse(b, "truncated");
+	if (ret != ARCHIVE_OK)
+		return archive_error(b, b->packed);
+	if (lib->read_open(b->a, b, NULL, read_block, NULL) != ARCHIVE_OK)
+		return archive_error(b, b->a);
+	return 0;
 }
 
 static int open_fd(struct eadm_ctx *ctx, int fd,
@@ -76,6 +145,7 @@ static int open_fd(struct eadm_ctx *ctx, int fd,
 {
 	const struct eadm_archive *lib = eadm_archive_get(ctx);
 	struct eadm_bundle *b;
+	int ret;
 
 	if (!lib)
 		return -EOPNOTSUPP;
@@ -85,20 +155,12 @@ static int open_fd(struct eadm_ctx *ctx, int fd,
 	b->ctx = ctx;
 	b->lib = lib;
 	b->fd = -1;
-	b->a = lib->read_new();
-	if (!b->a) {
-		free(b);
-		return eadm_oom(ctx);
-	}
-	lib->read_support_filter_zstd(b->a);
-	lib->read_support_format_tar(b->a);
-	if (lib->read_open_fd(b->a, fd, BLOCK) != ARCHIVE_OK) {
-		archive_error(b);
+	ret = open_archives(b, fd);
+	if (ret)
 		eadm_bundle_close(b);
-		return -EBADMSG;
-	}
-	*bundle = b;
-	return 0;
+	else
+		*bundle = b;
+	return ret;
 }
 
 EADM_API int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
@@ -131,9 +193,13 @@ EADM_API void eadm_bundle_close(struct eadm_bundle *b)
 {
 	if (!b)
 		return;
-	b->lib->read_free(b->a);
+	if (b->a)
+		b->lib->read_free(b->a);
+	if (b->packed)
+		b->lib->read_free(b->packed);
 	if (b->fd >= 0)
 		close(b->fd);
+	free(b->block);
 	free(b->members);
 	free(b);
 }
@@ -190,6 +256,8 @@ static int check_sums(struct eadm_bundle *b, uint64_t size)
 		return refuse(b, "truncated");
 	}
 	text[size] = '\0';
+	if (strlen(text) != size)
+		ret = refuse(b, "%s has an invalid line", EADM_BUNDLE_SUMS);
 	for (line = strtok_r(text, "\n", &save); line && !ret;
 	     line = strtok_r(NULL, "\n", &save))
 		ret = check_line(b, line);
@@ -204,18 +272,6 @@ static int check_sums(struct eadm_bundle *b, uint64_t size)
 
 /* ---- members ------------------------------------------------------------------ */
 
-static int account(struct eadm_bundle *b, uint64_t n)
-{
-	int64_t packed = b->lib->filter_bytes(b->a, -1);
-
-	b->unpacked += n;
-	if (b->unpacked > MAX_UNPACKED ||
-	    (b->unpacked > FREE_UNPACKED &&
-	     b->unpacked / MAX_RATIO > (uint64_t)(packed > 0 ? packed : 0)))
-		return refuse(b, "unpacked data exceeds the limit");
-	return 0;
-}
-
 EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
 {
 	long n;
@@ -229,7 +285,7 @@ EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
 		size = BLOCK;
 	n = b->lib->read_data(b->a, buf, size);
 	if (n < 0)
-		return archive_error(b);
+		return archive_error(b, b->a);
 	if (!n && b->left)
 		return refuse(b, "truncated");
 	if (!n) {
@@ -244,7 +300,7 @@ EADM_API long eadm_bundle_read(struct eadm_bundle *b, void *buf, size_t size)
 		return refuse(b, "a member is longer than declared");
 	b->left -= n;
 	b->lib->nt_sha256_update(&b->sha, n, buf);
-	ret = account(b, n);
+	ret = account(b, &b->unpacked, n);
 	return ret ? ret : n;
 }
 
@@ -276,21 +332,33 @@ static int add_member(struct eadm_bundle *b, const char *name)
 	return 0;
 }
 
-/* Checks that nothing follows the list of digests, which is the last member. */
+/*
+ * Checks that nothing follows the list of digests, which is the last member: after the
+ * end that the reader of the tar archive has found, all bytes are zero.
+ */
 static int end_of_bundle(struct eadm_bundle *b, uint64_t size)
 {
 	struct archive_entry *entry;
+	const void *block;
 	int ret = check_sums(b, size);
+	uint64_t end;
+	la_ssize_t n;
 
 	if (ret)
 		return ret;
 	ret = b->lib->read_next_header(b->a, &entry);
-	if (ret == ARCHIVE_EOF) {
-		b->error = 1;
-		return 0;
-	}
 	if (ret < ARCHIVE_WARN)
-		return archive_error(b);
+		return archive_error(b, b->a);
+	end = b->lib->filter_bytes(b->a, -1);
+	while (ret == ARCHIVE_EOF && b->end <= end) {
+		n = read_block(b->a, b, &block);
+		if (n < 0)
+			return b->error;
+		if (!n) {
+			b->error = 1;
+			return 0;
+		}
+	}
 	return refuse(b, "trailing data");
 }
 
@@ -312,7 +380,7 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 	if (ret == ARCHIVE_EOF)
 		return refuse(b, "truncated");
 	if (ret != ARCHIVE_OK)
-		return archive_error(b);
+		return archive_error(b, b->a);
 	name = b->lib->entry_pathname(entry);
 	size = b->lib->entry_size(entry);
 	if (!name || strncmp(name, EADM_BUNDLE_TOP, strlen(EADM_BUNDLE_TOP)))

@@ -66,3 +66,47 @@ sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
 		jq -e '.rows[] | select(.part == "log/kernel.txt") | .state == "partial" and
 			.why == "50 older lines were left out"'
 }
+
+@test "bundle: data after the end is refused" {
+	cd "$BATS_TEST_TMPDIR"
+	eadm --from "$TWO" bundle create -o good.zst
+	zstd -dcq good.zst >good.tar
+	# A member after the end of the archive: "tar -i" unpacks it. A NUL in SHA256SUMS.
+	/usr/bin/python3 - <<-'END'
+		import io, tarfile
+		good = open("good.tar", "rb").read()
+		with tarfile.open("more.tar", "w") as more:
+		    more.addfile(tarfile.TarInfo("eadm-bundle/../../evil"))
+		open("after.tar", "wb").write(good + open("more.tar", "rb").read())
+		with tarfile.open("good.tar") as old, tarfile.open("nul.tar", "w") as new:
+		    for member in old:
+		        data = old.extractfile(member).read()
+		        if member.name.endswith("/SHA256SUMS"):
+		            data += b"\0junk"
+		        member.size = len(data)
+		        new.addfile(member, io.BytesIO(data))
+		open("zeros.tar", "wb").write(good + bytes(20000))
+		open("bomb.tar", "wb").write(good + bytes(100 << 20))
+	END
+	for name in after nul zeros bomb; do
+		zstd -cq $name.tar >$name.zst
+	done
+	mkdir eadm-bundle
+	truncate -s 900M eadm-bundle/sparse
+	echo x >>eadm-bundle/sparse
+	tar cS --format=gnu eadm-bundle/sparse | zstd -cq >sparse.zst
+	cat good.zst good.zst >twice.zst
+	{ cat good.zst; echo x | zstd -cq; } >frame.zst
+	eadm bundle verify zeros.zst
+	damaged="the bundle is damaged:"
+	for name in after twice frame; do
+		fails 1 "eadm: bundle: $name.zst: $damaged trailing data" bundle verify $name.zst
+		fails 1 "eadm: list: $name.zst: $damaged trailing data" --from $name.zst list
+	done
+	fails 1 "eadm: bundle: nul.zst: $damaged SHA256SUMS has an invalid line" bundle verify nul.zst
+	for name in bomb sparse; do
+		fails 1 "eadm: bundle: $name.zst: $damaged unpacked data exceeds the limit" \
+			bundle verify $name.zst
+	done
+	run ! eadm bundle verify - <twice.zst
+}
