@@ -2,10 +2,12 @@
 /* Errors: one line on stderr or an object on stdout, and the exit status. */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "grow.h"
@@ -40,8 +42,27 @@ bool means_no_objects(int error)
 	return error == -EOPNOTSUPP || error == -ENODATA;
 }
 
+/*
+ * Occupies closed standard descriptors: otherwise, a file that is opened later would get
+ * the number of standard error, and messages would be written to it. Reading and writing
+ * the descriptors still fails. A chroot may lack /dev/null.
+ */
+static void occupy_descriptors(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_PATH);
+		if (fd < 0)
+			fd = open("/", O_PATH);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 void error_init(void)
 {
+	occupy_descriptors();
 	setvbuf(stderr, NULL, _IOLBF, BUFSIZ);
 }
 

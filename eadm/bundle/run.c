@@ -122,7 +122,7 @@ static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 {
 	struct rlimit none = { 0, 0 };
 	struct job job;
-	int null, status;
+	int in, status;
 
 	/* If the parent is killed, the child must not survive. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -130,10 +130,15 @@ static void work(struct bundle *b, int fd, int out, int err, pid_t parent)
 		_exit(STATUS_FAILED);
 	signal(SIGXFSZ, SIG_DFL);
 	setrlimit(RLIMIT_CORE, &none);
-	null = open("/dev/null", O_RDONLY);
-	if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
-	    dup2(err, 2) < 0)
+	if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0)
 		_exit(STATUS_FAILED);
+	/* Standard input is empty; a chroot may lack /dev/null. */
+	in = memfd_create("eadm-stdin", MFD_CLOEXEC);
+	if (in < 0 || dup2(in, STDIN_FILENO) < 0) {
+		fprintf(stderr, "cannot replace standard input: %s\n",
+			strerror(errno));
+		_exit(STATUS_FAILED);
+	}
 	while (!interrupted && recv(fd, &job, sizeof(job), 0) == sizeof(job)) {
 		status = do_job(b, &job);
 		if (send(fd, &status, sizeof(status), MSG_NOSIGNAL) < 0)

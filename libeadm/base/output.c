@@ -206,6 +206,15 @@ static int open_named_temp(struct eadm_output *out)
 	return ret;
 }
 
+/* A nameless file gets its name by a link in /proc, which a chroot may lack. */
+static bool has_link(int fd)
+{
+	char self[40];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return !access(self, F_OK);
+}
+
 /* Create a file without a name on file systems that support it (O_TMPFILE). */
 static int open_file(struct eadm_output *out, struct place *p)
 {
@@ -217,10 +226,11 @@ static int open_file(struct eadm_output *out, struct place *p)
 	p->name = NULL;
 	p->dir = -1;
 	out->fd = openat(out->dir, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (out->fd >= 0)
+	if (out->fd >= 0 && has_link(out->fd))
 		return 0;
-	if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
+	if (out->fd < 0 && errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)
 		return -errno;
+	close_fd(&out->fd);
 	return open_named_temp(out);
 }
 
@@ -292,6 +302,8 @@ static int open_stream(struct eadm_output *out, struct place *p)
 	if (out->fd < 0) {
 		if (errno == ENXIO && S_ISFIFO(p->st.st_mode))
 			p->why = "no reader on the pipe";
+		else if (errno == ENOENT)
+			p->why = "/proc is not mounted";
 		return -errno;
 	}
 	/* Only open() must not block; write() may wait for a slow reader. */

@@ -110,3 +110,42 @@ sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
 	done
 	run ! eadm bundle verify - <twice.zst
 }
+
+@test "bundle: closed standard descriptors are not used for its files" {
+	cd "$BATS_TEST_TMPDIR"
+	create=("$EADM" --from "$TWO" bundle create --redact -o b.zst)
+	"${create[@]}" <&- >&-
+	"${create[@]}" >&- 2>&-
+	"${create[@]}" <&- 2>&-
+	"${create[@]}" <&- >&- 2>&-
+	eadm bundle show b.zst --json | jq -e 'all(.rows[]; .state == "ok" or .state == "absent")'
+	# It is still an error that they cannot be read or written.
+	run -1 bash -c '"$0" --from "$1" list 2>&1 >&-' "$EADM" "$TWO"
+	[ "$output" = "eadm: list: standard output: Bad file descriptor" ]
+	run -1 bash -c '"$0" --from - list <&- 2>&1' "$EADM"
+	[ "$output" = "eadm: list: -: Bad file descriptor" ]
+	run -1 bash -c '"$0" --from "$1" bundle create -o - 2>&1 >&-' "$EADM" "$TWO"
+	[ "$output" = "eadm: bundle: standard output: Bad file descriptor" ]
+}
+
+@test "without /proc and /dev, files are written, and a bundle states what it lacks" {
+	unshare -m true || skip "requires root"
+	cd "$BATS_TEST_TMPDIR"
+	bare() {
+		# shellcheck disable=SC2016
+		LD_LIBRARY_PATH=$BUILD/libeadm unshare -m bash -c '
+			mount -t tmpfs none /dev && mount -t tmpfs none /proc && exec "$@"' - "$EADM" "$@"
+	}
+	bare --from "$TWO" list --save saved
+	[ "$(eadm --from saved list)" = "$(eadm --from "$TWO" list)" ]
+	run -6 bare --from "$TWO" bundle create -o b.zst
+	[ "$(eadm --from b.zst list)" = "$(eadm --from "$TWO" list)" ]
+	eadm bundle show b.zst --json | jq -e '.rows[] | select(.part == "text/list.txt") |
+		.state == "failed" and (.why | test("^list: /proc/self/fd/[0-9]+: No such file"))'
+	mkfifo pipe
+	run -1 bare --from "$TWO" bundle create -o pipe
+	[ "$output" = "eadm: bundle: pipe: /proc is not mounted" ]
+	[ "$(ls)" = "b.zst
+pipe
+saved" ]
+}
