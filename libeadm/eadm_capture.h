@@ -113,6 +113,19 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
 		      struct eadm_note *note);
 
 /**
+ * eadm_capture_omit_secrets() - leave keys and raw bytes out of a capture
+ * @capture: the capture, which does not contain any snapshot yet
+ *
+ * From now on, keys (fields of the kind EADM_KIND_SECRET, and keys in messages of RDMA
+ * netlink) are not written, nor are raw bytes, which can contain keys, except those of
+ * commands that failed. Rows that are read still have them. A capture with a redactor
+ * never contains keys or raw bytes.
+ *
+ * Since: 0.1
+ */
+void eadm_capture_omit_secrets(struct eadm_capture *capture);
+
+/**
  * eadm_capture_limit() - limit the size of a capture
  * @capture: the capture, which must be a file
  * @bytes: keep only the newest snapshots that fit into this number of bytes

@@ -428,6 +428,13 @@ int eadm_capture_end(struct eadm_capture *c, bool keep)
 	return ret;
 }
 
+/* Redactors leave out secrets, too. */
+EADM_API void eadm_capture_omit_secrets(struct eadm_capture *c)
+{
+	if (!c->filter)
+		c->filter = &eadm_omit_secrets;
+}
+
 int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)
 {
 	if (!eadm_output_is_file(c->out))

@@ -14,6 +14,8 @@ struct eadm_filter {
 		       const void *data, size_t len, struct eadm_bytes *out);
 };
 
+extern struct eadm_filter eadm_omit_secrets;
+
 int eadm_capture_begin(struct eadm_ctx *ctx, const char *path,
 		       const char *kernel, struct eadm_filter *filter,
 		       struct eadm_capture **capture)

@@ -149,3 +149,34 @@ sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
 pipe
 saved" ]
 }
+
+@test "bundle: keys and bytes of commands that succeeded are left out, and all else is kept" {
+	cd "$BATS_TEST_TMPDIR"
+	local secrets='["lkey", "rkey", "local_dma_lkey", "qkey"]' bytes='["request", "response"]'
+	# rows CAPTURE OBJECT COLUMNS: with secrets if they are in the capture.
+	rows() {
+		eadm --from "$1" dump "$2" -o "all,$3" --json 2>/dev/null | jq -c ".rows[]?"
+	}
+	# By RDMA netlink, by the companion, of the other byte order, in a nest, failed commands.
+	for capture in "$RXE" "$TWO" "$SYNTH/two-be.pcapng" "$LIVE" "$SICK" \
+		"$REPO/tests/family/efa/captures/rings.pcapng"; do
+		eadm --from "$capture" bundle create -o b.zst || [ $? = 6 ]
+		while read -r object columns; do
+			rows "$capture" "$object" "$columns" >old || :
+			rows b.zst "$object" "$columns" >new || :
+			cat old >>all
+			jq -c --argjson secrets "$secrets" --argjson bytes "$bytes" '
+				delpaths($secrets + if .state == "done" then $bytes else [] end | map([.]))' \
+				old | diff - new
+		done <<-'END'
+			mr lkey,rkey
+			pd local-dma-lkey
+			qp qkey
+			cmd request,response
+		END
+	done
+	# All of them were in the captures, and so were bytes of commands that failed.
+	jq -sce --argjson secrets "$secrets" '(map(keys_unsorted) | add | unique) as $all |
+		$secrets - $all == [] and ([.[] | select(.request).state] | unique) as $states |
+		["done", "timeout", "error"] - $states == []' all
+}
