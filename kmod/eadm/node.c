@@ -122,17 +122,6 @@ static bool may_read_raw(const struct file *file)
 	       !security_locked_down(LOCKDOWN_PCI_ACCESS);
 }
 
-static int ioc_trace(struct file *file, struct eadm_dev *edev, struct eadm_ioc_trace *arg)
-{
-	int ret;
-
-	if (!eadm_dev_enter(edev, caller_net()))
-		return -ENODEV;
-	ret = eadm_trace_start(file->private_data, arg, may_read_raw(file));
-	eadm_dev_exit(edev);
-	return ret;
-}
-
 union ioc_arg {
 	u32 size;
 	struct eadm_ioc_info info;
@@ -228,7 +217,7 @@ static long node_ioctl(struct file *file, unsigned int cmd, unsigned long user)
 	case EADM_IOC_INFO:
 		return ioc_info(edev, &u.info, arg, size);
 	case EADM_IOC_TRACE:
-		return ioc_trace(file, edev, &u.trace);
+		return eadm_trace_start(file->private_data, &u.trace, may_read_raw(file));
 	default:
 		return ioc_raw(file, edev, cmd, &u, arg, size, max);
 	}

@@ -19,7 +19,7 @@
  * struct eadm_trace - one open file
  * @edev: device of the file
  * @reading: serialises readers; held while the reader's memory is accessed, which may block
- *	indefinitely
+ *	indefinitely. Never taken while the device is entered: that would block removal
  * @lock: serialises calls; not held during such accesses. Nests inside @reading
  * @want: position and filters, as set up by EADM_IOC_TRACE
  * @active: the trace was set up
@@ -231,28 +231,14 @@ static int take(struct eadm_trace *trace)
 	return ret;
 }
 
-/**
- * eadm_trace_start() - set up position and filters
- * @trace: the open file
- * @arg: argument from the caller, not validated yet
- * @raw: the caller may see bytes of commands
- *
- * Context: may sleep; the device is entered.
- * Return: 0 or a negative errno.
- */
-int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg, bool raw)
+/* Sets up position and filters. */
+static int start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg, bool raw)
 {
 	int ret = 0;
 
-	if (!trace->edev->objs[EADM_OBJ_CMD])
-		return -EOPNOTSUPP;
-	if (arg->from > EADM_TRACE_FROM_SEQ || arg->flags & ~EADM_TRACE_BY_OP || arg->reserved ||
-	    (arg->seq && arg->from != EADM_TRACE_FROM_SEQ) ||
-	    (arg->op && !(arg->flags & EADM_TRACE_BY_OP)))
-		return -EINVAL;
-	if (mutex_lock_interruptible(&trace->reading))
-		return -ERESTARTSYS;
-	mutex_lock(&trace->lock);
+	lockdep_assert_held(&trace->lock);
+	if (!eadm_dev_enter(trace->edev, current->nsproxy->net_ns))
+		return -ENODEV;
 	/*
 	 * Set this before the first read, so that the reader is notified of commands that end
 	 * later.
@@ -271,6 +257,35 @@ int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg,
 	if (arg->from == EADM_TRACE_FROM_NOW)
 		ret = take_next(trace, true);
 	trace->active = !ret;
+	eadm_dev_exit(trace->edev);
+	return ret;
+}
+
+/**
+ * eadm_trace_start() - set up position and filters
+ * @trace: the open file
+ * @arg: argument from the caller, not validated yet
+ * @raw: the caller may see bytes of commands
+ *
+ * Enters the device only after waiting for readers, whose access to memory may never complete.
+ *
+ * Context: may sleep; the device must not be entered.
+ * Return: 0 or a negative errno.
+ */
+int eadm_trace_start(struct eadm_trace *trace, const struct eadm_ioc_trace *arg, bool raw)
+{
+	int ret;
+
+	if (!trace->edev->objs[EADM_OBJ_CMD])
+		return -EOPNOTSUPP;
+	if (arg->from > EADM_TRACE_FROM_SEQ || arg->flags & ~EADM_TRACE_BY_OP || arg->reserved ||
+	    (arg->seq && arg->from != EADM_TRACE_FROM_SEQ) ||
+	    (arg->op && !(arg->flags & EADM_TRACE_BY_OP)))
+		return -EINVAL;
+	if (mutex_lock_interruptible(&trace->reading))
+		return -ERESTARTSYS;
+	mutex_lock(&trace->lock);
+	ret = start(trace, arg, raw);
 	mutex_unlock(&trace->lock);
 	mutex_unlock(&trace->reading);
 	return ret;

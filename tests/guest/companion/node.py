@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The char device: commands, the stream of records, removal."""
 
+import contextlib
 import ctypes
 import errno
 import json
@@ -312,8 +313,7 @@ def removal():
         got = []
         thread = threading.Thread(target=lambda: got.append(error_of(os.read, node.fd, 4096)))
         thread.start()
-        with open(f"/proc/self/task/{thread.native_id}/wchan", encoding="ascii") as file:
-            wait_until(lambda: (file.seek(0), file.read())[1] not in ("0", ""))
+        wait_until(lambda: waits(thread))
         knob("live", 0)
         thread.join(20)
         same(got, ["ENODEV"])
@@ -382,32 +382,64 @@ def storm():
         same(len(node.trace().seqs()), 50)
 
 
-@test("a reader whose page does not come holds up nobody who polls")
-def poll_beside_reader():
-    fresh()
+@contextlib.contextmanager
+def stuck_reader(node):
+    """Until the end, a thread waits in read() for a page that does not come."""
     LIBC.mmap.restype = ctypes.c_void_p
     start = LIBC.mmap(None, ctypes.c_size_t(4096), 3, 0x22, -1, ctypes.c_long(0))
     fault = LIBC.syscall(USERFAULTFD, os.O_CLOEXEC | os.O_NONBLOCK)
     same(fault >= 0, True, "userfaultfd()")
     same(ioctl(fault, UFFDIO_API, struct.pack("=QQQ", 0xaa, 0, 0))[0], 0)
     same(ioctl(fault, UFFDIO_REGISTER, struct.pack("=QQQQ", start, 4096, 1, 0))[0], 0)
+    read = threading.Thread(target=LIBC.read, args=(
+        node.fd, ctypes.c_void_p(start), ctypes.c_size_t(4096)))
+    read.start()
+    try:
+        same(bool(select.select([fault], [], [], 20)[0]), True, "the reader waits")
+        yield
+    finally:
+        # Ends the wait: the page is one like any other then.
+        os.close(fault)
+        read.join()
+
+
+@test("a reader whose page does not come holds up nobody who polls")
+def poll_beside_reader():
+    fresh()
+    seen = []
     with Node(os.O_RDONLY) as node:
-        node.trace()
-        read = threading.Thread(target=LIBC.read, args=(
-            node.fd, ctypes.c_void_p(start), ctypes.c_size_t(4096)))
-        seen = []
         poll = threading.Thread(target=lambda: seen.append(node.poll()), daemon=True)
-        read.start()
-        try:
-            same(bool(select.select([fault], [], [], 20)[0]), True, "the reader waits")
+        with stuck_reader(node.trace()):
             poll.start()
             poll.join(20)
             same(seen, [select.POLLIN], "poll() beside it")
-        finally:
-            # Ends the wait: the page is one like any other then.
-            os.close(fault)
-            read.join()
-            poll.join()
+        poll.join()
+
+
+def waits(thread):
+    with open(f"/proc/self/task/{thread.native_id}/wchan", encoding="ascii") as file:
+        return file.read() not in ("0", "")
+
+
+@test("nor does a caller that waits for such a reader hold up removal")
+def removal_beside_reader():
+    fresh()
+    got = []
+    with Node(os.O_RDONLY) as node:
+        data = struct.pack("=IIQQIIII", 40, OLDEST, 0, 0, 0, 0, 0, 0)
+        again = threading.Thread(target=lambda: got.append(ioctl(node.fd, TRACE, data)[0]))
+        remove = threading.Thread(target=knob, args=("live", 0))
+        with stuck_reader(node.trace()):
+            again.start()
+            wait_until(lambda: waits(again))
+            remove.start()
+            remove.join(20)
+            gone = not remove.is_alive()
+        again.join()
+        remove.join()
+    same(gone, True, "removal beside it")
+    same(got, [errno.ENODEV])
+    reset()
 
 
 @test("records that there is no memory for are not the end of the recorder")
