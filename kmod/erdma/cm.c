@@ -13,8 +13,11 @@
  * the iWARP CM silently drops requests when their listener is destroyed.
  */
 #include <linux/bitfield.h>
+#include <linux/cred.h>
+#include <linux/pid.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include <rdma/rdma_cm.h>
 
 #include "cm.h"
 #include "erdma.h"
@@ -91,17 +94,45 @@ static void cep_show_qp(struct erdma_cep *cep, struct erdma_qp *qp)
 }
 
 /*
+ * Returns true if the QP belongs to the caller, who connects @id. The connection managers leave
+ * this check to drivers: they find a QP by its number, which a process may choose (see
+ * docs/iwcm-qp-owner.md).
+ *
+ * The QP of a kernel consumer belongs to the ID with which it was created. Only the RDMA CM uses
+ * the iWARP CM, and the context is its private structure, which begins with its ID; that of a
+ * process never has a QP. Kernel consumers may connect in the context of any process.
+ *
+ * The QP of a process belongs to this process, whose user ID may have changed, and to processes of
+ * the same user, such as its children, in whose PID namespace it is visible: different containers
+ * often have the same user ID. Kernel threads do not act for processes, except for io_uring in old
+ * kernels.
+ */
+static bool is_owner(const struct iw_cm_id *id, const struct erdma_qp *qp)
+{
+	const struct rdma_cm_id *consumer = id->context;
+	const struct pid *process = caller();
+
+	if (consumer->device != id->device)
+		return false;
+	if (qp->kqp || consumer->qp)
+		return consumer->qp == &qp->ibqp;
+	return process && (process == qp->owner || (uid_eq(current_euid(), qp->owner_uid) &&
+						    pid_vnr(qp->owner)));
+}
+
+/*
  * The callback needs no reference to the endpoint: cep_close() detaches the callback before the
  * endpoint can be freed.
  */
-static int cep_take_qp(struct erdma_cep *cep, u32 qpn)
+static int cep_take_qp(struct erdma_cep *cep, const struct iw_cm_id *id, u32 qpn)
 {
 	struct erdma_qp *qp = erdma_qp_get(cep->dev, qpn);
-	int ret;
+	int ret = -EINVAL;
 
 	if (!qp)
-		return -EINVAL;
-	ret = erdma_qp_attach_cm(qp, cep_qp_stopped, cep);
+		return ret;
+	if (is_owner(id, qp))
+		ret = erdma_qp_attach_cm(qp, cep_qp_stopped, cep);
 	if (ret) {
 		eadm_object_put(&qp->obj);
 		return ret;
@@ -525,7 +556,7 @@ static int iw_connect(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	cep->cc = READ_ONCE(dev->conf.cc);
 	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
 	if (!ret)
-		ret = cep_take_qp(cep, param->qpn);
+		ret = cep_take_qp(cep, id, param->qpn);
 	if (!ret) {
 		cep_set_id(cep, id);
 		erdma_cep_start_timer(cep, CONNECT_TIMEOUT);
@@ -619,7 +650,7 @@ static int iw_accept(struct iw_cm_id *id, struct iw_cm_conn_param *param)
 	ret = cep_set_pdata(cep, param->private_data, param->private_data_len);
 	if (ret)
 		goto close;
-	ret = cep_take_qp(cep, param->qpn);
+	ret = cep_take_qp(cep, id, param->qpn);
 	if (ret)
 		goto close;
 	ret = erdma_mpa_quiet(cep);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Queue pairs: lifetime and states (hw 4.7, 4.8, 6.8). */
 
+#include <linux/cred.h>
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <rdma/uverbs_ioctl.h>
 
 #include "abi.h"
@@ -155,8 +158,11 @@ int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr, struct ib_
 	if (ret)
 		goto err;
 	ibqp->qp_num = qp->qpn;
-	if (qp->ctx)
+	if (qp->ctx) {
+		qp->owner = get_pid(task_tgid(current));
+		qp->owner_uid = current_euid();
 		atomic_inc(&qp->ctx->base.qps);
+	}
 	eadm_table_publish(&dev->adapter.qps, qp->qpn, &qp->obj);
 	eadm_count(&dev->adapter, EADM_CNT_QP_CREATES);
 	erdma_debug(dev, qp, "QP %u: created, %u and %u entries, CQs %u and %u\n", qp->qpn,
@@ -212,8 +218,10 @@ int erdma_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	eadm_table_unpublish(&dev->adapter.qps, qp->qpn, &qp->obj);
 	if (qp->kqp)
 		erdma_kqp_free(qp);
-	if (qp->ctx)
+	if (qp->ctx) {
+		put_pid(qp->owner);
 		atomic_dec(&qp->ctx->base.qps);
+	}
 	erdma_hostmem_retire(dev, qp->mem, done);
 	mutex_destroy(&qp->state_lock);
 	eadm_count(&dev->adapter, EADM_CNT_QP_DESTROYS);

@@ -5,6 +5,7 @@
 
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
@@ -191,6 +192,8 @@ struct erdma_rts {
  * @ibqp: the core's part
  * @obj: entry in dev->adapter.qps
  * @ctx: owner, NULL for the kernel
+ * @owner: process that created a user QP
+ * @owner_uid: its effective user ID at that time
  * @qpn: number of the QP
  * @sq_depth: send queue size in building blocks
  * @rq_depth: receive queue size
@@ -220,6 +223,8 @@ struct erdma_qp {
 	struct ib_qp ibqp;
 	struct eadm_object obj;
 	struct erdma_ctx *ctx;
+	struct pid *owner;
+	kuid_t owner_uid;
 	u32 qpn;
 	u32 sq_depth;
 	u32 rq_depth;

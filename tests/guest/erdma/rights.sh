@@ -89,11 +89,31 @@ net_admin="$nobody,+net_admin --ambient-caps=-all,+net_admin"
 both="$nobody,+net_admin,+sys_rawio --ambient-caps=-all,+net_admin,+sys_rawio"
 
 mkfifo /tmp/hold-in && exec {held}<>/tmp/hold-in
-"$programs/hold" -d erdma_0 -q 2 -c 2 -m 20 </tmp/hold-in >/tmp/hold 2>&1 &
+"$programs/hold" -d erdma_0 -q 6 -c 2 -m 20 </tmp/hold-in >/tmp/hold 2>&1 &
 holder=$!
 until_true 20 grep -q ready /tmp/hold
 
 check "keys of regions do not follow from their numbers" keys_are_not_numbers
+
+# takes WANT HOW QPN [THROUGH...]: another process tries to connect (HOW: accept or connect) a QP.
+takes() {
+	local want=$1 how=$2 qpn=$3
+	shift 3
+
+	same "$want" "$("$@" "$programs/takeqp" "$how" 10.77.0.1 10.77.0.1 "$qpn")"
+}
+
+chmod 666 /dev/infiniband/uverbs* /dev/infiniband/rdma_cm
+mapfile -t qps < <(eadm dump qp --device erdma_0 --json --pid $holder | jq '.rows[].qpn')
+for how in accept connect; do
+	# shellcheck disable=SC2086 # a list of words
+	check "$how: another user cannot take a QP" takes "Invalid argument" $how "${qps[0]}" $nobody
+	check "$how: neither can a process that cannot see its owner" \
+		takes "Invalid argument" $how "${qps[1]}" unshare -pf
+	check "$how: a process of the same user can" takes taken $how "${qps[2]}"
+	check "$how: a process that has become another user can" takes taken $how erdma_0
+	qps=("${qps[@]:3}")
+done
 
 lock_down() {
 	local file=/sys/kernel/security/lockdown
