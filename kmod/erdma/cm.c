@@ -233,6 +233,9 @@ static int cep_connect_qp(struct erdma_cep *cep, u32 ahead)
 	ret = erdma_sock_names(cep);
 	if (ret)
 		return ret;
+	/* The interface may have been moved since the socket was created. */
+	if (!erdma_sock_allowed_in(cep->dev, sock_net(cep->sock->sk)))
+		return -ENODEV;
 	cep->remote_cookie = be32_to_cpu(cep->rx.hdr.cookie);
 	erdma_debug(cep->dev, cm, "endpoint %u: QP %u, %pISpc to %pISpc\n", cep->id,
 		    cep->qp->qpn, &cep->local, &cep->peer);

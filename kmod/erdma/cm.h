@@ -149,6 +149,7 @@ void erdma_sock_attach(struct erdma_cep *cep, struct socket *sock,
 void erdma_sock_detach(struct erdma_cep *cep);
 void erdma_sock_release(struct socket *sock, const struct erdma_sk_callbacks *saved);
 int erdma_sock_names(struct erdma_cep *cep);
+bool erdma_sock_allowed_in(const struct erdma_dev *dev, const struct net *net);
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id);
 
 /* listener.c */

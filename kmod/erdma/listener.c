@@ -187,8 +187,8 @@ static int listen_on_all(struct erdma_cep *cep)
  * does nothing.
  *
  * Context: process.
- * Return: 0, even if no client can connect, or an error; the sockets are then closed with the
- * endpoint.
+ * Return: 0, even if no client can connect; -ENODEV for an address in a different network namespace
+ * than the interface; or another error. After an error, the sockets are closed with the endpoint.
  */
 int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
 {
@@ -211,7 +211,11 @@ int erdma_listener_open(struct erdma_cep *cep, const struct iw_cm_id *id)
 		return 0;
 	cep->net_cookie = compat_net_cookie(net);
 	cep->any_addr = local.sin_addr.s_addr == htonl(INADDR_ANY);
-	return cep->any_addr ? listen_on_all(cep) : lsock_add(cep, net, local.sin_addr.s_addr);
+	if (cep->any_addr)
+		return listen_on_all(cep);
+	if (!erdma_sock_allowed_in(cep->dev, net))
+		return -ENODEV;
+	return lsock_add(cep, net, local.sin_addr.s_addr);
 }
 
 /**

@@ -3,6 +3,7 @@
  * TCP socket of an endpoint: connecting, addresses, and its callbacks, which only record events for
  * the endpoint's worker (see cm.c).
  */
+#include <linux/nsproxy.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 
@@ -144,6 +145,23 @@ int erdma_sock_names(struct erdma_cep *cep)
 	return ret < 0 ? ret : 0;
 }
 
+/**
+ * erdma_sock_allowed_in() - check whether a network namespace may set up connections
+ * @dev: the device
+ * @net: the namespace
+ *
+ * Connections are set up in the namespace of their consumer, but the adapter uses their addresses
+ * on the network of its interface, where neither routes nor firewalls apply. Therefore only the
+ * interface's namespace may choose them: an unprivileged process can create a namespace with any
+ * address in it. Recent RDMA cores have the same rule; older ones only compare MAC addresses.
+ *
+ * Context: any.
+ */
+bool erdma_sock_allowed_in(const struct erdma_dev *dev, const struct net *net)
+{
+	return net_eq(dev_net(dev->netdev), net);
+}
+
 static int sock_open(struct socket **sock)
 {
 	int ret = sock_create(AF_INET, SOCK_STREAM, IPPROTO_TCP, sock);
@@ -186,7 +204,8 @@ static int sock_try_connect(struct erdma_cep *cep, struct iw_cm_id *id, int any_
  * port.
  *
  * Context: process.
- * Return: 0 if TCP will report the outcome, or an error; the socket is then detached when the
+ * Return: 0 if TCP will report the outcome; -ENODEV if the caller is in a different network
+ * namespace than the interface; or another error. After an error, the socket is detached when the
  * endpoint is closed.
  */
 int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
@@ -195,6 +214,8 @@ int erdma_sock_connect(struct erdma_cep *cep, struct iw_cm_id *id)
 	int low, high, ret;
 
 	lockdep_assert_held(&cep->lock);
+	if (!erdma_sock_allowed_in(cep->dev, current->nsproxy->net_ns))
+		return -ENODEV;
 	ret = sock_try_connect(cep, id, 0);
 	if (ret != -EADDRINUSE && ret != -EADDRNOTAVAIL)
 		return ret;
