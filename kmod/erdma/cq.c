@@ -376,40 +376,36 @@ void erdma_cq_event(struct erdma_cq *cq, u64 now)
 
 /**
  * erdma_cq_kick() - prompt the consumer of a dead kernel CQ to poll it
- * @cq: the CQ, referenced
+ * @cq: the CQ of a QP that is not destroyed before this call returns
  *
- * The consumer is called from the CQ's EQ, which also delivers its events, so calls never overlap,
- * regardless of the QP.
+ * Calls the consumer if it has requested an event: otherwise it polls without events, and might not
+ * expect one. Waits for the call, because the consumer may free the CQ's resources after it has
+ * destroyed its last QP. The CQ's EQ, which delivers its events, is held up meanwhile: calls never
+ * overlap, regardless of the QP.
  *
- * Context: any.
+ * Context: process.
  */
 void erdma_cq_kick(struct erdma_cq *cq)
 {
 	struct erdma_dev *dev = to_erdma_dev(cq->ibcq.device);
-
-	if (!cq->db.page && eadm_object_is_dead(&dev->adapter, &cq->obj))
-		erdma_eq_kick_cq(&dev->ceqs[cq->vector], cq);
-}
-
-/**
- * erdma_cq_kicked() - deliver the notification requested by erdma_cq_kick()
- * @cq: the CQ, referenced
- *
- * A consumer that did not request an event polls without events, and might not expect one.
- *
- * Context: softirq, from the CQ's EQ.
- */
-void erdma_cq_kicked(struct erdma_cq *cq)
-{
-	unsigned long flags;
+	struct erdma_eq *eq = &dev->ceqs[cq->vector];
 	bool armed;
 
-	spin_lock_irqsave(&cq->lock, flags);
+	if (!eadm_object_is_dead(&dev->adapter, &cq->obj))
+		return;
+	mutex_lock(&eq->kick_lock);
+	tasklet_disable(&eq->tasklet);
+	spin_lock_irq(&cq->lock);
 	armed = cq->armed;
 	cq->armed = false;
-	spin_unlock_irqrestore(&cq->lock, flags);
+	spin_unlock_irq(&cq->lock);
+	/* Consumers expect to be called in softirq context. */
+	local_bh_disable();
 	if (armed)
 		call_consumer(cq);
+	tasklet_enable(&eq->tasklet);
+	local_bh_enable();
+	mutex_unlock(&eq->kick_lock);
 }
 
 static int init_user(struct erdma_dev *dev, struct erdma_cq *cq, struct ib_udata *udata)
@@ -580,7 +576,6 @@ int erdma_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	mutex_init(&cq->revival);
 	spin_lock_init(&cq->lock);
 	xa_init(&cq->kqps);
-	INIT_LIST_HEAD(&cq->kick);
 	eadm_object_init(&cq->obj, READ_ONCE(dev->adapter.epoch), &ibcq->res);
 	ret = cq_init(dev, cq, udata);
 	if (ret)

@@ -121,46 +121,6 @@ bool erdma_eq_interrupt(struct erdma_eq *eq)
 }
 
 /**
- * erdma_eq_kick_cq() - schedule a call of a CQ's consumer without an event
- * @eq: EQ of the CQ
- * @cq: the CQ, referenced
- *
- * Context: any.
- */
-void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&eq->base.lock, flags);
-	if (list_empty(&cq->kick)) {
-		eadm_object_get(&cq->obj);
-		list_add_tail(&cq->kick, &eq->kicks);
-	}
-	spin_unlock_irqrestore(&eq->base.lock, flags);
-	tasklet_schedule(&eq->tasklet);
-}
-
-/**
- * erdma_eq_kicked() - take the next CQ passed to erdma_eq_kick_cq()
- * @eq: the EQ
- *
- * Context: any.
- * Return: the CQ, referenced, or NULL.
- */
-struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq)
-{
-	struct erdma_cq *cq;
-	unsigned long flags;
-
-	spin_lock_irqsave(&eq->base.lock, flags);
-	cq = list_first_entry_or_null(&eq->kicks, struct erdma_cq, kick);
-	if (cq)
-		list_del_init(&cq->kick);
-	spin_unlock_irqrestore(&eq->base.lock, flags);
-	return cq;
-}
-
-/**
  * erdma_eq_init() - allocate an EQ
  * @eq: the EQ, zeroed
  * @dev: the device
@@ -176,7 +136,7 @@ int erdma_eq_init(struct erdma_eq *eq, struct erdma_dev *dev, u8 index, u8 role,
 {
 	int ret;
 
-	INIT_LIST_HEAD(&eq->kicks);
+	mutex_init(&eq->kick_lock);
 	eq->db = dev->adapter.bar + db;
 	eq->base.is_new = is_new;
 	ret = eadm_eq_init(&eq->base, &dev->adapter, index, role, depth, depth * ERDMA_EQE_SIZE);

@@ -3,13 +3,13 @@
 #ifndef ERDMA_EQ_H
 #define ERDMA_EQ_H
 
-#include <linux/list.h>
+#include <linux/interrupt.h>
+#include <linux/mutex.h>
 
 #include "../core/interrupt.h"
 #include "erdma_hw.h"
 #include "mem.h"
 
-struct erdma_cq;
 struct erdma_dev;
 
 /**
@@ -19,8 +19,7 @@ struct erdma_dev;
  * @rec: doorbell record
  * @db: doorbell register
  * @looked_at: event count at the last check
- * @kicks: list of struct erdma_cq whose consumers are to be called without an event; each CQ in it
- *	is referenced
+ * @kick_lock: serialises calls of consumers without an event, see erdma_cq_kick()
  * @tasklet: consumes a CEQ
  * @work: consumes the AEQ
  */
@@ -29,7 +28,7 @@ struct erdma_eq {
 	struct erdma_dbrec rec;
 	void __iomem *db;
 	u64 looked_at;
-	struct list_head kicks;
+	struct mutex kick_lock;		/* serialises calls without an event */
 	union {
 		struct tasklet_struct tasklet;
 		struct work_struct work;
@@ -52,8 +51,6 @@ u32 erdma_eq_consume(struct erdma_eq *eq);
 void erdma_eq_arm(struct erdma_eq *eq);
 bool erdma_eq_interrupt(struct erdma_eq *eq);
 bool erdma_eq_is_stuck(struct erdma_eq *eq);
-void erdma_eq_kick_cq(struct erdma_eq *eq, struct erdma_cq *cq);
-struct erdma_cq *erdma_eq_kicked(struct erdma_eq *eq);
 
 /* Functions for all event queues of a device, defined in events.c. */
 int erdma_eqs_init(struct eadm_adapter *ad);

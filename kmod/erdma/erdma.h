@@ -10,6 +10,7 @@
  *   erdma_qp.state_lock
  *   erdma_ctx.dbpage_lock, eadm_memory.lock, mmap_lock of a process
  *   eadm_maps.lock (core/maps.c)
+ *   erdma_eq.kick_lock
  *   erdma_cq.lock (two CQs are never locked at once)
  *   erdma_sq.lock, erdma_rq.lock
  *   eadm_table.xa (xa_lock), eadm_eq.lock, eadm_adapter.lock

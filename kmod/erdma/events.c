@@ -115,20 +115,15 @@ static void deliver_completion(struct erdma_eq *eq, u32 cqn)
 }
 
 /*
- * Consumers' completion handlers are called only from this tasklet. It runs on one CPU at a time,
- * so handlers of a CQ never run concurrently; consumers rely on this.
+ * Consumers' completion handlers are called only from this tasklet, or while it is disabled. It
+ * runs on one CPU at a time, so handlers of a CQ never run concurrently; consumers rely on this.
  */
 static void ceq_tasklet(struct tasklet_struct *tasklet)
 {
 	struct erdma_eq *eq = from_tasklet(eq, tasklet, tasklet);
 	int budget = EQ_BUDGET;
-	struct erdma_cq *cq;
 	union erdma_eqe e;
 
-	while ((cq = erdma_eq_kicked(eq))) {
-		erdma_cq_kicked(cq);
-		eadm_object_put(&cq->obj);
-	}
 	while (budget-- && erdma_eq_take(eq, &e))
 		deliver_completion(eq, le64_get_bits(e.completion.word, ERDMA_CEQE_CQN));
 	erdma_eq_arm(eq);

@@ -95,7 +95,6 @@ struct erdma_mr {
  * @armed: a notification was requested and has not arrived yet
  * @solicited: the request is for solicited completions only
  * @kqps: struct erdma_kqp by number: kernel QPs that complete through this CQ
- * @kick: entry in the EQ's list of CQs whose consumers are to be called; under the EQ's lock
  *
  * @events to @last_extra are written by event delivery of one EQ only and read with READ_ONCE().
  */
@@ -123,7 +122,6 @@ struct erdma_cq {
 	bool armed;
 	bool solicited;
 	struct xarray kqps;
-	struct list_head kick;
 };
 
 /* A posted send request; its index is that of its first building block. */
@@ -256,7 +254,6 @@ void erdma_cq_purge(struct erdma_cq *cq, u32 qpn);
 void erdma_cq_event(struct erdma_cq *cq, u64 now);
 u32 erdma_cq_requests(const struct erdma_cq *cq, u64 db);
 void erdma_cq_kick(struct erdma_cq *cq);
-void erdma_cq_kicked(struct erdma_cq *cq);
 int erdma_cq_revive(struct erdma_cq *cq);
 
 int erdma_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *attr,
