@@ -2,14 +2,13 @@
 /* Errors: one line on stderr or an object on stdout, and the exit status. */
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli.h"
+#include "descriptors.h"
 #include "grow.h"
 #include "out/json.h"
 #include "out/writer.h"
@@ -40,24 +39,6 @@ int status_of(int error)
 bool means_no_objects(int error)
 {
 	return error == -EOPNOTSUPP || error == -ENODATA;
-}
-
-/*
- * Occupies closed standard descriptors: otherwise, a file that is opened later would get
- * the number of standard error, and messages would be written to it. Reading and writing
- * the descriptors still fails. A chroot may lack /dev/null.
- */
-static void occupy_descriptors(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_PATH);
-		if (fd < 0)
-			fd = open("/", O_PATH);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		close(fd);
 }
 
 void error_init(void)

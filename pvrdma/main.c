@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "control.h"
+#include "descriptors.h"
 #include "fault_client.h"
 #include "options.h"
 #include "sandbox.h"
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
 	struct server server = { 0 };
 	int status, err;
 
+	occupy_descriptors();
 	if (argc > 1 && !strcmp(argv[1], "fault"))
 		return fault_main(argc - 1, argv + 1);
 	status = options_parse(&options, argc, argv);

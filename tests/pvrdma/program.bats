@@ -43,6 +43,15 @@ refuses() {
 		<(sed -n '/^# OPTIONS/,/^# LIMITS/p' "$REPO/man/eadm-pvrdma.8.scd" | grep -o -- '--[a-z]*' | sort -u)
 }
 
+@test "closed standard descriptors are not used for its sockets" {
+	"$PROGRAM" --no-sandbox sock <&- >&- 2>&- 3>&- &
+	server=$!
+	until_true 20 test -S sock
+	for fd in 0 1 2; do
+		[ "$(readlink "/proc/$server/fd/$fd")" = /dev/null ]
+	done
+}
+
 @test "wrong usage is refused by name" {
 	refuses "SOCKET is missing"
 	refuses "no such backend: 'hard'" --backend hard sock
