@@ -191,7 +191,7 @@ def failed_port(place):
         equal((done.returncode, got[success], got[writes]), want, name)
 
 
-@case("QP 1 of each port has series of its own")
+@case("QP 1 of each port has separate series")
 def special_qps(place):
     done = eadm("--from", place.capture("special-qps"), "exporter", "--once",
                 "--objects", "qp")

@@ -403,7 +403,7 @@ def stuck_reader(node):
         read.join()
 
 
-@test("a reader whose page does not come holds up nobody who polls")
+@test("a reader whose page does not come does not delay polling")
 def poll_beside_reader():
     fresh()
     seen = []
