@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 
 #include "model/attr.h"
-#include "model/fields.h"
+#include "model/record.h"
 #include "redact.h"
 #include "source/message.h"
 #include "source/rdma_wire.h"
@@ -73,17 +73,6 @@ static void put_settings(struct eadm_redactor *r, const struct nlattr *attr,
 }
 
 /* ---- the companion's family ------------------------------------------------------ */
-
-static const struct eadm_object *object_of(unsigned int cmd)
-{
-	int i;
-
-	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
-		if (cmd && eadm_spec_objects[i].cmd == cmd)
-			return &eadm_spec_objects[i];
-	}
-	return NULL;
-}
 
 /*
  * Tables for looking up an object's attributes: those of all families, or those of a
@@ -399,7 +388,7 @@ static void put_message(struct eadm_redactor *r, uint16_t proto,
 	} else {
 		if ((proto == NETLINK_GENERIC || proto == EADM_LOCAL_PROTO) &&
 		    body_len >= GENL_HDRLEN)
-			object = object_of(body[0]);
+			object = eadm_object_of_cmd(body[0]);
 		if (!object) {
 			r->count.dropped++;
 			out->len = from;

@@ -59,6 +59,18 @@ EADM_API const struct eadm_object *eadm_object_find(const char *name)
 	return NULL;
 }
 
+/* The object that a command of the companion's family reads. NULL if there is none. */
+const struct eadm_object *eadm_object_of_cmd(unsigned int cmd)
+{
+	int i;
+
+	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
+		if (cmd && eadm_spec_objects[i].cmd == cmd)
+			return &eadm_spec_objects[i];
+	}
+	return NULL;
+}
+
 EADM_API enum eadm_object_class eadm_object_class(const struct eadm_object *object)
 {
 	return (enum eadm_object_class)object->class;

@@ -56,6 +56,8 @@ static inline uint64_t eadm_record_attr_u64(const struct eadm_record *rec,
 	return eadm_record_attr_has(rec, attr) ? eadm_load(slot->p, slot->len) : 0;
 }
 
+const struct eadm_object *eadm_object_of_cmd(unsigned int cmd);
+
 void eadm_record_reset(struct eadm_record *rec,
 		       const struct eadm_object *object, uint64_t time);
 void eadm_record_release(struct eadm_record *rec);

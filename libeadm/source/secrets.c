@@ -11,7 +11,7 @@
 #include "eadm_nl.h"
 #include "message.h"
 #include "model/attr.h"
-#include "model/fields.h"
+#include "model/record.h"
 #include "rdma_wire.h"
 
 /*
@@ -125,17 +125,6 @@ static void copy_attrs(const struct body *body, struct eadm_attrs attrs,
 	}
 }
 
-static const struct eadm_object *object_of(unsigned int cmd)
-{
-	int i;
-
-	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
-		if (cmd && eadm_spec_objects[i].cmd == cmd)
-			return &eadm_spec_objects[i];
-	}
-	return NULL;
-}
-
 static void copy_message(uint16_t proto, const struct nlmsghdr *nlh,
 			 struct eadm_bytes *out)
 {
@@ -144,7 +133,7 @@ static void copy_message(uint16_t proto, const struct nlmsghdr *nlh,
 	size_t from = out->len, head = 0;
 
 	if (proto != NETLINK_RDMA && nlh->nlmsg_len >= NLMSG_LENGTH(GENL_HDRLEN))
-		body.object = object_of(genl->cmd);
+		body.object = eadm_object_of_cmd(genl->cmd);
 	if (nlh->nlmsg_type < NLMSG_MIN_TYPE ||
 	    (proto == NETLINK_GENERIC && nlh->nlmsg_type == GENL_ID_CTRL) ||
 	    (proto != NETLINK_RDMA && !body.object)) {

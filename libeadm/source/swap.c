@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "model/fields.h"
+#include "model/record.h"
 #include "rdma_wire.h"
 #include "swap.h"
 
@@ -143,17 +143,6 @@ static void turn_rdma(unsigned int type, unsigned char *data, size_t len,
 	}
 }
 
-static const struct eadm_object *object_of(unsigned int cmd)
-{
-	int i;
-
-	for (i = 0; i < EADM_SPEC_OBJ_COUNT; i++) {
-		if (cmd && eadm_spec_objects[i].cmd == cmd)
-			return &eadm_spec_objects[i];
-	}
-	return NULL;
-}
-
 static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
 		      size_t len)
 {
@@ -177,7 +166,7 @@ static void turn_body(uint16_t proto, uint16_t type, unsigned char *p,
 			   NULL);
 		return;
 	}
-	object = object_of(p[0]);
+	object = eadm_object_of_cmd(p[0]);
 	if (object) {
 		struct body body = { object, 0, object->max_attr };
 
