@@ -82,9 +82,9 @@ struct eadm_trace;
 /* ---- library and context --------------------------------------------- */
 
 /**
- * eadm_version() - version of the library, such as "0.1.0"
+ * eadm_version() - version of the library, such as "0.9.0"
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_version(void);
 
@@ -92,7 +92,7 @@ const char *eadm_version(void);
  * eadm_new() - create a context; it is not open yet
  *
  * Return: the context, or NULL with errno ENOMEM. Free it with eadm_free().
- * Since: 0.1
+ * Since: 0.9
  */
 struct eadm_ctx *eadm_new(void);
 
@@ -100,7 +100,7 @@ struct eadm_ctx *eadm_new(void);
  * eadm_free() - close the source of a context and free the context
  * @ctx: the context or NULL; its dumps and traces must be closed first
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_free(struct eadm_ctx *ctx);
 
@@ -110,7 +110,7 @@ void eadm_free(struct eadm_ctx *ctx);
  *
  * Return: text without a final newline, valid until the next call on @ctx; ""
  * if nothing has failed yet.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_errmsg(const struct eadm_ctx *ctx);
 
@@ -144,7 +144,7 @@ typedef void (*eadm_log_fn)(void *data, enum eadm_log_level level,
  * @data: passed to @fn; must stay valid until @ctx is freed or this function is
  *	called again
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_set_log(struct eadm_ctx *ctx, enum eadm_log_level level,
 		  eadm_log_fn fn, void *data);
@@ -157,7 +157,7 @@ void eadm_set_log(struct eadm_ctx *ctx, enum eadm_log_level level,
  * The limit applies to each response, not to a dump as a whole. Reading a
  * capture never waits.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
 
@@ -172,7 +172,7 @@ void eadm_set_timeout(struct eadm_ctx *ctx, unsigned int ms);
  * eadm_set_peers().
  *
  * Return: 0; -EBUSY if @ctx is already open; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_open_live(struct eadm_ctx *ctx);
 
@@ -182,7 +182,7 @@ int eadm_open_live(struct eadm_ctx *ctx);
  * @peers: if false, eadm_open_live() shows only the kernel's devices; the
  *	default is true
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
 
@@ -196,7 +196,7 @@ void eadm_set_peers(struct eadm_ctx *ctx, bool peers);
  *
  * Return: 0; -EBUSY if @ctx is already open; -EBADMSG if it is a different kind
  * of socket; another negative errno if connecting to it fails; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
 
@@ -210,7 +210,7 @@ int eadm_open_peer(struct eadm_ctx *ctx, const char *path);
  * capture; another negative errno if opening or reading the file fails;
  * -ENOMEM. A truncated capture can be opened; an error is returned where its
  * data ends.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_open_file(struct eadm_ctx *ctx, const char *path);
 
@@ -225,7 +225,7 @@ int eadm_open_file(struct eadm_ctx *ctx, const char *path);
  *
  * Return: 0; -EBUSY if @ctx is already open; -EINVAL if @other does not read a
  * capture, or is recording; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other);
 
@@ -233,7 +233,7 @@ int eadm_open_shared(struct eadm_ctx *ctx, struct eadm_ctx *other);
  * eadm_is_live() - check whether a context reads from this machine
  * @ctx: the context
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_is_live(const struct eadm_ctx *ctx);
 
@@ -245,7 +245,7 @@ bool eadm_is_live(const struct eadm_ctx *ctx);
  * Dumps read the first snapshot until this function is called.
  *
  * Return: 1, or 0 if there are no more snapshots; always 1 for this machine.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_snapshot_next(struct eadm_ctx *ctx);
 
@@ -254,7 +254,7 @@ int eadm_snapshot_next(struct eadm_ctx *ctx);
  * @ctx: an open context
  *
  * Return: at least 1; always 1 for this machine.
- * Since: 0.1
+ * Since: 0.9
  */
 unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
 
@@ -266,7 +266,7 @@ unsigned int eadm_snapshots(const struct eadm_ctx *ctx);
  *
  * Return: 0; -ENOENT if there is no such snapshot or its time is unknown;
  * always -ENOENT for this machine.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
 		       uint64_t *ns);
@@ -277,7 +277,7 @@ int eadm_snapshot_time(const struct eadm_ctx *ctx, unsigned int index,
  * @index: from 0
  *
  * Return: 0; -ENOENT if there is no such snapshot.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
 
@@ -292,7 +292,7 @@ int eadm_snapshot_go(struct eadm_ctx *ctx, unsigned int index);
  * capture are not affected.
  *
  * Return: 0, or the negative errno of a dump of "dev", in which case no list is kept.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_scan(struct eadm_ctx *ctx);
 
@@ -300,7 +300,7 @@ int eadm_scan(struct eadm_ctx *ctx);
  * eadm_scan_drop() - discard the list of devices kept by eadm_scan()
  * @ctx: the context
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_scan_drop(struct eadm_ctx *ctx);
 
@@ -314,7 +314,7 @@ void eadm_scan_drop(struct eadm_ctx *ctx);
  * After a slow response, all earlier responses are discarded. Errors and large
  * responses are not kept. Moving to a different snapshot discards all
  * responses.
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
 
@@ -324,7 +324,7 @@ void eadm_keep_answers(struct eadm_ctx *ctx, bool on);
  * @index: from 0
  *
  * Return: the name, valid as long as the list is kept; NULL past the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_device_name(const struct eadm_ctx *ctx, unsigned int index);
 
@@ -445,7 +445,7 @@ struct eadm_dump_opts {
  * Return: 0; -ENODEV for an unknown device or if there is none; -EOPNOTSUPP if
  * no device of the source supports this object; -EINVAL, -E2BIG or -ERANGE for
  * bad options; other errors of the source.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
 		   const struct eadm_dump_opts *opts, struct eadm_dump **dump);
@@ -461,7 +461,7 @@ int eadm_dump_open(struct eadm_ctx *ctx, const struct eadm_object *object,
  *
  * Return: 1 with a row, 0 at the end, or a negative errno, such as -ENOENT if
  * no object has the requested ID.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
 
@@ -469,7 +469,7 @@ int eadm_dump_next(struct eadm_dump *dump, const struct eadm_record **record);
  * eadm_dump_close() - end a dump
  * @dump: the dump or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_dump_close(struct eadm_dump *dump);
 
@@ -481,7 +481,7 @@ void eadm_dump_close(struct eadm_dump *dump);
  * Short dumps are repeated up to three times before an inconsistency is
  * reported.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_dump_inconsistent(const struct eadm_dump *dump);
 
@@ -492,7 +492,7 @@ bool eadm_dump_inconsistent(const struct eadm_dump *dump);
  * @note: filled in; the strings are valid until the next call on @dump
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
 		   struct eadm_note *note);
@@ -507,7 +507,7 @@ int eadm_dump_note(const struct eadm_dump *dump, unsigned int index,
  * A missing value does not mean zero: the value was not measured, or the caller
  * may not see it.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_record_has(const struct eadm_record *record,
 		     const struct eadm_field *field);
@@ -518,7 +518,7 @@ bool eadm_record_has(const struct eadm_record *record,
  * @field: NULL for the first field, otherwise the previous one
  *
  * Return: the next field in the order of the object's fields, NULL at the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_field *eadm_record_next(const struct eadm_record *record,
 					  const struct eadm_field *field);
@@ -531,7 +531,7 @@ const struct eadm_field *eadm_record_next(const struct eadm_record *record,
  *
  * Return: 0, -ENODATA if the value is absent, -EINVAL if the field has a
  * different type.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_record_u64(const struct eadm_record *record,
 		    const struct eadm_field *field, uint64_t *value);
@@ -544,7 +544,7 @@ int eadm_record_u64(const struct eadm_record *record,
  *
  * Return: 0, -ENODATA if the value is absent, -EINVAL if the field has a
  * different type.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_record_s64(const struct eadm_record *record,
 		    const struct eadm_field *field, int64_t *value);
@@ -557,7 +557,7 @@ int eadm_record_s64(const struct eadm_record *record,
  * Return: the text, valid as long as the row, or NULL with errno ENODATA if the
  * value is absent, EINVAL if the field has a different type. The text need not
  * be valid UTF-8.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_record_string(const struct eadm_record *record,
 			       const struct eadm_field *field);
@@ -570,7 +570,7 @@ const char *eadm_record_string(const struct eadm_record *record,
  *
  * Return: the bytes, valid as long as the row, or NULL with errno ENODATA if
  * the value is absent, EINVAL if the field has a different type.
- * Since: 0.1
+ * Since: 0.9
  */
 const void *eadm_record_bytes(const struct eadm_record *record,
 			      const struct eadm_field *field, size_t *len);
@@ -611,7 +611,7 @@ struct eadm_value {
  * For programs that read many rows: this is faster than a call per field.
  *
  * Return: the number of values.
- * Since: 0.1
+ * Since: 0.9
  */
 unsigned int eadm_record_values(const struct eadm_record *record,
 				struct eadm_value *values, unsigned int max);
@@ -628,7 +628,7 @@ unsigned int eadm_record_values(const struct eadm_record *record,
  *
  * Return: length of the text as returned by snprintf(), -ENODATA if it is
  *	absent.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_record_text(const struct eadm_record *record,
 		     const struct eadm_field *field, char *buf, size_t size);
@@ -640,7 +640,7 @@ int eadm_record_text(const struct eadm_record *record,
  * Return: nanoseconds since 1970, or 0 if a capture does not contain the time.
  * Within one context, changes to the machine's clock do not affect the differences
  * between these times.
- * Since: 0.1
+ * Since: 0.9
  */
 uint64_t eadm_record_time(const struct eadm_record *record);
 
@@ -669,7 +669,7 @@ struct eadm_extra {
  * @extra: filled in; its pointers are valid as long as the row
  *
  * Return: 1, 0 if there are no more, -EINVAL if @extra->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_record_extra(const struct eadm_record *record, unsigned int index,
 		      struct eadm_extra *extra);
@@ -680,7 +680,7 @@ int eadm_record_extra(const struct eadm_record *record, unsigned int index,
  *
  * Return: the copy, which is independent of the dump and the context, or NULL
  * with errno ENOMEM. Free it with eadm_record_free().
- * Since: 0.1
+ * Since: 0.9
  */
 struct eadm_record *eadm_record_new(const struct eadm_record *record);
 
@@ -688,7 +688,7 @@ struct eadm_record *eadm_record_new(const struct eadm_record *record);
  * eadm_record_free() - free a copied row
  * @record: row from eadm_record_new(), or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_record_free(struct eadm_record *record);
 
@@ -723,7 +723,7 @@ struct eadm_trace_opts {
  * Return: 0; -EOPNOTSUPP if @ctx reads a capture, if the companion module is missing,
  * or if the driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
  * -E2BIG for bad options; another negative errno if the device's node cannot be opened.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 		    const struct eadm_trace_opts *opts,
@@ -734,7 +734,7 @@ int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
  * @trace: the trace
  *
  * Return: the descriptor, which eadm_trace_close() closes.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_trace_fd(const struct eadm_trace *trace);
 
@@ -746,7 +746,7 @@ int eadm_trace_fd(const struct eadm_trace *trace);
  *
  * Return: 1 with a record, 0 if there is none yet, -ENODEV if the device was
  * removed, other negative errno.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_trace_next(struct eadm_trace *trace,
 		    const struct eadm_record **record);
@@ -757,7 +757,7 @@ int eadm_trace_next(struct eadm_trace *trace,
  * @trace: the trace
  *
  * Return: the number since eadm_trace_open().
- * Since: 0.1
+ * Since: 0.9
  */
 uint64_t eadm_trace_lost(const struct eadm_trace *trace);
 
@@ -765,7 +765,7 @@ uint64_t eadm_trace_lost(const struct eadm_trace *trace);
  * eadm_trace_close() - end a trace
  * @trace: the trace or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_trace_close(struct eadm_trace *trace);
 

@@ -52,7 +52,7 @@ struct eadm_member {
  *
  * Return: 0; -EBADMSG if it is not a bundle; -EOPNOTSUPP if libarchive is
  * missing; another negative errno if the file cannot be opened; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
 		     struct eadm_bundle **bundle);
@@ -67,7 +67,7 @@ int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,
  *
  * Return: 1 with a member, 0 at the end, -EBADMSG for a damaged bundle, -EINVAL
  * if @member->size is not set, another negative errno if reading fails.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
 
@@ -79,7 +79,7 @@ int eadm_bundle_next(struct eadm_bundle *bundle, struct eadm_member *member);
  *
  * Return: number of bytes, at most @size; 0 at the end of the member; -EBADMSG
  * for a damaged bundle, another negative errno if reading fails.
- * Since: 0.1
+ * Since: 0.9
  */
 long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
 
@@ -90,7 +90,7 @@ long eadm_bundle_read(struct eadm_bundle *bundle, void *buf, size_t size);
  *
  * Return: 64 hexadecimal digits, valid until eadm_bundle_close(), or NULL with
  * errno ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
 			       const char *name);
@@ -99,7 +99,7 @@ const char *eadm_bundle_digest(const struct eadm_bundle *bundle,
  * eadm_bundle_close() - end reading a bundle
  * @bundle: the bundle or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_bundle_close(struct eadm_bundle *bundle);
 
@@ -113,7 +113,7 @@ void eadm_bundle_close(struct eadm_bundle *bundle);
  *
  * Return: 0; -EOPNOTSUPP if libarchive is missing; another negative errno if
  * the file cannot be created; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
 			    struct eadm_bundle_writer **writer);
@@ -129,7 +129,7 @@ int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
  *
  * Return: 0; -EINVAL for an invalid name; another negative errno if writing
  * fails, after which the bundle is unusable.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
 			   const void *data,
@@ -139,7 +139,7 @@ int eadm_bundle_writer_add(struct eadm_bundle_writer *writer, const char *name,
  * eadm_bundle_writer_size() - number of bytes added so far, before compression
  * @writer: the bundle
  *
- * Since: 0.1
+ * Since: 0.9
  */
 uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
 
@@ -149,7 +149,7 @@ uint64_t eadm_bundle_writer_size(const struct eadm_bundle_writer *writer);
  * @keep: false to leave no file behind
  *
  * Return: 0, or a negative errno if writing, syncing or naming the file fails.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_bundle_writer_close(struct eadm_bundle_writer *writer, bool keep);
 

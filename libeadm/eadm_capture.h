@@ -39,7 +39,7 @@ struct eadm_capture;
  *
  * Return: 0; -EINVAL if @ctx is not open; -EBUSY if it is already writing a
  * capture; another negative errno if the file cannot be created; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
 		      struct eadm_redactor *redactor,
@@ -62,7 +62,7 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
  * CQ or a context: a diagnosis of the capture needs these rows.
  *
  * Return: 0, or a negative errno if the capture cannot be written.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_all(struct eadm_capture *capture, bool hw);
 
@@ -76,7 +76,7 @@ int eadm_capture_all(struct eadm_capture *capture, bool hw);
  * commands in flight recorders, are left out.
  *
  * Return: 0, or a negative errno if the capture cannot be written.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_state(struct eadm_capture *capture, bool hw);
 
@@ -90,7 +90,7 @@ int eadm_capture_state(struct eadm_capture *capture, bool hw);
  * without it, nothing is read, and eadm_capture_note() reports this.
  *
  * Return: 0, -EFBIG if the limit was reached, another negative errno.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
 
@@ -107,7 +107,7 @@ int eadm_capture_rings(struct eadm_capture *capture, uint64_t max_bytes);
  * not missing. The capture contains all data that could be read.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
 		      struct eadm_note *note);
@@ -121,7 +121,7 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
  * commands that failed. Rows that are read still have them. A capture with a redactor
  * never contains keys or raw bytes.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_capture_omit_secrets(struct eadm_capture *capture);
 
@@ -134,7 +134,7 @@ void eadm_capture_omit_secrets(struct eadm_capture *capture);
  * snapshot. eadm_capture_all() returns -EFBIG if a snapshot is larger than the limit.
  *
  * Return: 0; -EINVAL if the capture is not a file.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
 
@@ -149,7 +149,7 @@ int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
  *
  * Return: 0, or a negative errno if writing, syncing or renaming the file
  *	fails.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_capture_close(struct eadm_capture *capture, bool keep);
 

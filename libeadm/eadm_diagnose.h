@@ -61,7 +61,7 @@ enum eadm_severity {
  * @severity: the severity
  *
  * Return: the name, NULL if the value is not a severity.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_severity_name(enum eadm_severity severity);
 
@@ -70,7 +70,7 @@ const char *eadm_severity_name(enum eadm_severity severity);
  * @rule: NULL for the first rule, otherwise the previous one
  *
  * Return: the next rule, NULL at the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
 
@@ -78,7 +78,7 @@ const struct eadm_rule *eadm_rule_next(const struct eadm_rule *rule);
  * eadm_rule_name() - stable name of a rule, such as "receiver-starved"
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_rule_name(const struct eadm_rule *rule);
 
@@ -99,7 +99,7 @@ enum eadm_rule_group {
  *
  * Return: a stable name, such as "port", or NULL if the rule does not check the
  *	setup.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_rule_check_name(const struct eadm_rule *rule);
 
@@ -107,7 +107,7 @@ const char *eadm_rule_check_name(const struct eadm_rule *rule);
  * eadm_rule_severity() - severity of a rule's findings
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
 
@@ -115,7 +115,7 @@ enum eadm_severity eadm_rule_severity(const struct eadm_rule *rule);
  * eadm_rule_object() - kind of object that a rule judges
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_object *eadm_rule_object(const struct eadm_rule *rule);
 
@@ -123,7 +123,7 @@ const struct eadm_object *eadm_rule_object(const struct eadm_rule *rule);
  * eadm_rule_help() - description of a rule's findings
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_rule_help(const struct eadm_rule *rule);
 
@@ -131,7 +131,7 @@ const char *eadm_rule_help(const struct eadm_rule *rule);
  * eadm_rule_cause() - likely cause of a rule's findings
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_rule_cause(const struct eadm_rule *rule);
 
@@ -141,7 +141,7 @@ const char *eadm_rule_cause(const struct eadm_rule *rule);
  *
  * Return: a description of healthy behaviour of an adapter or application that
  * looks similar, and the reason why the rule does not report it.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_rule_alike(const struct eadm_rule *rule);
 
@@ -149,7 +149,7 @@ const char *eadm_rule_alike(const struct eadm_rule *rule);
  * eadm_rule_needs_two_snapshots() - check whether a rule requires two snapshots
  * @rule: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_rule_needs_two_snapshots(const struct eadm_rule *rule);
 
@@ -158,7 +158,7 @@ bool eadm_rule_needs_two_snapshots(const struct eadm_rule *rule);
  *
  * Return: the diagnosis, or NULL with errno ENOMEM. Free it with
  * eadm_diagnosis_free().
- * Since: 0.1
+ * Since: 0.9
  */
 struct eadm_diagnosis *eadm_diagnosis_new(void);
 
@@ -166,7 +166,7 @@ struct eadm_diagnosis *eadm_diagnosis_new(void);
  * eadm_diagnosis_free() - end a diagnosis
  * @diagnosis: the diagnosis or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_diagnosis_free(struct eadm_diagnosis *diagnosis);
 
@@ -208,7 +208,7 @@ struct eadm_sample_opts {
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
 			  struct eadm_ctx *ctx,
@@ -219,7 +219,7 @@ int eadm_diagnosis_sample(struct eadm_diagnosis *diagnosis,
  * @diagnosis: the diagnosis; earlier verdicts are discarded
  *
  * Return: the number of verdicts, worst first, or -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
 
@@ -231,7 +231,7 @@ int eadm_diagnosis_evaluate(struct eadm_diagnosis *diagnosis);
  * True if an object is reported as stuck because it did not change between the
  * two snapshots. Sample again with &eadm_sample_opts.extend and evaluate.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
 
@@ -240,7 +240,7 @@ bool eadm_diagnosis_in_doubt(const struct eadm_diagnosis *diagnosis);
  * @diagnosis: the diagnosis
  *
  * Return: nanoseconds; 0 if there is only one snapshot.
- * Since: 0.1
+ * Since: 0.9
  */
 uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
 
@@ -255,7 +255,7 @@ uint64_t eadm_diagnosis_interval(const struct eadm_diagnosis *diagnosis);
  * eadm_diagnosis_evaluate() again before the next sample, because only one snapshot is
  * left.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_diagnosis_trim(struct eadm_diagnosis *diagnosis);
 
@@ -321,7 +321,7 @@ struct eadm_verdict {
  * @verdict: filled in
  *
  * Return: 1, 0 if there are no more, -EINVAL if @verdict->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
 			   unsigned int index, struct eadm_verdict *verdict);
@@ -334,7 +334,7 @@ int eadm_diagnosis_verdict(const struct eadm_diagnosis *diagnosis,
  * @evidence: filled in; the strings are valid as long as those of a verdict
  *
  * Return: 1, 0 if there are no more, -EINVAL if @evidence->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_evidence(const struct eadm_diagnosis *diagnosis,
 			    unsigned int verdict, unsigned int index,
@@ -372,7 +372,7 @@ struct eadm_consequence {
  * No separate verdict is reported about these objects.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @consequence->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_consequence(const struct eadm_diagnosis *diagnosis,
 			       unsigned int verdict, unsigned int index,
@@ -409,7 +409,7 @@ struct eadm_gap {
  * device without event queues, is not a gap.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @gap->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
 		       unsigned int index, struct eadm_gap *gap);
@@ -423,7 +423,7 @@ int eadm_diagnosis_gap(const struct eadm_diagnosis *diagnosis,
  * These include the gaps of eadm_diagnosis_gap(), as sentences.
  *
  * Return: 1, 0 if there are no more, -EINVAL if @note->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_diagnosis_note(const struct eadm_diagnosis *diagnosis,
 			unsigned int index, struct eadm_note *note);

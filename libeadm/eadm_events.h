@@ -32,7 +32,7 @@ struct eadm_events;
  *
  * Return: 0; -EOPNOTSUPP if the companion module is missing or the capture has no
  * events; other errors of the source.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
 
@@ -41,7 +41,7 @@ int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);
  * @events: the stream
  *
  * Return: the descriptor, or -1 if the events come from a capture.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_events_fd(const struct eadm_events *events);
 
@@ -53,7 +53,7 @@ int eadm_events_fd(const struct eadm_events *events);
  *
  * Return: 1 with an event; 0 if there is none yet or, in a capture, no more; a
  * negative errno.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_events_next(struct eadm_events *events,
 		     const struct eadm_record **record);
@@ -63,7 +63,7 @@ int eadm_events_next(struct eadm_events *events,
  * @events: the stream
  *
  * Return: the number since eadm_events_open().
- * Since: 0.1
+ * Since: 0.9
  */
 uint64_t eadm_events_lost(const struct eadm_events *events);
 
@@ -71,7 +71,7 @@ uint64_t eadm_events_lost(const struct eadm_events *events);
  * eadm_events_close() - close a stream of events
  * @events: the stream or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_events_close(struct eadm_events *events);
 

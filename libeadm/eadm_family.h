@@ -30,7 +30,7 @@ struct eadm_family;
  * Families with a description come first.
  *
  * Return: the next family, NULL at the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_family *eadm_family_next(const struct eadm_family *family);
 
@@ -40,7 +40,7 @@ const struct eadm_family *eadm_family_next(const struct eadm_family *family);
  *	NULL matches no family
  *
  * Return: the family, or NULL with errno ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_family *eadm_family_find(const char *name);
 
@@ -48,7 +48,7 @@ const struct eadm_family *eadm_family_find(const char *name);
  * eadm_family_name() - short name, such as "mlx5"
  * @family: the family
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_family_name(const struct eadm_family *family);
 
@@ -58,7 +58,7 @@ const char *eadm_family_name(const struct eadm_family *family);
  * @index: from 0
  *
  * Return: the name, NULL if there are no more.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_family_driver(const struct eadm_family *family,
 			       unsigned int index);
@@ -69,7 +69,7 @@ const char *eadm_family_driver(const struct eadm_family *family,
  * @index: from 0; the first module is the RDMA driver
  *
  * Return: the name, NULL if there are no more.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_family_module(const struct eadm_family *family,
 			       unsigned int index);
@@ -79,7 +79,7 @@ const char *eadm_family_module(const struct eadm_family *family,
  * @family: the family
  *
  * Return: its name, such as "mlx5".
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_family_provider(const struct eadm_family *family);
 
@@ -91,7 +91,7 @@ const char *eadm_family_provider(const struct eadm_family *family);
  * Such a driver makes the state of its devices available to the companion
  * module; a different driver with the same name does not.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_family_has_companion(const struct eadm_family *family);
 
@@ -101,7 +101,7 @@ bool eadm_family_has_companion(const struct eadm_family *family);
  * @family: the family
  *
  * Return: false if it cannot; true if it can or if this is unknown.
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_family_has_cm(const struct eadm_family *family);
 
@@ -113,7 +113,7 @@ bool eadm_family_has_cm(const struct eadm_family *family);
  * @device: set to the device ID
  *
  * Return: 0, -ENOENT if there are no more.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
 		       uint16_t *vendor, uint16_t *device);
@@ -125,7 +125,7 @@ int eadm_family_pci_id(const struct eadm_family *family, unsigned int index,
  *
  * Return: number of bits N, which means that indices count modulo 2^N; 0 if
  * unknown.
- * Since: 0.1
+ * Since: 0.9
  */
 unsigned int eadm_family_index_bits(const struct eadm_family *family,
 				    const char *queue);

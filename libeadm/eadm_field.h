@@ -30,7 +30,7 @@ struct eadm_field;
  * @object: NULL for the first object, otherwise the previous one
  *
  * Return: the next description, NULL at the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_object *eadm_object_next(const struct eadm_object *object);
 
@@ -55,7 +55,7 @@ enum eadm_object_class {
  * eadm_object_class() - source of an object's rows
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_object_class eadm_object_class(const struct eadm_object *object);
 
@@ -77,7 +77,7 @@ enum eadm_rows {
  * eadm_object_rows() - number of rows per device
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_rows eadm_object_rows(const struct eadm_object *object);
 
@@ -89,7 +89,7 @@ enum eadm_rows eadm_object_rows(const struct eadm_object *object);
  * Such values are counters that have only a driver-specific name: see
  * eadm_record_extra().
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_object_has_extras(const struct eadm_object *object);
 
@@ -100,7 +100,7 @@ bool eadm_object_has_extras(const struct eadm_object *object);
  * This is used for objects with many fields and few rows; each row is then a
  * column.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_object_is_upright(const struct eadm_object *object);
 
@@ -108,7 +108,7 @@ bool eadm_object_is_upright(const struct eadm_object *object);
  * eadm_object_metric() - prefix of the names of an object's metrics
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_object_metric(const struct eadm_object *object);
 
@@ -117,7 +117,7 @@ const char *eadm_object_metric(const struct eadm_object *object);
  * @name: name, such as "qp"; not case-sensitive
  *
  * Return: its description, or NULL with errno ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_object *eadm_object_find(const char *name);
 
@@ -125,7 +125,7 @@ const struct eadm_object *eadm_object_find(const char *name);
  * eadm_object_name() - short name, such as "qp"
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_object_name(const struct eadm_object *object);
 
@@ -133,7 +133,7 @@ const char *eadm_object_name(const struct eadm_object *object);
  * eadm_object_title() - plural name for display, such as "queue pairs"
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_object_title(const struct eadm_object *object);
 
@@ -141,7 +141,7 @@ const char *eadm_object_title(const struct eadm_object *object);
  * eadm_object_help() - one-sentence description of a kind of object
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_object_help(const struct eadm_object *object);
 
@@ -149,7 +149,7 @@ const char *eadm_object_help(const struct eadm_object *object);
  * eadm_object_key() - the field that identifies a row among those of one device
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_field *eadm_object_key(const struct eadm_object *object);
 
@@ -157,7 +157,7 @@ const struct eadm_field *eadm_object_key(const struct eadm_object *object);
  * eadm_object_fields() - number of fields
  * @object: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 unsigned int eadm_object_fields(const struct eadm_object *object);
 
@@ -167,7 +167,7 @@ unsigned int eadm_object_fields(const struct eadm_object *object);
  * @index: 0 to eadm_object_fields() - 1
  *
  * Return: the field, or NULL with errno ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_field *eadm_object_field(const struct eadm_object *object,
 					   unsigned int index);
@@ -178,7 +178,7 @@ const struct eadm_field *eadm_object_field(const struct eadm_object *object,
  * @name: name, such as "sq-pi"; "sq_pi" and "SQ-PI" are the same
  *
  * Return: the field, or NULL with errno ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 const struct eadm_field *
 eadm_object_find_field(const struct eadm_object *object, const char *name);
@@ -260,7 +260,7 @@ enum eadm_field_perm {
  * Contexts that require no privilege are always read; all other contexts are
  * read only with &eadm_dump_opts.hw.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_object_hw(const struct eadm_object *object,
 		    enum eadm_field_perm *perm);
@@ -269,7 +269,7 @@ bool eadm_object_hw(const struct eadm_object *object,
  * eadm_field_name() - name, such as "sq-pi"
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_name(const struct eadm_field *field);
 
@@ -277,7 +277,7 @@ const char *eadm_field_name(const struct eadm_field *field);
  * eadm_field_key() - name with "_" instead of "-", as in JSON: "sq_pi"
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_key(const struct eadm_field *field);
 
@@ -285,7 +285,7 @@ const char *eadm_field_key(const struct eadm_field *field);
  * eadm_field_heading() - heading of a column, such as "SQPI"
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_heading(const struct eadm_field *field);
 
@@ -293,7 +293,7 @@ const char *eadm_field_heading(const struct eadm_field *field);
  * eadm_field_help() - one-sentence description of a field
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_help(const struct eadm_field *field);
 
@@ -301,7 +301,7 @@ const char *eadm_field_help(const struct eadm_field *field);
  * eadm_field_unit() - base unit, such as "bytes"; "" if the field has none
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_unit(const struct eadm_field *field);
 
@@ -312,7 +312,7 @@ const char *eadm_field_unit(const struct eadm_field *field);
  * Return: the name, as returned by eadm_family_name(), or NULL if the field
  * exists in every family.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_family(const struct eadm_field *field);
 
@@ -320,7 +320,7 @@ const char *eadm_field_family(const struct eadm_field *field);
  * eadm_field_type() - type of a field's value
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_field_type eadm_field_type(const struct eadm_field *field);
 
@@ -328,7 +328,7 @@ enum eadm_field_type eadm_field_type(const struct eadm_field *field);
  * eadm_field_kind() - meaning of a field
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
 
@@ -336,7 +336,7 @@ enum eadm_field_kind eadm_field_kind(const struct eadm_field *field);
  * eadm_field_show() - when a table shows a field
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_field_show eadm_field_show(const struct eadm_field *field);
 
@@ -344,7 +344,7 @@ enum eadm_field_show eadm_field_show(const struct eadm_field *field);
  * eadm_field_perm() - privilege required to see a field
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
 
@@ -354,7 +354,7 @@ enum eadm_field_perm eadm_field_perm(const struct eadm_field *field);
  *
  * Such fields are present only if the dump was opened with &eadm_dump_opts.hw.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_field_is_hw(const struct eadm_field *field);
 
@@ -383,7 +383,7 @@ enum eadm_setup_kind {
  * kind &EADM_SETUP_NONE. An object that has a field of any other kind describes
  * the setup.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_setup_kind eadm_field_setup(const struct eadm_field *field);
 
@@ -408,7 +408,7 @@ enum eadm_metric {
  * eadm_field_metric() - role of a field in metrics over time
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 enum eadm_metric eadm_field_metric(const struct eadm_field *field);
 
@@ -417,7 +417,7 @@ enum eadm_metric eadm_field_metric(const struct eadm_field *field);
  * values
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_field_may_be_cut(const struct eadm_field *field);
 
@@ -425,7 +425,7 @@ bool eadm_field_may_be_cut(const struct eadm_field *field);
  * eadm_field_is_hex() - check whether a field is a number printed as 0x...
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_field_is_hex(const struct eadm_field *field);
 
@@ -437,7 +437,7 @@ bool eadm_field_is_hex(const struct eadm_field *field);
  * @size: size of @buf
  *
  * Return: length of the text as returned by snprintf().
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_field_text(const struct eadm_field *field, uint64_t value, char *buf,
 		    size_t size);
@@ -446,7 +446,7 @@ int eadm_field_text(const struct eadm_field *field, uint64_t value, char *buf,
  * eadm_field_bits() - width of a counter, which wraps to 0 after 2^bits - 1
  * @field: the description
  *
- * Since: 0.1
+ * Since: 0.9
  */
 unsigned int eadm_field_bits(const struct eadm_field *field);
 
@@ -457,7 +457,7 @@ unsigned int eadm_field_bits(const struct eadm_field *field);
  *
  * Return: the name, or NULL if the field has no names or the value is not
  *	named.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_value_name(const struct eadm_field *field,
 				  uint64_t value);
@@ -469,7 +469,7 @@ const char *eadm_field_value_name(const struct eadm_field *field,
  * @value: set to the value; for flags, the mask of one flag
  *
  * Return: 0 or -ENOENT.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_field_value_find(const struct eadm_field *field, const char *name,
 			  uint64_t *value);
@@ -481,7 +481,7 @@ int eadm_field_value_find(const struct eadm_field *field, const char *name,
  * @value: set to the value; may be NULL
  *
  * Return: the name, or NULL at the end.
- * Since: 0.1
+ * Since: 0.9
  */
 const char *eadm_field_value_at(const struct eadm_field *field,
 				unsigned int index, uint64_t *value);

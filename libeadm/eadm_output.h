@@ -37,7 +37,7 @@ struct eadm_output;
  * Return: 0; -EISDIR for a directory; -EACCES for a link, pipe or device owned
  * by another user; -ENXIO for a pipe without a reader; another negative errno if
  * the file cannot be created; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_output_open(struct eadm_ctx *ctx, const char *path,
 		     struct eadm_output **output);
@@ -47,7 +47,7 @@ int eadm_output_open(struct eadm_ctx *ctx, const char *path,
  * @output: the file
  *
  * Return: a descriptor, which eadm_output_close() closes.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_output_fd(const struct eadm_output *output);
 
@@ -57,7 +57,7 @@ int eadm_output_fd(const struct eadm_output *output);
  *
  * Data written to a file can be read back and changed until the file is closed.
  *
- * Since: 0.1
+ * Since: 0.9
  */
 bool eadm_output_is_file(const struct eadm_output *output);
 
@@ -67,7 +67,7 @@ bool eadm_output_is_file(const struct eadm_output *output);
  * @keep: false to leave an existing file unchanged
  *
  * Return: 0, or a negative errno if syncing, closing or naming the file fails.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_output_close(struct eadm_output *output, bool keep);
 

@@ -58,7 +58,7 @@ struct eadm_redaction {
  *
  * Return: 0; -EINVAL for a bad key; -EOPNOTSUPP if libnettle or libarchive is
  * missing; -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
 		       struct eadm_redactor **redactor);
@@ -69,7 +69,7 @@ int eadm_redactor_open(struct eadm_ctx *ctx, const void *key, size_t len,
  * @name: the name, with or without a domain
  *
  * Return: 0 or -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
 
@@ -81,7 +81,7 @@ int eadm_redactor_host(struct eadm_redactor *redactor, const char *name);
  * Process names in captured data are added automatically.
  *
  * Return: 0 or -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
 
@@ -100,7 +100,7 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * library but this one and eadm_redactor_facts() return memory from malloc().
  *
  * Return: 0 or -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
 		       size_t len, char **out, size_t *out_len);
@@ -120,7 +120,7 @@ int eadm_redactor_text(struct eadm_redactor *redactor, const char *text,
  * Ownership: as for eadm_redactor_text().
  *
  * Return: 0 or -ENOMEM.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_facts(struct eadm_redactor *redactor, const char *text,
 			size_t len, char **out, size_t *out_len);
@@ -131,7 +131,7 @@ int eadm_redactor_facts(struct eadm_redactor *redactor, const char *text,
  * @counts: filled in
  *
  * Return: 0, or -EINVAL if @counts->size is not set.
- * Since: 0.1
+ * Since: 0.9
  */
 int eadm_redactor_counts(const struct eadm_redactor *redactor,
 			 struct eadm_redaction *counts);
@@ -141,7 +141,7 @@ int eadm_redactor_counts(const struct eadm_redactor *redactor,
  * added to it
  * @redactor: the redactor or NULL
  *
- * Since: 0.1
+ * Since: 0.9
  */
 void eadm_redactor_close(struct eadm_redactor *redactor);
 

@@ -3,6 +3,6 @@
 #ifndef EADM_VERSION_H
 #define EADM_VERSION_H
 
-#define EADM_MODULE_VERSION "0.1.0"
+#define EADM_MODULE_VERSION "0.9.0"
 
 #endif /* EADM_VERSION_H */
