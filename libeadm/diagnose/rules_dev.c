@@ -283,7 +283,8 @@ static void look_rnr(struct judge *j, const struct diag_row *now,
 		there = given_up;
 	if (here < dropped)
 		here = dropped;
-	if (there < LEAST_RNR && here < LEAST_RNR)
+	/* A request is retried at most six times unless the number is unlimited. */
+	if (!given_up && there < LEAST_RNR && here < LEAST_RNR)
 		return;
 	if (there)
 		snprintf(at_peer, sizeof(at_peer), " %" PRIu64 " %s at the peer", there,

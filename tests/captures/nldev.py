@@ -35,9 +35,11 @@ def cm_id(cap, number, state, who, local=None, peer=None, qpn=None, ps=0x106):
     return out + cap.attr(63, cap.pack("I", number)) + owner(cap, who)
 
 
-def rdma_qp(cap, qpn, state, who, kind=2):
-    return (cap.attr(21, cap.pack("I", qpn)) + cap.attr(26, bytes([kind])) +
-            cap.attr(27, bytes([state])) + owner(cap, who))
+def rdma_qp(cap, qpn, state, who, kind=2, *, port=None, peer=None):
+    return ((cap.attr(3, cap.pack("I", port)) if port else b"") +
+            cap.attr(21, cap.pack("I", qpn)) +
+            (cap.attr(22, cap.pack("I", peer)) if peer else b"") +
+            cap.attr(26, bytes([kind])) + cap.attr(27, bytes([state])) + owner(cap, who))
 
 
 def qp_list(cap, *qps):
