@@ -125,7 +125,11 @@ enum diag_kind {
 	F(CNT_UNRESPONSIVE, "unresponsive-peers")			\
 	F(CNT_IMPAIRED, "impaired-peers") F(CNT_RX_DROPS, "rx-drops")	\
 	F(CNT_READ_ERRORS, "read-errors")				\
-	F(CNT_WRITE_ERRORS, "write-errors")
+	F(CNT_WRITE_ERRORS, "write-errors")				\
+	F(CNT_REMOTE_ACCESS, "remote-access-errors")			\
+	F(CNT_REMOTE_INVALID, "remote-invalid-requests")		\
+	F(CNT_RX_ACCESS, "rx-access-errors")				\
+	F(CNT_RX_LENGTH, "rx-length-errors")
 
 #define DIAG_EQ_FIELDS(F)						\
 	F(EQ_ROLE, "role") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\

@@ -430,6 +430,43 @@ static void look_rx_drops(struct judge *j, const struct diag_row *now,
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_RX_PACKETS);
 }
 
+/*
+ * Each end counts: the sender of a request, and the end that refuses it. Completions with
+ * an error do not count, because they include the requests that are flushed when a
+ * connection is closed.
+ */
+static void look_refused(struct judge *j, const struct diag_row *now,
+			 const struct diag_row *then)
+{
+	static const signed char refused[] = {
+		CNT_REMOTE_ACCESS, CNT_REMOTE_INVALID, CNT_RX_ACCESS,
+		CNT_RX_LENGTH, -1,
+	};
+	uint64_t there = diag_growth(now, then, CNT_REMOTE_ACCESS) +
+			 diag_growth(now, then, CNT_REMOTE_INVALID);
+	uint64_t here = diag_growth(now, then, CNT_RX_ACCESS) +
+			diag_growth(now, then, CNT_RX_LENGTH);
+	char at_peer[48] = "", at_us[48] = "", age[32];
+	const signed char *f;
+
+	if (!there && !here)
+		return;
+	if (there)
+		snprintf(at_peer, sizeof(at_peer), " %" PRIu64 " %s by the peer", there,
+			 eadm_plural(there, "time", "times"));
+	if (here)
+		snprintf(at_us, sizeof(at_us), " %" PRIu64 " %s here", here,
+			 eadm_plural(here, "time", "times"));
+	eadm_accuse(j, now, "requests were refused%s%s%s within %s", at_peer,
+		    there && here ? " and" : "", at_us,
+		    diag_interval(now, then, age, sizeof(age)));
+	eadm_judge_cause(j, "The key, address, length or access right of a request does not match the memory region or the receive at the other end, or the region no longer exists.");
+	for (f = refused; *f >= 0; f++) {
+		if (diag_growth(now, then, *f))
+			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
+	}
+}
+
 static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
@@ -437,8 +474,11 @@ static void look_rdma_errors(struct judge *j, const struct diag_row *now,
 	uint64_t writes = diag_growth(now, then, CNT_WRITE_ERRORS);
 	char age[32];
 
-	if (!reads && !writes)
+	/* No driver counts both kinds. */
+	if (!reads && !writes) {
+		look_refused(j, now, then);
 		return;
+	}
 	/* Allow for counters that were read at slightly different times. */
 	if (reads + writes <= 2 * diag_growth(now, then, CNT_UNRESPONSIVE) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
@@ -497,10 +537,10 @@ const struct eadm_rule eadm_rules_port[] = {
 	}, {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "RDMA reads or writes fail, according to the counters.",
+		.help = "RDMA reads or writes fail, or requests are refused, according to the counters.",
 		.cause = "The peer does not allow the access, the peer's region or process no longer exists, or the peer has no AH for this end.",
 		.next = "eadm stat --live -d {dev}; check the application's completions for the failed requests",
-		.alike = "Errors before the first sample are ignored. If the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
+		.alike = "Errors before the first sample are ignored, and so are the requests that are flushed when a connection is closed. If the driver counts unresponsive peers, their errors are reported by peer-unresponsive.",
 		.look = look_rdma_errors,
 	},
 	{ 0 }

@@ -24,3 +24,14 @@ verdicts() {
 	# Receivers that are late, but in time.
 	[ "$(verdicts 'grown(path, dict(rnr_nak_retry_err=7))')" = "" ]
 }
+
+@test "requests that either end refused are reported, flushed ones are not" {
+	[ "$(verdicts 'grown(path, dict(req_remote_access_errors=50, req_remote_invalid_request=20, resp_local_length_error=40))')" = \
+		"warning rdma-errors requests were refused 70 times by the peer and 40 times here within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(resp_remote_access_errors=1))')" = \
+		"warning rdma-errors requests were refused 1 time here within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(remote_access_err=2), driver="bnxt_re")')" = \
+		"warning rdma-errors requests were refused 2 times by the peer within 2.0 s" ]
+	# A connection that is closed.
+	[ "$(verdicts 'grown(path, dict(req_cqe_error=64, req_cqe_flush_error=64, resp_cqe_error=128, resp_cqe_flush_error=128))')" = "" ]
+}
