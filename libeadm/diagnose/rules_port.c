@@ -371,31 +371,75 @@ static void cite_qps(struct judge *j, uint64_t dev)
 	}
 }
 
-/* A loss of one packet in a hundred is not accidental. */
-static void look_retransmissions(struct judge *j, const struct diag_row *now,
-				 const struct diag_row *then)
+/*
+ * Returns true if @n packets are more than an accident: at least ten, and more than one
+ * in a hundred of those that the field @all counts, which must be known.
+ */
+static bool are_many(const struct diag_row *now, const struct diag_row *then,
+		     uint64_t n, unsigned int all)
 {
-	static const signed char retrans[] = {
+	return diag_has(now, all) && diag_has(then, all) &&
+	       n >= 10 + diag_growth(now, then, all) / 100;
+}
+
+static void accuse_losses(struct judge *j, const struct diag_row *now,
+			  const struct diag_row *then, uint64_t lost,
+			  uint64_t disordered)
+{
+	static const signed char losses[] = {
 		CNT_RETRANS_PACKETS, CNT_RETRANSMITS, CNT_ACK_TIMEOUTS,
 		CNT_OUT_OF_SEQUENCE, -1,
 	};
+	char out[64] = "", in[64] = "", age[32];
+	const signed char *f;
+
+	if (lost)
+		snprintf(out, sizeof(out), "%" PRIu64 " %s lost or retransmitted", lost,
+			 eadm_plural(lost, "packet was", "packets were"));
+	if (disordered)
+		snprintf(in, sizeof(in), "%" PRIu64 " %s received out of order",
+			 disordered,
+			 eadm_plural(disordered, "packet was", "packets were"));
+	eadm_accuse(j, now, "%s%s%s within %s", out, *out && *in ? " and " : "", in,
+		    diag_interval(now, then, age, sizeof(age)));
+	for (f = losses; *f >= 0; f++) {
+		if (diag_growth(now, then, *f))
+			eadm_cite_growth(j, DIAG_COUNTERS, now, then, *f);
+	}
+	if (lost)
+		eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS);
+	if (disordered)
+		eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_RX_PACKETS);
+	cite_qps(j, now->dev);
+}
+
+static void look_retransmissions(struct judge *j, const struct diag_row *now,
+				 const struct diag_row *then)
+{
 	uint64_t sent = diag_growth(now, then, CNT_TX_PACKETS);
 	uint64_t again = diag_growth(now, then, CNT_RETRANS_PACKETS);
 	uint64_t late = diag_growth(now, then, CNT_ACK_TIMEOUTS);
-	uint64_t least = 10 + sent / 100;
+	uint64_t times = diag_growth(now, then, CNT_RETRANSMITS);
+	uint64_t disordered = diag_growth(now, then, CNT_OUT_OF_SEQUENCE);
+	/* Each timeout is followed by retransmissions, which some drivers count. */
+	uint64_t lost = again;
 
+	if (lost < times)
+		lost = times;
+	if (lost < late)
+		lost = late;
 	/* Packets to a peer that does not respond are retransmitted, too. */
 	if ((is_cut_off(now, then) || is_unanswered(now, then) ||
-	     again < late + least) &&
+	     again < late + 10 + sent / 100) &&
 	    eadm_follows(j, "peer-unresponsive", DIAG_COUNTERS, now, now,
 			 "its packets are retransmitted"))
 		return;
-	if (!eadm_accuse_growth(j, now, then, retrans, least,
-				"packet was lost, retransmitted or out of order",
-				"packets were lost, retransmitted or out of order"))
-		return;
-	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_TX_PACKETS);
-	cite_qps(j, now->dev);
+	if (!are_many(now, then, lost, CNT_TX_PACKETS))
+		lost = 0;
+	if (!are_many(now, then, disordered, CNT_RX_PACKETS))
+		disordered = 0;
+	if (lost || disordered)
+		accuse_losses(j, now, then, lost, disordered);
 }
 
 static void look_impaired(struct judge *j, const struct diag_row *now,
@@ -421,7 +465,7 @@ static void look_rx_drops(struct judge *j, const struct diag_row *now,
 	uint64_t received = diag_growth(now, then, CNT_RX_PACKETS);
 	char age[32];
 
-	if (drops < 10 + received / 100)
+	if (!are_many(now, then, drops, CNT_RX_PACKETS))
 		return;
 	eadm_accuse(j, now, "%" PRIu64 " of %" PRIu64 " received packets were dropped within %s",
 		    drops, received + drops,
@@ -513,10 +557,10 @@ const struct eadm_rule eadm_rules_port[] = {
 	}, {
 		.name = "packet-loss", .kind = DIAG_COUNTERS, .two = true,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "More than one packet in a hundred is retransmitted, according to the counters.",
+		.help = "More than one packet in a hundred is retransmitted or received out of order, according to the counters.",
 		.cause = "Packets are lost in the network, or acknowledgements arrive too late.",
 		.next = "eadm stat --live -d {dev}",
-		.alike = "Occasional losses caused by congestion are excluded: fewer than ten, or at most one packet in a hundred, do not count. Retransmissions after timeouts, to a peer that does not respond, are reported by peer-unresponsive.",
+		.alike = "Occasional losses caused by congestion are excluded: fewer than ten, or at most one packet in a hundred, do not count, nor does a port whose driver does not count all packets. Retransmissions after timeouts, to a peer that does not respond, are reported by peer-unresponsive.",
 		.look = look_retransmissions,
 	}, {
 		.name = "path-impaired", .kind = DIAG_COUNTERS, .two = true,
@@ -532,7 +576,7 @@ const struct eadm_rule eadm_rules_port[] = {
 		.help = "More than one received packet in a hundred is dropped, according to the counters.",
 		.cause = "No receive is posted, the receive buffer is too small, or the sender's Q_Key is wrong.",
 		.next = "eadm stat --live -d {dev}; eadm dump qp -d {dev}",
-		.alike = "Datagrams may be lost in normal operation: fewer than ten, or at most one packet in a hundred, do not count, and more are only a notice.",
+		.alike = "Datagrams may be lost in normal operation: fewer than ten, or at most one packet in a hundred, do not count, and more are only a notice. A port whose driver does not count all packets is excluded.",
 		.look = look_rx_drops,
 	}, {
 		.name = "rdma-errors", .kind = DIAG_COUNTERS, .two = true,

@@ -35,3 +35,21 @@ verdicts() {
 	# A connection that is closed.
 	[ "$(verdicts 'grown(path, dict(req_cqe_error=64, req_cqe_flush_error=64, resp_cqe_error=128, resp_cqe_flush_error=128))')" = "" ]
 }
+
+@test "losses are compared with the packets of their direction, and not reported if these are unknown" {
+	local irdma='driver="irdma", name="irdma0"'
+	[ "$(verdicts "grown(path, dict(ip4OutPkts=7000000, ip6OutPkts=1000000, ip4InPkts=8000000, RetransSegs=12), $irdma)")" = "" ]
+	[ "$(verdicts "grown(path, dict(ip4OutPkts=700, ip6OutPkts=100, RetransSegs=18), $irdma)")" = \
+		"warning packet-loss 18 packets were lost or retransmitted within 2.0 s" ]
+	# A receiver sends only acknowledgements.
+	[ "$(verdicts 'grown(path, dict(rx_pkts=1000000, tx_pkts=9000, out_of_sequence=400))')" = "" ]
+	[ "$(verdicts 'grown(path, dict(rx_pkts=10000, tx_pkts=900, out_of_sequence=400))')" = \
+		"warning packet-loss 400 packets were received out of order within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(tx_pkts=3000, rx_pkts=3000, to_retransmits=50, oos_drop_count=60))')" = \
+		"warning packet-loss 50 packets were lost or retransmitted and 60 packets were received out of order within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(rx_write_requests=4000000, out_of_sequence=12, local_ack_timeout_err=12))')" = "" ]
+	[ "$(verdicts 'grown(path, dict(tcpRetransSegs=500), name="cxgb4_0")')" = "" ]
+	[ "$(verdicts 'grown(path, dict(rx_roce_discards=500), driver="bnxt_re")')" = "" ]
+	[ "$(verdicts 'grown(path, dict(rx_roce_discards=500, rx_pkts=1000), driver="bnxt_re")')" = \
+		"notice receive-drops 500 of 1500 received packets were dropped within 2.0 s" ]
+}
