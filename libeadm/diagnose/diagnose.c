@@ -119,6 +119,8 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	}
 	d->now = now;
 	d->have_now = true;
+	if (d->have_then)
+		eadm_diag_forget_replaced(&d->then, &d->now);
 	return ret ? eadm_oom(ctx) : 0;
 }
 
@@ -144,41 +146,20 @@ static void apply(struct judge *j, const struct diag_row *now,
 		j->d->settled[j->d->n_settled++] = now->dev;
 }
 
-/* The time of a row is when it arrived, not when the kernel filled it. */
-#define SLACK SECOND
-
 /*
- * Returns the row of the same object in the earlier snapshot. A reused number denotes a
- * different object, whose age is less than that of the earlier object, or less than the
- * time between the snapshots. Both snapshots are sorted: *at is the index at which the
- * search for the next row starts, and must be 0 at first.
+ * Returns the row of the same object in the earlier snapshot. Both snapshots are sorted:
+ * *at is the index at which the search for the next row starts, and must be 0 at first.
  */
 static const struct diag_row *row_then(const struct eadm_diagnosis *d,
 				       enum diag_kind kind,
 				       const struct diag_row *now, size_t *at)
 {
-	static const signed char ages[DIAG_KINDS] = {
-		[DIAG_DEV] = DEV_AGE, [DIAG_CMDQ] = -1, [DIAG_CMD] = -1,
-		[DIAG_COUNTERS] = -1, [DIAG_EQ] = -1, [DIAG_CTX] = CTX_AGE,
-		[DIAG_CQ] = CQ_AGE, [DIAG_QP] = QP_AGE, [DIAG_CQE] = -1,
-		[DIAG_FAILURE] = -1, [DIAG_CALL] = -1, [DIAG_EVENT] = -1,
-		[DIAG_LINK ... DIAG_KINDS - 1] = -1,
-	};
 	const struct diag_row *then;
-	uint64_t age;
 
 	if (!d->have_then)
 		return NULL;
 	then = eadm_diag_find_next(&d->then, kind, now, at);
-	if (!then || ages[kind] < 0 || !diag_has(now, ages[kind]))
-		return then;
-	age = diag_u64(now, ages[kind]);
-	if (age < diag_u64(then, ages[kind]))
-		return NULL;
-	if (now->time > then->time && age < now->time - then->time &&
-	    now->time - then->time - age > SLACK)
-		return NULL;
-	return then;
+	return then && eadm_judge_is_same(kind, now, then) ? then : NULL;
 }
 
 static bool is_settled(const struct eadm_diagnosis *d, uint64_t dev)

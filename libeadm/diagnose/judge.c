@@ -25,6 +25,62 @@ const struct diag_snapshot *eadm_judge_then(const struct judge *j)
 	return &j->d->then;
 }
 
+/* The time of a row is when it arrived, not when the kernel filled it. */
+#define SLACK SECOND
+
+/* Fields that identify the object that has a number. */
+static const struct {
+	signed char age, pid, peer;
+} identity[DIAG_KINDS] = {
+	[DIAG_DEV] = { DEV_AGE, -1, -1 },
+	[DIAG_CMDQ ... DIAG_EQ] = { -1, -1, -1 },
+	[DIAG_CTX] = { CTX_AGE, CTX_PID, -1 },
+	[DIAG_CQ] = { CQ_AGE, CQ_PID, -1 },
+	[DIAG_QP] = { QP_AGE, QP_PID, QP_DEST_QPN },
+	[DIAG_CQE ... DIAG_KINDS - 1] = { -1, -1, -1 },
+};
+
+/* Returns true if two rows have different values of a field; 0 is no value. */
+static bool differ(const struct diag_row *a, const struct diag_row *b, int field)
+{
+	return field >= 0 && diag_u64(a, field) && diag_u64(b, field) &&
+	       !diag_same(a, b, field);
+}
+
+/*
+ * The age of a different object is less than that of the earlier object, or less than the
+ * time between the snapshots. Stock drivers do not show ages: there, a different process
+ * or peer indicates a different object.
+ */
+bool eadm_judge_is_same(enum diag_kind kind, const struct diag_row *now,
+			const struct diag_row *then)
+{
+	int by_age = identity[kind].age;
+	uint64_t age;
+
+	if (by_age < 0 || !diag_has(now, by_age))
+		return !differ(now, then, identity[kind].pid) &&
+		       !differ(now, then, identity[kind].peer);
+	age = diag_u64(now, by_age);
+	return age >= diag_u64(then, by_age) &&
+	       !(now->time > then->time && age < now->time - then->time &&
+		 now->time - then->time - age > SLACK);
+}
+
+const struct diag_row *eadm_judge_earlier(const struct judge *j, enum diag_kind kind,
+					  const struct diag_row *now)
+{
+	const struct diag_snapshot *m = eadm_judge_then(j);
+	const struct diag_row *then;
+
+	if (!now)
+		return NULL;
+	then = kind == DIAG_QP ?
+		       eadm_diag_first(m, DIAG_QPS_OF_ID, now->dev, now->id) :
+		       eadm_diag_find(m, kind, now->dev, now->id);
+	return then && eadm_judge_is_same(kind, now, then) ? then : NULL;
+}
+
 unsigned int eadm_judge_between(const struct judge *j)
 {
 	return j->d->between;

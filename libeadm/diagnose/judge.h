@@ -62,6 +62,9 @@ struct judge {
 
 /* Called before rules are applied. */
 void eadm_judge_prepare(struct eadm_diagnosis *d);
+/* Returns false if the number of two rows denotes different objects. */
+bool eadm_judge_is_same(enum diag_kind kind, const struct diag_row *now,
+			const struct diag_row *then);
 const char *eadm_judge_keep(struct judge *j, const char *text);
 
 #endif /* EADM_JUDGE_H */

@@ -491,6 +491,13 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 			    const struct eadm_sample_opts *opts);
 void eadm_diag_snapshot_free(struct diag_snapshot *snapshot);
 
+/*
+ * Removes the rows of devices whose index a different device has in a later snapshot. A
+ * device that was renamed in between is treated as a different one.
+ */
+void eadm_diag_forget_replaced(struct diag_snapshot *snapshot,
+			       const struct diag_snapshot *later);
+
 const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id);

@@ -92,6 +92,12 @@ void eadm_diag_gaps_free(struct diag_gaps *gaps);
 
 const struct diag_snapshot *eadm_judge_now(const struct judge *j);
 const struct diag_snapshot *eadm_judge_then(const struct judge *j);
+/*
+ * Returns the row of the same object in the earlier snapshot, or NULL: a different object
+ * may have had its number. @now: may be NULL.
+ */
+const struct diag_row *eadm_judge_earlier(const struct judge *j, enum diag_kind kind,
+					  const struct diag_row *now);
 
 /*
  * Number of snapshots dropped between the two, and number of those in which a QP was

@@ -46,8 +46,7 @@ static void add_made(struct judge *j, const struct diag_row *cq,
 		bool send = diag_u64(qp, QP_SEND_CQN) == cq->id;
 		bool recv = diag_u64(qp, QP_RECV_CQN) == cq->id;
 
-		then = eadm_diag_first(eadm_judge_then(j), DIAG_QPS_OF_ID,
-				       qp->dev, qp->id);
+		then = eadm_judge_earlier(j, DIAG_QP, qp);
 		made->queues += send + recv;
 		if (send)
 			add_cqes(qp, QP_HW_SEND_CQES, made);

@@ -57,8 +57,7 @@ static bool is_waited_for(struct judge *j, const struct diag_row *eq)
 	    diag_u64(eq, EQ_ROLE) != EADM_EQ_ROLE_COMPLETION)
 		return false;
 	while ((cq = eadm_diag_next(&cqs)))
-		if (misses_event(cq, eadm_diag_find(eadm_judge_then(j), DIAG_CQ,
-						    cq->dev, cq->id)))
+		if (misses_event(cq, eadm_judge_earlier(j, DIAG_CQ, cq)))
 			return true;
 	return false;
 }

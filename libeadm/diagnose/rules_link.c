@@ -73,8 +73,7 @@ static bool has_word(const char *words, const char *word)
  */
 static bool stays_in_init(struct judge *j, const struct diag_row *qp)
 {
-	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
-						     qp->dev, qp->id);
+	const struct diag_row *then = eadm_judge_earlier(j, DIAG_QP, qp);
 
 	return diag_u64(qp, QP_TYPE) != EADM_QP_TYPE_UD &&
 	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_INIT &&

@@ -152,8 +152,7 @@ static bool is_waiting(struct judge *j, const struct diag_row *qp)
 /* Returns true if a QP has failed, or may have failed, since the earlier snapshot. */
 static bool has_failed(struct judge *j, const struct diag_row *qp)
 {
-	const struct diag_row *then = eadm_diag_find(eadm_judge_then(j), DIAG_QP,
-						     qp->dev, qp->id);
+	const struct diag_row *then = eadm_judge_earlier(j, DIAG_QP, qp);
 
 	return is_connected(qp) &&
 	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR &&

@@ -56,12 +56,7 @@ struct end {
 
 static struct end end_of(struct judge *j, const struct diag_row *now)
 {
-	struct end e = { .now = now };
-
-	if (now)
-		e.then = eadm_diag_first(eadm_judge_then(j), DIAG_QPS_OF_ID,
-					 now->dev, now->id);
-	return e;
+	return (struct end){ now, eadm_judge_earlier(j, DIAG_QP, now) };
 }
 
 static struct end peer_of(struct judge *j, const struct diag_row *now)

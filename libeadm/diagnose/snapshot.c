@@ -455,6 +455,45 @@ void eadm_diag_snapshot_free(struct diag_snapshot *snapshot)
 	memset(snapshot, 0, sizeof(*snapshot));
 }
 
+/* Other rows of this index, such as those of processes, name no device. */
+static void forget_device(struct diag_snapshot *snapshot, uint64_t dev,
+			  const char *name)
+{
+	struct diag_rows *rows;
+	unsigned int kind;
+	size_t i, kept;
+
+	for (kind = 0; kind < DIAG_KINDS; kind++) {
+		rows = &snapshot->rows[kind];
+		for (i = 0, kept = 0; i < rows->n; i++) {
+			if (rows->row[i].dev != dev ||
+			    strcmp(rows->row[i].device, name) != 0)
+				rows->row[kept++] = rows->row[i];
+		}
+		rows->n = kept;
+	}
+}
+
+void eadm_diag_forget_replaced(struct diag_snapshot *snapshot,
+			       const struct diag_snapshot *later)
+{
+	const struct diag_rows *devs = &snapshot->rows[DIAG_DEV];
+	const struct diag_row *dev, *now;
+	bool any = false;
+	size_t i;
+
+	for (i = devs->n; i-- > 0;) {
+		dev = &devs->row[i];
+		now = eadm_diag_find(later, DIAG_DEV, dev->dev, dev->id);
+		if (!now || !strcmp(now->device, dev->device))
+			continue;
+		forget_device(snapshot, dev->dev, dev->device);
+		any = true;
+	}
+	if (any)
+		eadm_diag_indexes_clear(snapshot->indexes);
+}
+
 const struct diag_row *eadm_diag_find(const struct diag_snapshot *snapshot,
 				      enum diag_kind kind, uint64_t dev,
 				      uint64_t id)

@@ -53,3 +53,20 @@ verdicts() {
 	[ "$(verdicts 'grown(path, dict(rx_roce_discards=500, rx_pkts=1000), driver="bnxt_re")')" = \
 		"notice receive-drops 500 of 1500 received packets were dropped within 2.0 s" ]
 }
+
+@test "a device or QP is not compared with the one that had its number before" {
+	local busy='tx_pkts=9000, rx_pkts=9000, out_of_sequence=4000, req_transport_retries_exceeded=55'
+	swap() { # NAME: of the later device
+		verdicts "judged(path, [adapter(dict(tx_pkts=10, rx_pkts=10, out_of_sequence=0, req_transport_retries_exceeded=0), qps=())],
+		[adapter(dict($busy), name='$1', qps=())])"
+	}
+	[ "$(swap mlx5_7)" = "" ]
+	[[ $(swap mlx5_0) == "warning packet-loss 4000 packets "*"warning retries-exceeded 55 requests "* ]]
+	# Neither by another process, nor for another peer.
+	reused() { # QP
+		verdicts "judged(path, *([adapter({}, qps=[q])] for q in (qp(17, state=6, peer=77), $1)))"
+	}
+	[ "$(reused 'qp(17, state=6, peer=77, who=100)')" = "" ]
+	[ "$(reused 'qp(17, state=6, peer=78)')" = "" ]
+	[[ $(reused 'qp(17, state=6, peer=77)') == "notice qp-in-error in error for at least 2.0 s; its peer is QP 77"* ]]
+}
