@@ -204,7 +204,8 @@ struct eadm_sample_opts {
  *
  * The diagnosis keeps two snapshots: this one and the one that it is compared with.
  * After an error of the source, only the previous snapshot is left, and there are no
- * verdicts.
+ * verdicts. In a capture recorded while the clock was set back, a previous snapshot that
+ * is not earlier is discarded.
  *
  * Return: 0; -ENODEV for an unknown device or if there is none; -EINVAL or
  * -E2BIG for bad options; other errors of the source.

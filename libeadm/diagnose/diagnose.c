@@ -119,6 +119,9 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	}
 	d->now = now;
 	d->have_now = true;
+	d->backwards = d->have_then && now.time && now.time <= d->then.time;
+	if (d->backwards)
+		free_then(d);
 	if (d->have_then)
 		eadm_diag_forget_replaced(&d->then, &d->now);
 	return ret ? eadm_oom(ctx) : 0;
@@ -243,8 +246,10 @@ EADM_API int eadm_diagnosis_evaluate(struct eadm_diagnosis *d)
 		qsort(d->verdicts, d->n, sizeof(*d->verdicts), worst_first);
 	if (skipped)
 		snprintf(d->skipped, sizeof(d->skipped),
-			 "%u %s an earlier snapshot for comparison (eadm record -n 2)",
-			 skipped, eadm_plural(skipped, "requires", "require"));
+			 "%u %s an earlier snapshot for comparison (%s)",
+			 skipped, eadm_plural(skipped, "requires", "require"),
+			 d->backwards ? "the clock was set back" :
+					"eadm record -n 2");
 	return d->error ? d->error : (int)d->n;
 }
 

@@ -56,15 +56,18 @@ bool eadm_judge_is_same(enum diag_kind kind, const struct diag_row *now,
 			const struct diag_row *then)
 {
 	int by_age = identity[kind].age;
-	uint64_t age;
+	uint64_t age, apart;
 
+	/* The clock was set back while a capture was recorded. */
+	if (now->time <= then->time)
+		return false;
 	if (by_age < 0 || !diag_has(now, by_age))
 		return !differ(now, then, identity[kind].pid) &&
 		       !differ(now, then, identity[kind].peer);
 	age = diag_u64(now, by_age);
+	apart = now->time - then->time;
 	return age >= diag_u64(then, by_age) &&
-	       !(now->time > then->time && age < now->time - then->time &&
-		 now->time - then->time - age > SLACK);
+	       (age >= apart || apart - age <= SLACK);
 }
 
 const struct diag_row *eadm_judge_earlier(const struct judge *j, enum diag_kind kind,

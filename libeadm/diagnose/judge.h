@@ -28,6 +28,8 @@ struct verdict {
 struct eadm_diagnosis {
 	struct diag_snapshot now, then;
 	bool have_now, have_then;
+	bool backwards;			/* the previous snapshot was not earlier, and was
+					 * discarded */
 	struct diag_row *idle;		/* QPs that had nothing to send, one entry for
 					 * each snapshot in which this was so; sorted
 					 * when rules are applied */

@@ -70,3 +70,14 @@ verdicts() {
 	[ "$(reused 'qp(17, state=6, peer=78)')" = "" ]
 	[[ $(reused 'qp(17, state=6, peer=77)') == "notice qp-in-error in error for at least 2.0 s; its peer is QP 77"* ]]
 }
+
+@test "snapshots whose time does not increase are not compared" {
+	silent() { # SECONDS
+		verdicts "judged(path, *([adapter(dict(tx_pkts=1000 + 700 * n, rx_pkts=9, local_ack_timeout_err=20 * n))] for n in range(2)), seconds=$1)"
+	}
+	[[ $(silent 2) == "critical peer-unresponsive "*": within 2.0 s, "* ]]
+	for seconds in -3600 0; do
+		[ "$(silent $seconds)" = "" ]
+		[[ $(eadm --from "$BATS_TEST_TMPDIR/capture" diagnose 2>&1) == *"require an earlier snapshot for comparison (the clock was set back)"* ]]
+	done
+}
