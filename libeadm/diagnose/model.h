@@ -188,7 +188,7 @@ enum diag_kind {
 	F(QP_HW_RTO, "hw-rto-retrans") F(QP_HW_ERROR, "hw-error")	\
 	F(QP_BACKEND_STATE, "backend-state")				\
 	F(QP_WAITS_FOR, "waits-for") F(QP_RETRIES, "retries")		\
-	F(QP_TYPE, "type") F(QP_DEST_QPN, "dest-qpn")
+	F(QP_TYPE, "type") F(QP_DEST_QPN, "dest-qpn") F(QP_PORT, "port")
 
 #define DIAG_CQE_FIELDS(F)						\
 	F(CQE_CQN, "cqn") F(CQE_PHASE, "phase") F(CQE_OP, "op")		\

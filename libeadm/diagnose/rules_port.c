@@ -134,6 +134,7 @@ static bool is_unanswered(const struct diag_row *now,
 	       repetitions(now, then);
 }
 
+/* Returns true if a QP has one peer, whose acknowledgements it needs. */
 static bool is_connected(const struct diag_row *qp)
 {
 	uint64_t type = diag_u64(qp, QP_TYPE);
@@ -142,11 +143,21 @@ static bool is_connected(const struct diag_row *qp)
 	       (type == EADM_QP_TYPE_RC || type == EADM_QP_TYPE_XRC_INI);
 }
 
+/*
+ * Returns true if a QP may need acknowledgements. Those of a driver's own types may:
+ * dynamically connected ones, and those of reliable datagrams.
+ */
+static bool may_retransmit(const struct diag_row *qp)
+{
+	return is_connected(qp) || !diag_has(qp, QP_TYPE) ||
+	       diag_u64(qp, QP_TYPE) == EADM_QP_TYPE_DRIVER;
+}
+
 /* Returns true if a QP waits for acknowledgements. */
 static bool is_waiting(struct judge *j, const struct diag_row *qp)
 {
 	(void)j;
-	return is_connected(qp) && diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
+	return may_retransmit(qp) && diag_u64(qp, QP_STATE) == EADM_QP_STATE_RTS;
 }
 
 /* Returns true if a QP has failed, or may have failed, since the earlier snapshot. */
@@ -154,7 +165,7 @@ static bool has_failed(struct judge *j, const struct diag_row *qp)
 {
 	const struct diag_row *then = eadm_judge_earlier(j, DIAG_QP, qp);
 
-	return is_connected(qp) &&
+	return may_retransmit(qp) &&
 	       diag_u64(qp, QP_STATE) == EADM_QP_STATE_ERR &&
 	       (!diag_has(then, QP_STATE) ||
 		diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR);
@@ -162,40 +173,71 @@ static bool has_failed(struct judge *j, const struct diag_row *qp)
 
 typedef bool (*is_one)(struct judge *j, const struct diag_row *qp);
 
-/*
- * Returns the number of QPs for which @is returns true, and sets *@last to the last of
- * them.
- */
-static unsigned int find_qps(struct judge *j, uint64_t dev, is_one is,
-			     const struct diag_row **last)
+/* The port of a QP may be unknown. */
+static bool uses_port(const struct diag_row *qp, const struct diag_row *port)
 {
-	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, dev);
-	unsigned int n = 0;
-	size_t i;
-
-	*last = NULL;
-	for (i = 0; i < qps.n; i++) {
-		if (!is(j, &qps.row[i]))
-			continue;
-		*last = &qps.row[i];
-		n++;
-	}
-	return n;
+	return !diag_has(qp, QP_PORT) || diag_u64(qp, QP_PORT) == port->id;
 }
 
-/* The evidence has room for only a few QPs. */
-static void cite_qps_that(struct judge *j, uint64_t dev, is_one is)
+/*
+ * Returns the first QP at or after *at that could send over a port in the earlier
+ * snapshot and has been destroyed since then, and sets *at to the index that follows.
+ */
+static const struct diag_row *next_lost(struct judge *j, const struct diag_row *port,
+					size_t *at)
+{
+	struct diag_rows qps = eadm_diag_of(eadm_judge_then(j), DIAG_QP, port->dev);
+	const struct diag_row *qp, *now;
+
+	while (*at < qps.n) {
+		qp = &qps.row[(*at)++];
+		if (!uses_port(qp, port) || !is_waiting(j, qp))
+			continue;
+		now = eadm_diag_first(eadm_judge_now(j), DIAG_QPS_OF_ID, qp->dev,
+				      qp->id);
+		if (eadm_judge_earlier(j, DIAG_QP, now) != qp)
+			return qp;
+	}
+	return NULL;
+}
+
+/*
+ * Returns the QP of a port for which @is returns true, if no other QP can be the one
+ * that the counters of the port concern.
+ */
+static const struct diag_row *only_qp(struct judge *j, const struct diag_row *port,
+				      is_one is)
+{
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, port->dev);
+	const struct diag_row *only = NULL;
+	size_t i, at = 0;
+
+	for (i = 0; i < qps.n; i++) {
+		if (!uses_port(&qps.row[i], port) || !is(j, &qps.row[i]))
+			continue;
+		if (only)
+			return NULL;
+		only = &qps.row[i];
+	}
+	return only && is_connected(only) && !next_lost(j, port, &at) ? only : NULL;
+}
+
+/* Cites the QPs that the counters may concern. The evidence has room for only a few. */
+static void cite_qps_that(struct judge *j, const struct diag_row *port, is_one is)
 {
 	static const signed char fields[] = {
 		QP_PID, QP_COMM, QP_DEST_QPN, QP_PEER_ADDR, -1,
 	};
-	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, dev);
-	size_t i;
+	struct diag_rows qps = eadm_diag_of(eadm_judge_now(j), DIAG_QP, port->dev);
+	const struct diag_row *lost;
+	size_t i, at = 0;
 
 	for (i = 0; i < qps.n; i++) {
-		if (is(j, &qps.row[i]))
+		if (uses_port(&qps.row[i], port) && is(j, &qps.row[i]))
 			eadm_cite_all(j, DIAG_QP, &qps.row[i], fields);
 	}
+	while ((lost = next_lost(j, port, &at)))
+		eadm_cite_all(j, DIAG_QP, lost, fields);
 }
 
 /* Counters of the port do not show which QP is concerned unless there is only one. */
@@ -210,11 +252,10 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 	char age[32], who[256], name[96], peer[96], end[96] = "";
 	const struct diag_row *qp;
 	bool is_known;
-	unsigned int n;
 
-	n = find_qps(j, now->dev, is, &qp);
+	qp = only_qp(j, now, is);
 	is_known = diag_has(qp, QP_DEST_QPN);
-	if (n == 1)
+	if (qp)
 		snprintf(who, sizeof(who), "the peer of %s%s%s%s does not respond",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 is_known ? ", " : "",
@@ -232,7 +273,7 @@ static void accuse_silence(struct judge *j, const struct diag_row *now,
 	eadm_judge_severity(j, EADM_SEVERITY_CRITICAL);
 	eadm_judge_cause(j, "The peer's process, machine or adapter is gone, or packets or their acknowledgements are dropped in transit.");
 	cite_traffic(j, now, then);
-	cite_qps_that(j, now->dev, is);
+	cite_qps_that(j, now, is);
 }
 
 static void look_unresponsive(struct judge *j, const struct diag_row *now,
@@ -277,7 +318,7 @@ static bool peers_explain(struct judge *j, const struct diag_row *now)
 	size_t i;
 
 	for (i = 0; i < qps.n; i++) {
-		if (!has_failed(j, &qps.row[i]))
+		if (!uses_port(&qps.row[i], now) || !has_failed(j, &qps.row[i]))
 			continue;
 		peer = eadm_qp_peer(eadm_judge_now(j), &qps.row[i]);
 		if (!eadm_follows(j, NULL, DIAG_QP, peer, now,
@@ -298,7 +339,8 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 
 	if (!n)
 		return;
-	if (find_qps(j, now->dev, has_failed, &qp) == 1)
+	qp = only_qp(j, now, has_failed);
+	if (qp)
 		snprintf(who, sizeof(who), "; %s is in the state ERR, and its peer is %s",
 			 eadm_qp_text(qp, name, sizeof(name)),
 			 eadm_peer_text(qp, peer, sizeof(peer)));
@@ -317,7 +359,7 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 		    diag_interval(now, then, age, sizeof(age)), who);
 	eadm_cite_growth(j, DIAG_COUNTERS, now, then, CNT_RETRIES_EXCEEDED);
 	cite_traffic(j, now, then);
-	cite_qps_that(j, now->dev, has_failed);
+	cite_qps_that(j, now, has_failed);
 }
 
 /*

@@ -127,11 +127,12 @@ static bool rq_is_unheard(const struct diag_row *qp)
  * ---- causes that affect several QPs -------------------------------------------------
  */
 
-/* Counters of its device, which currently has one port. */
+/* Counters of its port; most devices have one. */
 static const struct diag_row *counters_of(const struct diag_snapshot *m,
 					  const struct diag_row *qp)
 {
-	return eadm_diag_find(m, DIAG_COUNTERS, qp->dev, 1);
+	return eadm_diag_find(m, DIAG_COUNTERS, qp->dev,
+			      diag_has(qp, QP_PORT) ? diag_u64(qp, QP_PORT) : 1);
 }
 
 static const struct diag_row *cq_of(struct judge *j, const struct diag_row *qp,
@@ -734,8 +735,7 @@ static void look_error(struct judge *j, const struct diag_row *now,
 static void look_plain_error(struct judge *j, const struct diag_row *now,
 			     const struct diag_row *then)
 {
-	const struct diag_row *port = eadm_diag_find(
-		eadm_judge_now(j), DIAG_COUNTERS, now->dev, 1);
+	const struct diag_row *port = counters_of(eadm_judge_now(j), now);
 	uint64_t given_up = diag_u64(port, CNT_RETRIES_EXCEEDED);
 	char age[32], peer[96], text[96] = "";
 

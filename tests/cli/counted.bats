@@ -81,3 +81,28 @@ verdicts() {
 		[[ $(eadm --from "$BATS_TEST_TMPDIR/capture" diagnose 2>&1) == *"require an earlier snapshot for comparison (the clock was set back)"* ]]
 	done
 }
+
+@test "a QP is named only if the counters of the port can concern no other" {
+	local quiet='dict(tx_pkts=700, rx_pkts=0, to_retransmits=20)' here=$BATS_TEST_TMPDIR/capture
+	cited() { eadm --from "$here" diagnose --json 2>/dev/null | jq -c '[.rows[0].evidence[] | select(.object == "qp" and .name == "pid") | .value]'; }
+	[[ $(verdicts "grown(path, $quiet)") == "critical peer-unresponsive the peer of QP 17 of job (99), QP 77,"* ]]
+	# Of another port.
+	[[ $(verdicts "grown(path, dict(tx_pkts=700, rx_pkts=700), $quiet, qps=[qp(17, port=1, peer=77)])") == "critical peer-unresponsive no peer responds: "* ]]
+	[ "$(cited)" = '[]' ]
+	[[ $(verdicts "grown(path, dict(tx_pkts=700, rx_pkts=700), $quiet, qps=[qp(17, port=1, peer=77), qp(18, port=2, peer=78)])") == "critical peer-unresponsive the peer of QP 18 of job (99), QP 78,"* ]]
+	# Of a type that only the driver knows, beside one that is idle.
+	[[ $(verdicts "grown(path, $quiet, qps=[qp(17, 99, kind=255), qp(18, 'nvme_rdma', peer=9)])") == "critical peer-unresponsive no peer responds: "* ]]
+	[ "$(cited)" = '[99]' ]
+	# No longer there; another one was closed.
+	gone() { # QPS
+		verdicts "judged(path, *([adapter(dict(tx_pkts=700 * n, rx_pkts=500 * n, req_transport_retries_exceeded=n), qps=q)] for n, q in enumerate((($1), [qp(18, 100, state=6, peer=78)]))))"
+	}
+	[[ $(gone '[qp(17, peer=77), qp(18, 100, peer=78)]') == "warning retries-exceeded 1 request failed after all retries (completion status 12) within 2.0 s" ]]
+	[ "$(cited)" = '[100,99]' ]
+	[[ $(gone '[qp(17, state=1), qp(18, 100, peer=78)]') == "warning retries-exceeded 1 request failed "*"; QP 18 of "*" is in the state ERR, and its peer is QP 78"* ]]
+}
+
+@test "a QP is judged by the counters of its own port" {
+	[ "$(verdicts "judged(path, *([adapter(dict(req_transport_retries_exceeded=8), dict(req_transport_retries_exceeded=0), qps=[qp(17, state=6, port=2, peer=77)])] for n in range(2)))")" = \
+		"notice qp-in-error in error for at least 2.0 s; its peer is QP 77, whose address is not visible" ]
+}
