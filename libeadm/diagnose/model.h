@@ -129,7 +129,9 @@ enum diag_kind {
 	F(CNT_REMOTE_ACCESS, "remote-access-errors")			\
 	F(CNT_REMOTE_INVALID, "remote-invalid-requests")		\
 	F(CNT_RX_ACCESS, "rx-access-errors")				\
-	F(CNT_RX_LENGTH, "rx-length-errors")
+	F(CNT_RX_LENGTH, "rx-length-errors")				\
+	F(CNT_SEQUENCE_NAKS, "rx-sequence-naks")			\
+	F(CNT_IMPLIED_NAKS, "implied-naks")
 
 #define DIAG_EQ_FIELDS(F)						\
 	F(EQ_ROLE, "role") F(EQ_EQN, "eqn") F(EQ_VECTOR, "vector")	\

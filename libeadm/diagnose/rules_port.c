@@ -386,6 +386,8 @@ static bool counts_losses(const char *name)
 	case EADM_A_COUNTERS_RETRANSMITS:
 	case EADM_A_COUNTERS_ACK_TIMEOUTS:
 	case EADM_A_COUNTERS_OUT_OF_SEQUENCE:
+	case EADM_A_COUNTERS_RX_SEQUENCE_NAKS:
+	case EADM_A_COUNTERS_IMPLIED_NAKS:
 		return true;
 	default:
 		return false;
@@ -429,7 +431,7 @@ static void accuse_losses(struct judge *j, const struct diag_row *now,
 {
 	static const signed char losses[] = {
 		CNT_RETRANS_PACKETS, CNT_RETRANSMITS, CNT_ACK_TIMEOUTS,
-		CNT_OUT_OF_SEQUENCE, -1,
+		CNT_SEQUENCE_NAKS, CNT_IMPLIED_NAKS, CNT_OUT_OF_SEQUENCE, -1,
 	};
 	char out[64] = "", in[64] = "", age[32];
 	const signed char *f;
@@ -462,13 +464,17 @@ static void look_retransmissions(struct judge *j, const struct diag_row *now,
 	uint64_t late = diag_growth(now, then, CNT_ACK_TIMEOUTS);
 	uint64_t times = diag_growth(now, then, CNT_RETRANSMITS);
 	uint64_t disordered = diag_growth(now, then, CNT_OUT_OF_SEQUENCE);
-	/* Each timeout is followed by retransmissions, which some drivers count. */
-	uint64_t lost = again;
+	/*
+	 * A sender notices each loss by a timeout or a NAK, and then retransmits, which
+	 * some drivers count instead or as well.
+	 */
+	uint64_t lost = late + diag_growth(now, then, CNT_SEQUENCE_NAKS) +
+			diag_growth(now, then, CNT_IMPLIED_NAKS);
 
+	if (lost < again)
+		lost = again;
 	if (lost < times)
 		lost = times;
-	if (lost < late)
-		lost = late;
 	/* Packets to a peer that does not respond are retransmitted, too. */
 	if ((is_cut_off(now, then) || is_unanswered(now, then) ||
 	     again < late + 10 + sent / 100) &&

@@ -106,3 +106,13 @@ verdicts() {
 	[ "$(verdicts "judged(path, *([adapter(dict(req_transport_retries_exceeded=8), dict(req_transport_retries_exceeded=0), qps=[qp(17, state=6, port=2, peer=77)])] for n in range(2)))")" = \
 		"notice qp-in-error in error for at least 2.0 s; its peer is QP 77, whose address is not visible" ]
 }
+
+@test "a sender notices losses by NAKs, and each loss counts once" {
+	[ "$(verdicts 'grown(path, dict(tx_pkts=100000, rx_pkts=20000, packet_seq_err=20000, implied_nak_seq_err=5000, local_ack_timeout_err=7))')" = \
+		"warning packet-loss 25007 packets were lost or retransmitted within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(tx_pkts=10000, rx_pkts=200, seq_err_naks_rcvd=400), driver="bnxt_re")')" = \
+		"warning packet-loss 400 packets were lost or retransmitted within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(sent_pkts=10000, rcvd_pkts=200, rcvd_seq_err=400, completer_retry_err=430), driver="rdma_rxe")')" = \
+		"warning packet-loss 430 packets were lost or retransmitted within 2.0 s" ]
+	[ "$(verdicts 'grown(path, dict(tx_pkts=100000, rx_pkts=20000, packet_seq_err=900, implied_nak_seq_err=50))')" = "" ]
+}
