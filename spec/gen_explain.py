@@ -48,6 +48,17 @@ class Names:
         return self.at[name]
 
 
+def words_of(family):
+    """Returns the words that name a family in a text."""
+    return {family["name"], family["provider"], *family["drivers"]}
+
+
+def names_of(families):
+    """Returns the words that name the families, and the prefixes of their devices and functions."""
+    words = sorted(set().union(*map(words_of, families)))
+    return [item for word in words for item in (word, f"{word}_*")]
+
+
 class Explain:
     """The data of "eadm explain". Raises SpecError if it is invalid."""
 
@@ -59,6 +70,7 @@ class Explain:
         self.lists = Names("list", [*raw["lists"], "adapter"])
         self.errors = {e["name"]: e["number"] for e in raw["errors"]}
         self.families = list(self.adapters(families))
+        self.context = [*self.all_context(), *names_of(families)]
         self.phrases = self.all_phrases()
         self.failed = self.all_failed()
         unused = set(self.causes.at) - {c for m in raw["meanings"] for c in m["causes"]}
@@ -75,40 +87,52 @@ class Explain:
                         numbers.update({e["value"]: self.of_class(e["class"])
                                         for e in item["entries"] if e["class"] != "none"})
             if numbers:
-                yield sorted({raw["name"], raw["provider"], *raw["drivers"]}), numbers
+                yield sorted(words_of(raw)), numbers
 
     def of_class(self, name):
         if name not in self.raw["classes"]:
             raise SpecError(f"explain: no meaning for the class of causes '{name}'")
         return self.raw["classes"][name]
 
+    def all_context(self):
+        """Returns the words that belong to RDMA."""
+        words = " ".join(self.raw["context"]).split()
+        bad = [word for word in words if word == "..." or not ITEM.fullmatch(word)]
+        if bad:
+            raise SpecError(f"context: {' '.join(bad)} is not a word")
+        return words
+
     def all_phrases(self):
-        """Returns each phrase with its kind and its position in the list of that kind."""
+        """Returns each phrase with its kind, its position in the list of that kind, and whether
+        it needs a context."""
         found = {}
 
-        def add(phrase, kind, target):
+        def add(phrase, kind, target, generic=False):
+            value = (kind, target, generic)
             for one in expand(phrase):
                 # A number may belong to several lists, for example also to that of a family.
                 key = (one, target if kind in ("NUMBER", "GUESS") else None)
-                if found.setdefault(key, (kind, target)) != (kind, target):
+                if found.setdefault(key, value) != value:
                     raise SpecError(f"phrase '{one}' has two meanings: {target} and {found[key][1]}")
+
+        def add_all(item, kind, target):
+            for generic in (False, True):
+                for phrase in item.get("generic" if generic else "phrases", []):
+                    if kind in ("NUMBER", "GUESS") and phrase.split().count("N") != 1:
+                        raise SpecError(f"phrase '{phrase}' needs one number (N)")
+                    add(phrase, kind, target, generic)
 
         for error in self.raw["errors"]:
             for phrase in (error["name"].lower(), f"fi_{error['name'].lower()}", error["text"]):
                 add(phrase, "ERROR", error["number"])
         for call in self.raw["calls"]:
-            for phrase in call["phrases"]:
-                add(phrase, "CALL", self.calls[call["name"]])
+            add_all(call, "CALL", self.calls[call["name"]])
         for number in self.raw["numbers"]:
-            for phrase in number["phrases"]:
-                if phrase.split().count("N") != 1:
-                    raise SpecError(f"phrase '{phrase}' needs one number (N)")
-                add(phrase, "GUESS" if number.get("guess") else "NUMBER",
+            add_all(number, "GUESS" if number.get("guess") else "NUMBER",
                     self.lists[number["list"]])
         for meaning in self.raw["meanings"]:
-            for phrase in meaning.get("phrases", []):
-                add(phrase, "MEANING", self.meanings[meaning["name"]])
-        return sorted((phrase, *target) for (phrase, _), target in found.items())
+            add_all(meaning, "MEANING", self.meanings[meaning["name"]])
+        return sorted((phrase, *value) for (phrase, _), value in found.items())
 
     def all_failed(self):
         """Returns the meaning of each call and errno; errno 0 represents any other or none."""
@@ -176,11 +200,12 @@ def phrases_c(spec):
     """Stores phrases as offsets: a position-independent program relocates every pointer when it
     starts, even if the command does not use it."""
     texts, rows, at = [], [], 0
-    for phrase, kind, target in spec.phrases:
+    for phrase, kind, target, generic in spec.phrases:
         texts.append(f"\t{c_string(phrase)[:-1]}\\0\"")
-        rows.append(f"\t{{ {at}, PHRASE_{kind}, {target} }},")
+        rows.append(f"\t{{ {at}, PHRASE_{kind}, {str(generic).lower()}, {target} }},")
         at += len(phrase.encode()) + 1
-    return ["const char explain_words[] =", *texts, "\t;", "",
+    return ["const char explain_context[] =", *(f"\t{c_string(word + ' ')}" for word in spec.context),
+            "\t;", "", "const char explain_words[] =", *texts, "\t;", "",
             "const struct explain_phrase explain_phrases[] = {", *rows, "};", ""]
 
 

@@ -20,6 +20,8 @@ struct hit {
 	unsigned int from, to;	/* first word, and the word after the last */
 	bool covered;		/* covered by a longer hit */
 	bool general;		/* ignored if there is another hit */
+	bool generic;		/* ignored if the line is not about RDMA */
+	bool skips;		/* any words may be between those of the phrase */
 	unsigned int call;	/* number of the call, from 1, if it counts; or 0 */
 };
 
@@ -29,6 +31,7 @@ struct search {
 	unsigned int n;
 	bool has_error;
 	unsigned short error[WORDS_MAX];	/* the errno that begins at a word, or 0 */
+	bool in_error[WORDS_MAX];	/* the word is part of an errno's name or text */
 };
 
 /* ---- phrases ------------------------------------------------------------------ */
@@ -112,6 +115,50 @@ static const struct explain_phrase *first_phrase(const char *word)
 	return explain_phrases + low;
 }
 
+/* ---- failures ------------------------------------------------------------------ */
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+	for (; *list; list++) {
+		if (!strcmp(word, *list))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the text of a word, or "" outside of the text. */
+static const char *text_at(const struct split *words, unsigned int at)
+{
+	return at < words->n ? words->word[at].text : "";
+}
+
+/* Returns true if a word states a failure. */
+static bool is_failure(const struct split *words, unsigned int at)
+{
+	static const char *const failed[] = {
+		"fail", "failed", "fails", "failure", "failing", "error", "errno",
+		"err", "unable", "cannot", "can't", "couldn't", "warn",
+		"fatal", "abort", "aborted", "refused", "denied", NULL,
+	};
+	static const char *const none[] = { "no", "without", "0", NULL };
+	static const char *const verbs[] = {
+		"can", "could", "did", "does", "do", "would", NULL,
+	};
+	static const char *const states[] = {
+		"able", "possible", "successful", "permitted", "allowed",
+		"supported", "available", NULL,
+	};
+	const struct word *next = at + 1 < words->n ? &words->word[at + 1] : NULL;
+	const char *text = text_at(words, at);
+
+	if (!strcmp(text, "not"))
+		return is_one_of(text_at(words, at - 1), verbs) ||
+		       is_one_of(text_at(words, at + 1), states);
+	return is_one_of(text, failed) &&
+	       !is_one_of(text_at(words, at - 1), none) &&
+	       !(next && next->is_number && !next->number);
+}
+
 /* ---- numbers ------------------------------------------------------------------ */
 
 static bool names_family(const struct split *words, const char *family)
@@ -163,7 +210,8 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 		    unsigned int from, unsigned int to, unsigned int number)
 {
 	struct hit hit = { .kind = phrase->kind, .target = phrase->target,
-			   .from = from, .to = to };
+			   .from = from, .to = to, .generic = phrase->generic,
+			   .skips = strstr(words_of(phrase), "...") };
 	const struct word *words = search->words->word;
 	const struct explain_list *list;
 
@@ -183,6 +231,7 @@ static void add_hit(struct search *search, const struct explain_phrase *phrase,
 	/* Errors have no meaning without a call, and may be numerous. */
 	if (hit.kind == PHRASE_ERROR) {
 		search->error[from] = hit.target;
+		memset(search->in_error + from, true, to - from);
 		search->has_error = true;
 		return;
 	}
@@ -210,6 +259,61 @@ static void find_hits(struct search *search)
 	}
 }
 
+static bool is_about_rdma(const struct split *words)
+{
+	const char *item;
+	unsigned int i;
+
+	for (item = explain_context; *item; item = next_item(item)) {
+		for (i = 0; i < words->n; i++) {
+			if (fits(&words->word[i], item))
+				return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * Returns true if the text consists of a hit, words that state a failure, and an error.
+ * Numbers before the hit may be a timestamp, as in the log of another program.
+ */
+static bool is_alone(const struct search *search, const struct hit *hit)
+{
+	const struct split *words = search->words;
+	unsigned int i;
+
+	if (hit->skips)
+		return false;
+	for (i = 0; i < words->n; i++) {
+		if (i >= hit->from && i < hit->to)
+			continue;
+		if (!is_failure(words, i) && strcmp(words->word[i].text, "to") &&
+		    !search->in_error[i] &&
+		    !(i >= hit->to && words->word[i].is_number))
+			return false;
+	}
+	return true;
+}
+
+/* Removes hits whose words are not evidence of RDMA in this text. */
+static void drop_generic(struct search *search)
+{
+	bool known = false, about = false;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < search->n; i++) {
+		const struct hit *hit = &search->hit[i];
+
+		if (hit->generic && !known) {
+			about = is_about_rdma(search->words);
+			known = true;
+		}
+		if (!hit->generic || about || is_alone(search, hit))
+			search->hit[n++] = *hit;
+	}
+	search->n = n;
+}
+
 static bool covers(const struct hit *a, const struct hit *b)
 {
 	return a->from <= b->from && a->to >= b->to &&
@@ -229,21 +333,6 @@ static void cover_hits(struct search *search)
 }
 
 /* ---- calls --------------------------------------------------------------------- */
-
-static bool is_one_of(const char *word, const char *const *list)
-{
-	for (; *list; list++) {
-		if (!strcmp(word, *list))
-			return true;
-	}
-	return false;
-}
-
-/* Returns the text of a word, or "" outside of the text. */
-static const char *text_at(const struct split *words, unsigned int at)
-{
-	return at < words->n ? words->word[at].text : "";
-}
 
 /* Returns true for calls whose positive result is a count, or has no meaning. */
 static bool returns_count(const char *call)
@@ -292,33 +381,6 @@ static unsigned int errno_at(const struct search *search, unsigned int at,
 		return search->error[at];
 	return is_errno(search->words, at, call_end, counts) ?
 		       search->words->word[at].number : 0;
-}
-
-/* Returns true if a word states a failure. */
-static bool is_failure(const struct split *words, unsigned int at)
-{
-	static const char *const failed[] = {
-		"fail", "failed", "fails", "failure", "failing", "error", "errno",
-		"err", "unable", "cannot", "can't", "couldn't", "warn",
-		"fatal", "abort", "aborted", "refused", "denied", NULL,
-	};
-	static const char *const none[] = { "no", "without", "0", NULL };
-	static const char *const verbs[] = {
-		"can", "could", "did", "does", "do", "would", NULL,
-	};
-	static const char *const states[] = {
-		"able", "possible", "successful", "permitted", "allowed",
-		"supported", "available", NULL,
-	};
-	const struct word *next = at + 1 < words->n ? &words->word[at + 1] : NULL;
-	const char *text = text_at(words, at);
-
-	if (!strcmp(text, "not"))
-		return is_one_of(text_at(words, at - 1), verbs) ||
-		       is_one_of(text_at(words, at + 1), states);
-	return is_one_of(text, failed) &&
-	       !is_one_of(text_at(words, at - 1), none) &&
-	       !(next && next->is_number && !next->number);
 }
 
 /* Returns true if the text states that a call failed. */
@@ -460,7 +522,9 @@ void match_words(const struct split *words, size_t end, struct matches *matches)
 	search.n = 0;
 	search.has_error = false;
 	memset(search.error, 0, words->n * sizeof(search.error[0]));
+	memset(search.in_error, 0, words->n);
 	find_hits(&search);
+	drop_generic(&search);
 	cover_hits(&search);
 	matches->error |= search.has_error;
 	settle_calls(&search);

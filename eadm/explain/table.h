@@ -34,6 +34,7 @@ enum explain_kind {
 struct explain_phrase {
 	unsigned int words_at;		/* offset into explain_words */
 	enum explain_kind kind;
+	bool generic;		/* counts only in a line about RDMA */
 	unsigned int target;	/* a meaning, call, errno or list */
 };
 
@@ -58,6 +59,7 @@ extern const struct explain_cause explain_causes[];
 extern const unsigned int explain_n_causes;
 extern const struct explain_meaning explain_meanings[];
 extern const unsigned int explain_n_meanings;
+extern const char explain_context[];	/* words of RDMA and of families, each followed by a space */
 extern const char explain_words[];
 extern const struct explain_phrase explain_phrases[];	/* sorted */
 extern const unsigned int explain_n_phrases;

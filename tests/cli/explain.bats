@@ -86,6 +86,29 @@ means() {
 	means "" "completion with status=4711"
 }
 
+@test "explain: lines of programs without RDMA have no meaning" {
+	run --separate-stderr eadm explain --text-only --json <"$REPO/tests/cli/explain/unrelated.txt"
+	jq -r '.rows[]? | "line \(.line) is not \(.meaning): \(.text)"' <<<"$output"
+	[ "$status" = 3 ]
+}
+
+@test "explain: a generic phrase has a meaning beside a word of RDMA, or alone" {
+	for text in "mlx5_0: retry limit exceeded" "[4] qp 0x12: step retries exceeded" \
+		"NCCL WARN retry exceeded" "Retry limit exceeded" "ERROR: failed to send: NCCL: retry exceeded"; do
+		means wc-retry-exceeded "$text"
+	done
+	for text in "step 4: retry limit exceeded" "12:30:05 retry limit exceeded" \
+		"retry limit exceeded after 3 attempts"; do
+		means "" "$text"
+	done
+	means open-device "Failed to open device (13): Permission denied"
+	means open-device-no-file "Failed to open device: No such file or directory"
+	means "" "Failed to open device /dev/video0: No such file or directory"
+	# Skipped words may be those of any program.
+	means "" "port web is down"
+	means port-down "mlx5_0: port web is down"
+}
+
 @test "explain: unknown text ends with 3 and a clear word" {
 	fails 3 "eadm: explain: text: no known error in 1 line" explain "Segmentation fault"
 	fails 3 "eadm: explain: text: system error of an unknown call: include the surrounding text" \

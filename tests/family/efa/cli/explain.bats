@@ -15,6 +15,9 @@ load ../../../cli/explain
 	[ "$(meaning 'libfabric:1:efa:cq: err: 5 prov_errno: 13')" = peer-unresponsive ]
 	[ "$(meaning 'libfabric:1:efa:cq: prov_errno: Unreachable remote (15)')" = peer-unreachable ]
 	[ "$(meaning 'efa_0: vendor err 9')" = remote-qp-gone ]
+	# The family's name shows that a generic phrase is about RDMA.
+	[ "$(meaning 'efa_0: retry limit exceeded')" = wc-retry-exceeded ]
+	[ "$(meaning 'job_0: retry limit exceeded')" = "" ]
 	# Elsewhere the number is one of verbs, or of an unknown adapter.
 	[ "$(meaning 'libfabric:1:verbs:cq: err: 5 prov_errno: 13')" = wc-rnr-retry-exceeded ]
 	[ "$(meaning 'other_0: vendor err 9')" = "" ]
