@@ -491,14 +491,17 @@ static void settle_calls(struct search *search)
 	}
 }
 
-static bool counts(const struct hit *hit)
-{
-	return hit->kind == PHRASE_MEANING && !hit->covered;
-}
-
 static bool is_general(const struct hit *hit)
 {
 	return hit->general || explain_meanings[hit->target].general;
+}
+
+/* "completion with error 0" is a success. */
+static bool counts(const struct split *words, const struct hit *hit)
+{
+	return hit->kind == PHRASE_MEANING && !hit->covered &&
+	       !(is_general(hit) && !strcmp(text_at(words, hit->to - 1), "error") &&
+		 !is_failure(words, hit->to - 1));
 }
 
 static bool has_special(const struct search *search)
@@ -506,7 +509,8 @@ static bool has_special(const struct search *search)
 	unsigned int i;
 
 	for (i = 0; i < search->n; i++) {
-		if (counts(&search->hit[i]) && !is_general(&search->hit[i]))
+		if (counts(search->words, &search->hit[i]) &&
+		    !is_general(&search->hit[i]))
 			return true;
 	}
 	return false;
@@ -533,7 +537,7 @@ void match_words(const struct split *words, size_t end, struct matches *matches)
 		const struct hit *hit = &search.hit[i];
 		size_t at = words->word[hit->from].at;
 
-		if (counts(hit) && at < end &&
+		if (counts(words, hit) && at < end &&
 		    !(special && is_general(hit)))
 			matches->found(matches->data, hit->target, at);
 	}

@@ -160,6 +160,10 @@ means() {
 @test "explain: a general meaning does not count beside a special one" {
 	means wc-error "mlx: got completion with error"
 	means wc-local-protection "got completion with error: local protection error"
+	# A status of 0 is a success.
+	means "" "Got completion with error 0"
+	means "" "mlx5_0: completion in error: 0"
+	means wc-error "Got completion with error 4711"
 }
 
 @test "explain: errors in long lines are found once, wherever they are" {
