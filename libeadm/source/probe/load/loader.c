@@ -52,6 +52,7 @@ struct probe {
 	struct eadm_probe_info about;
 	struct bpf_link *links[2 * EADM_PROBE_N_FUNCTIONS + 4];
 	unsigned int n_links;
+	int dir;
 	bool pins;		/* pin links, too */
 	bool no_cm_types;	/* events of connections cannot be read */
 	gid_t group;
@@ -79,17 +80,6 @@ static int keep_warning(enum libbpf_print_level level, const char *format,
 	if (!said[0])
 		memcpy(said, line, sizeof(said));
 	return 0;
-}
-
-static int fail(int error, const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	return error;
 }
 
 /* ---- features of the kernel --------------------------------------------------- */
@@ -232,6 +222,8 @@ static int choose(struct probe *p)
 
 /* ---- pinning ----------------------------------------------------------------- */
 
+/* Paths are relative to the probe's directory, see put(). */
+
 static int give(const struct probe *p, const char *path, mode_t mode)
 {
 	if (p->has_group && chown(path, 0, p->group))
@@ -248,12 +240,9 @@ static int make_dir(const struct probe *p, const char *path)
 
 static int pin_map(const struct probe *p, struct bpf_map *map)
 {
-	char path[sizeof(EADM_PROBE_DIR) + BPF_OBJ_NAME_LEN + 1];
-	int ret;
+	int ret = bpf_map__pin(map, bpf_map__name(map));
 
-	snprintf(path, sizeof(path), EADM_PROBE_DIR "/%s", bpf_map__name(map));
-	ret = bpf_map__pin(map, path);
-	return ret ? ret : give(p, path, 0640);
+	return ret ? ret : give(p, bpf_map__name(map), 0640);
 }
 
 /*
@@ -261,11 +250,10 @@ static int pin_map(const struct probe *p, struct bpf_map *map)
  */
 static int pin_program(const struct probe *p, struct bpf_program *prog)
 {
-	char path[sizeof(EADM_PROBE_DIR) + 128];
+	char path[128];
 	int ret;
 
-	snprintf(path, sizeof(path), EADM_PROBE_DIR "/programs/%s",
-		 bpf_program__name(prog));
+	snprintf(path, sizeof(path), "programs/%s", bpf_program__name(prog));
 	ret = bpf_program__pin(prog, path);
 	return ret ? ret : give(p, path, 0640);
 }
@@ -277,8 +265,8 @@ static bool is_enter(const struct bpf_program *prog)
 
 static int attach(struct probe *p, struct bpf_program *prog)
 {
-	char path[sizeof(EADM_PROBE_DIR) + 128];
 	struct bpf_link *link = bpf_program__attach(prog);
+	char path[128];
 
 	if (!link)
 		return fail(-errno, "%s: %s", bpf_program__section_name(prog),
@@ -286,8 +274,7 @@ static int attach(struct probe *p, struct bpf_program *prog)
 	p->links[p->n_links++] = link;
 	if (!p->pins)
 		return 0;
-	snprintf(path, sizeof(path), EADM_PROBE_DIR "/links/%s",
-		 bpf_program__name(prog));
+	snprintf(path, sizeof(path), "links/%s", bpf_program__name(prog));
 	return bpf_link__pin(link, path);
 }
 
@@ -349,9 +336,11 @@ static int put(struct probe *p)
 	uint32_t zero = 0;
 	int ret;
 
-	ret = make_dir(p, EADM_PROBE_DIR "/programs");
+	ret = fchdir(p->dir) ? -errno : give(p, ".", 0750);
+	if (!ret)
+		ret = make_dir(p, "programs");
 	if (!ret && p->pins)
-		ret = mkdir(EADM_PROBE_DIR "/links", 0700) ? -errno : 0;
+		ret = mkdir("links", 0700) ? -errno : 0;
 	if (!ret)
 		ret = pin_map(p, p->records);
 	if (!ret)
@@ -424,23 +413,21 @@ static void find_group(struct probe *p)
 		p->group = group->gr_gid;
 }
 
-static int claim(const struct probe *p)
+static int claim(struct probe *p)
 {
 	struct statfs fs;
-	int ret;
+	bool exists;
 
 	if (statfs("/sys/fs/bpf", &fs) || fs.f_type != BPF_FS_MAGIC)
 		return fail(-ENOENT,
-			    "/sys/fs/bpf is not a BPF file system (mount -t bpf bpf /sys/fs/bpf)");
-	if (mkdir(EADM_PROBE_DIR, 0700))
-		return errno == EEXIST ?
-			       fail(-EEXIST, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") :
-			       fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
-	ret = give(p, EADM_PROBE_DIR, 0750);
-	if (!ret)
-		return 0;
-	rmdir(EADM_PROBE_DIR);
-	return fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+			    "/sys/fs/bpf is not a BPF file system (mount -t bpf -o mode=700 bpf /sys/fs/bpf)");
+	exists = mkdir(EADM_PROBE_DIR, 0700);
+	if (exists && errno != EEXIST)
+		return fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
+	p->dir = probe_dir_open();
+	if (p->dir < 0)
+		return p->dir;
+	return exists ? fail(-EEXIST, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") : 0;
 }
 
 static int wait_for_end(void)
@@ -484,17 +471,19 @@ static int begin(struct probe *p, char **argv)
 	if (!ret)
 		ret = put(p);
 	if (ret)
-		probe_remove();
+		probe_remove(p->dir);
 	return ret;
 }
 
 static int stop(void)
 {
-	int ret = probe_remove();
+	int dir = probe_dir_open(), ret;
 
-	return !ret ? 0 :
-	       ret == -ENOENT ? fail(ret, "not running") :
-				fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+	if (dir < 0)
+		return dir;
+	ret = probe_remove(dir);
+	close(dir);
+	return ret ? fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret)) : 0;
 }
 
 static void ignore(int signal)
@@ -519,7 +508,7 @@ int main(int argc, char **argv)
 	ret = begin(&p, argv);
 	if (!ret && !p.pins) {
 		wait_for_end();
-		probe_remove();
+		probe_remove(p.dir);
 	}
 	typed__destroy(p.typed);
 	kprobe__destroy(p.kprobe);

@@ -27,7 +27,15 @@ bool kernel_has_fetch(void);
 bool kernel_keeps_kprobes(void);
 bool kernel_types_modules(void);
 
-/* remove.c: remove the pinned probe, even if it is incomplete. */
-int probe_remove(void);
+/* fail.c: print an error as a line and return it. */
+int fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * remove.c: open the probe's directory, if it is the probe's; otherwise, print why it
+ * cannot be used.
+ */
+int probe_dir_open(void);
+/* Remove the pinned probe, even if it is incomplete. */
+int probe_remove(int dir);
 
 #endif /* EADM_PROBE_LOADER_H */
