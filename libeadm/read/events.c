@@ -72,7 +72,7 @@ static int listen_without_companion(struct eadm_events *events, const struct ead
 		return error ? error : listen_to_probe(events);
 	ret = eadm_machine_probe(ctx);
 	if (ret == -EACCES)
-		return eadm_fail(ctx, ret, "reading the probe's records requires root or the group eadm");
+		return eadm_machine_probe_denied(ctx);
 	return ret ? eadm_driver_refuse(ctx, NULL, true) : listen_to_probe(events);
 }
 

@@ -6,7 +6,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/root.h"
 #include "decode.h"
 #include "eadm_nl.h"
 #include "machine.h"
@@ -139,6 +141,14 @@ int eadm_machine_probe(struct eadm_ctx *ctx)
 		return -ENOENT;
 	return state == EADM_PROBE_STATE_RUNNING ? 0 :
 	       state == EADM_PROBE_STATE_UNREADABLE ? -EACCES : -ENOENT;
+}
+
+/* Sets the message for -EACCES of eadm_machine_probe() and returns the error. */
+int eadm_machine_probe_denied(struct eadm_ctx *ctx)
+{
+	return eadm_fail(ctx, -EACCES, "reading the probe's records requires root or the group eadm%s",
+			 ctx->live && eadm_root_access(ctx, X_OK, "/sys/fs/bpf") ?
+				 ": no permission to search /sys/fs/bpf (see PERMISSIONS in eadm-probe(1))" : "");
 }
 
 /* Reads a string about a loaded module. */

@@ -18,6 +18,7 @@ bool eadm_machine_u64(struct eadm_ctx *ctx, unsigned int attr,
 			    uint64_t *value);
 bool eadm_machine_is_locked_down(struct eadm_ctx *ctx);
 int eadm_machine_probe(struct eadm_ctx *ctx) EADM_MUST_CHECK;
+int eadm_machine_probe_denied(struct eadm_ctx *ctx);
 bool eadm_machine_module_text(struct eadm_ctx *ctx, const char *name,
 			    unsigned int attr, char *text, size_t size);
 const char *eadm_machine_comm(struct eadm_ctx *ctx, uint32_t pid);

@@ -130,8 +130,7 @@ static int plan_probe(struct eadm_dump *dump)
 		return 0;
 	ret = eadm_machine_probe(dump->ctx);
 	if (ret == -EACCES)
-		return eadm_fail(dump->ctx, ret,
-				 "reading the probe's records requires root or the group eadm");
+		return eadm_machine_probe_denied(dump->ctx);
 	dump->probe = !ret;
 	return ret ? 0 : eadm_plan_step(dump, STEP_PROBE, NULL, 0);
 }

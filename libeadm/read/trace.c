@@ -49,8 +49,7 @@ static int open_probe(struct eadm_trace *trace)
 	int ret = eadm_machine_probe(trace->ctx);
 
 	if (ret == -EACCES)
-		return eadm_fail(trace->ctx, ret,
-				 "reading the probe's records requires root or the group eadm");
+		return eadm_machine_probe_denied(trace->ctx);
 	return ret ? ret : listen_to(trace, &query);
 }
 

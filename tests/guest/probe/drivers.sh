@@ -32,7 +32,7 @@ calm_all() {
 
 # Without drivers, which come later.
 set_up_core() {
-	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf bpf /sys/fs/bpf || return
+	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf -o mode=700 bpf /sys/fs/bpf || return
 	modprobe -a ib_uverbs rdma_ucm iw_cm
 }
 

@@ -34,6 +34,6 @@ check "the file system of its files is unmounted" umount /sys/fs/bpf
 check "  it is stopped" same '"stopped"' "$(probe_field state)"
 check "  and nothing is left in the kernel" until_true 60 no_programs
 check "  commands say so" eval '! eadm trace 2>"$temp/why" && cat "$temp/why" && grep -q "eadm probe start\|not running" "$temp/why"'
-check "mounted again, it starts" eval 'mount -t bpf bpf /sys/fs/bpf && eadm probe start && [ "$(probe_field state)" = "\"running\"" ]'
+check "mounted again, it starts" eval 'mount -t bpf -o mode=700 bpf /sys/fs/bpf && eadm probe start && [ "$(probe_field state)" = "\"running\"" ]'
 check "it stops" eadm probe stop
 check "nothing is left in the end" until_true 60 no_programs

@@ -7,7 +7,7 @@ config=/sys/kernel/config/eadm_virt/erdma
 adapter=$config/v0
 set_up_adapter() {
 	local devices
-	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf bpf /sys/fs/bpf || return
+	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf -o mode=700 bpf /sys/fs/bpf || return
 	modprobe ib_uverbs && modprobe rdma_ucm || return
 	devices=("/sys/bus/pci/devices/$(cat $adapter/address)/infiniband/"*)
 	[ -e "${devices[0]}" ]

@@ -15,7 +15,7 @@ eadm() {
 }
 
 set_up() {
-	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf bpf /sys/fs/bpf || return
+	grep -q " /sys/fs/bpf " /proc/mounts || mount -t bpf -o mode=700 bpf /sys/fs/bpf || return
 	modprobe rdma_rxe && modprobe rdma_ucm && modprobe ib_uverbs || return
 	ip link add probe0 type veth peer name probe1
 	ip address add $addr/24 dev probe0

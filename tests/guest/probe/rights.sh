@@ -3,7 +3,13 @@
 # Who may load the probe, who may read its records, and under which lockdown. Last, as a lockdown stays.
 [ -e "/sys/class/infiniband/$dev" ] || check "rdma_rxe is set up" set_up
 getent group eadm >/dev/null || groupadd --system eadm
+mode() {
+	stat -c "%a %G" /sys/fs/bpf
+}
+umount /sys/fs/bpf
+check "the file system is mounted as by systemd" mount -t bpf -o mode=700 bpf /sys/fs/bpf
 check "root loads it" eadm probe start
+check "  the group may search the file system, and no more" same "710 eadm" "$(mode)"
 check "  there is something to read" eval '$src/scenes $dev churn 3 >"$temp/n"'
 
 as_nobody() { # GROUPS COMMAND...
@@ -34,16 +40,20 @@ scrape() {
 }
 check "the exporter reads as that group, behind its filter of system calls" scrape
 check "root stops it" eadm probe stop
+another_mode() {
+	chmod 700 /sys/fs/bpf && chgrp daemon /sys/fs/bpf && eadm probe start && same "700 daemon" "$(mode)" &&
+		refused 4 "no permission to search /sys/fs/bpf" as_nobody --groups=eadm build/eadm/eadm trace && eadm probe stop
+}
+check "an administrator's group of the file system is kept" another_mode
 until_true 60 no_programs
 
 check "a user without rights may not load it" refused 4 "" as_nobody --clear-groups build/eadm/eadm probe start
 check "  nothing is left of the attempt" [ ! -e /sys/fs/bpf/eadm ]
-chmod 1777 /sys/fs/bpf
 with_caps() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$1" --ambient-caps="$1" --bounding-set="-all,$1" \
 		build/eadm/eadm probe start --level typed
 }
-check "CAP_BPF and CAP_PERFMON do not suffice for types of modules" refused 4 "" with_caps +bpf,+perfmon
+check "CAP_BPF and CAP_PERFMON do not suffice for types of modules" refused 4 "" with_caps +bpf,+perfmon,+dac_override,+chown
 rm -rf /sys/fs/bpf/eadm 2>/dev/null
 
 lock() { # LEVEL: a kernel that is locked down further

@@ -37,6 +37,7 @@
 #include "../record.h"
 #include "typed.skel.h"
 
+#define BPF_DIR "/sys/fs/bpf"
 #define IB_CORE_TYPES "/sys/kernel/btf/ib_core"
 #define N_EXPORTED 2		/* types in a kernel whose modules have no types */
 #define LEAST_SLOTS 64
@@ -231,6 +232,24 @@ static int give(const struct probe *p, const char *path, mode_t mode)
 	return chmod(path, mode) ? -errno : 0;
 }
 
+/*
+ * systemd mounts the file system with mode 700, which locks out the group, too. Searching
+ * it is all that the group needs: objects of other programs are not listed, and keep
+ * their own modes. An administrator's choice of group or mode is left alone.
+ */
+static int let_group_search(const struct probe *p)
+{
+	struct stat st;
+
+	if (!p->has_group)
+		return 0;
+	if (stat(BPF_DIR, &st))
+		return -errno;
+	if (st.st_uid || st.st_gid || (st.st_mode & 07777) != 0700)
+		return 0;
+	return chown(BPF_DIR, -1, p->group) || chmod(BPF_DIR, 0710) ? -errno : 0;
+}
+
 static int make_dir(const struct probe *p, const char *path)
 {
 	if (mkdir(path, 0700))
@@ -336,7 +355,9 @@ static int put(struct probe *p)
 	uint32_t zero = 0;
 	int ret;
 
-	ret = fchdir(p->dir) ? -errno : give(p, ".", 0750);
+	ret = let_group_search(p);
+	if (!ret)
+		ret = fchdir(p->dir) ? -errno : give(p, ".", 0750);
 	if (!ret)
 		ret = make_dir(p, "programs");
 	if (!ret && p->pins)
@@ -418,9 +439,9 @@ static int claim(struct probe *p)
 	struct statfs fs;
 	bool exists;
 
-	if (statfs("/sys/fs/bpf", &fs) || fs.f_type != BPF_FS_MAGIC)
+	if (statfs(BPF_DIR, &fs) || fs.f_type != BPF_FS_MAGIC)
 		return fail(-ENOENT,
-			    "/sys/fs/bpf is not a BPF file system (mount -t bpf -o mode=700 bpf /sys/fs/bpf)");
+			    BPF_DIR " is not a BPF file system (mount -t bpf -o mode=700 bpf " BPF_DIR ")");
 	exists = mkdir(EADM_PROBE_DIR, 0700);
 	if (exists && errno != EEXIST)
 		return fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
