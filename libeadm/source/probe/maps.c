@@ -315,7 +315,8 @@ int eadm_probe_copy_in_flight(const struct eadm_probe_maps *maps,
 	return ret;
 }
 
-static uint64_t misses_of(const char *name)
+/* Adds the number of skipped runs of a program. */
+static int add_misses(const char *name, uint64_t *sum)
 {
 	char path[sizeof(EADM_PROBE_DIR) + 300];
 	struct bpf_prog_info info = { 0 };
@@ -323,29 +324,32 @@ static uint64_t misses_of(const char *name)
 	int fd, ret;
 
 	snprintf(path, sizeof(path), EADM_PROBE_DIR "/programs/%s", name);
-	fd = open_pin(path, 0);
+	/* The group may not write. */
+	fd = open_pin(path, BPF_F_RDONLY);
 	if (fd < 0)
-		return 0;
+		return fd;
 	memset(&attr, 0, sizeof(attr));
 	attr.info.bpf_fd = fd;
 	attr.info.info = (uintptr_t)&info;
 	attr.info.info_len = sizeof(info);
 	ret = bpf(BPF_OBJ_GET_INFO_BY_FD, &attr);
 	close(fd);
-	return ret ? 0 : info.recursion_misses;
+	*sum += info.recursion_misses;
+	return ret;
 }
 
-uint64_t eadm_probe_skipped(const struct eadm_ctx *ctx)
+int eadm_probe_skipped(const struct eadm_ctx *ctx, uint64_t *sum)
 {
 	DIR *dir = eadm_root_dir(ctx, EADM_PROBE_DIR "/programs");
 	struct dirent *entry;
-	uint64_t sum = 0;
+	int ret = dir ? 0 : -errno;
 
-	while (dir && (entry = readdir(dir))) {
+	*sum = 0;
+	while (!ret && (entry = readdir(dir))) {
 		if (entry->d_name[0] != '.')
-			sum += misses_of(entry->d_name);
+			ret = add_misses(entry->d_name, sum);
 	}
 	if (dir)
 		closedir(dir);
-	return sum;
+	return ret;
 }

@@ -42,9 +42,9 @@ int eadm_probe_copy_in_flight(const struct eadm_probe_maps *maps,
 void eadm_probe_list_free(struct eadm_probe_list *list);
 
 /*
- * Returns the number of runs that the kernel skipped because a program interrupted
+ * Reads the number of runs that the kernel skipped because a program interrupted
  * itself.
  */
-uint64_t eadm_probe_skipped(const struct eadm_ctx *ctx);
+int eadm_probe_skipped(const struct eadm_ctx *ctx, uint64_t *sum) EADM_MUST_CHECK;
 
 #endif /* EADM_PROBE_MAPS_H */

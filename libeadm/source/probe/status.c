@@ -75,7 +75,7 @@ static void put_counts(struct eadm_answer *answer,
 {
 	const struct eadm_probe_info *info = &view->maps.info;
 	struct eadm_probe_cpu *cpus = calloc(info->cpus, sizeof(*cpus));
-	uint64_t recorded = 0, lost = 0, over = 0;
+	uint64_t recorded = 0, lost = 0, over = 0, skipped;
 	unsigned int cpu;
 
 	if (!cpus || eadm_probe_copy_cpus(&view->maps, cpus)) {
@@ -89,10 +89,12 @@ static void put_counts(struct eadm_answer *answer,
 			over += cpus[cpu].head - info->slots;
 	}
 	free(cpus);
-	lost += eadm_probe_skipped(answer->ctx);
-	eadm_probe_put_u64(answer, EADM_A_PROBE_MADE, recorded + lost);
+	if (!eadm_probe_skipped(answer->ctx, &skipped)) {
+		lost += skipped;
+		eadm_probe_put_u64(answer, EADM_A_PROBE_MADE, recorded + lost);
+		eadm_probe_put_u64(answer, EADM_A_PROBE_LOST, lost);
+	}
 	eadm_probe_put_u64(answer, EADM_A_PROBE_RECORDED, recorded);
-	eadm_probe_put_u64(answer, EADM_A_PROBE_LOST, lost);
 	eadm_probe_put_u64(answer, EADM_A_PROBE_OVERWRITTEN, over);
 	if (!eadm_probe_copy_in_flight(&view->maps, &view->list))
 		eadm_message_put_u32(&answer->out, EADM_A_PROBE_PENDING,

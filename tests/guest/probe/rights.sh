@@ -27,6 +27,8 @@ check "a user without the group may not read" refused 4 "requires root or the gr
 check "  nor see the counts" eval '[ "$(as_nobody --clear-groups build/eadm/eadm probe status --json | jq -r ".rows[0].state")" = unreadable ]'
 check "a member of the group reads, without any capability" eval \
 	'[ "$(as_nobody --groups=eadm build/eadm/eadm trace --json | jq "[.rows[] | select(.op == \"create-qp\")] | length")" -ge 3 ]'
+check "  it sees the same counts" same "$(eadm probe status --json | jq -c '.rows[0] | [.made, .lost]')" \
+	"$(as_nobody --groups=eadm build/eadm/eadm probe status --json | jq -c '.rows[0] | [.made, .lost]')"
 check "  it may not stop it" refused 4 "" as_nobody --groups=eadm build/eadm/eadm probe stop
 check "  nor write into it" eval '! as_nobody --groups=eadm bpftool map update pinned /sys/fs/bpf/eadm/cpus key 0 0 0 0 value $(yes 0 | head -n 64 | xargs) 2>/dev/null'
 

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The probe's files, in a BPF file system of the test's: no program is attached. */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <libmnl/libmnl.h>
+#include <linux/bpf.h>
+#include <linux/genetlink.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/ctx.h"
+#include "eadm_nl.h"
+#include "model/fields.h"
+#include "source/local.h"
+#include "source/probe/record.h"
+#include "tap.h"
+
+#define NOBODY 65534
+#define PROGRAM EADM_PROBE_DIR "/programs/leave"
+
+static struct eadm_ctx *ctx;
+
+static int bpf(int cmd, union bpf_attr *attr)
+{
+	int fd = syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+
+	if (fd < 0) {
+		perror("bpf");
+		exit(1);
+	}
+	return fd;
+}
+
+static void pin(int fd, const char *name)
+{
+	char path[128];
+	union bpf_attr attr = { 0 };
+
+	snprintf(path, sizeof(path), EADM_PROBE_DIR "/%s", name);
+	attr.pathname = (uintptr_t)path;
+	attr.bpf_fd = fd;
+	bpf(BPF_OBJ_PIN, &attr);
+	if (chown(path, 0, NOBODY) || chmod(path, 0640))
+		exit(1);
+	close(fd);
+}
+
+static int map(unsigned int type, unsigned int key, unsigned int value, unsigned int count)
+{
+	union bpf_attr attr = { 0 };
+
+	attr.map_type = type;
+	attr.key_size = key;
+	attr.value_size = value;
+	attr.max_entries = count;
+	return bpf(BPF_MAP_CREATE, &attr);
+}
+
+static void set(int fd, uint64_t key, const void *value)
+{
+	union bpf_attr attr = { 0 };
+
+	attr.map_fd = fd;
+	attr.key = (uintptr_t)&key;
+	attr.value = (uintptr_t)value;
+	bpf(BPF_MAP_UPDATE_ELEM, &attr);
+}
+
+static int program(void)
+{
+	static const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	union bpf_attr attr = { 0 };
+
+	attr.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = 2;
+	attr.license = (uintptr_t)"GPL";
+	return bpf(BPF_PROG_LOAD, &attr);
+}
+
+static void make_dir(const char *path)
+{
+	if (mkdir(path, 0750) || chown(path, 0, NOBODY))
+		exit(1);
+}
+
+/* Pins a probe that the group NOBODY may read. */
+static void put_probe(struct eadm_probe_info info)
+{
+	int fd;
+
+	info.abi = EADM_PROBE_ABI;
+	info.cpus = 1;
+	info.slots = 64;
+	make_dir(EADM_PROBE_DIR);
+	make_dir(EADM_PROBE_DIR "/programs");
+	pin(program(), "programs/leave");
+	pin(map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct eadm_probe_rec), info.slots), "records");
+	pin(map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct eadm_probe_cpu), info.cpus), "cpus");
+	pin(map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct eadm_probe_dev), EADM_PROBE_DEVS), "devs");
+	pin(map(BPF_MAP_TYPE_HASH, 8, sizeof(struct eadm_probe_rec), EADM_PROBE_IN_FLIGHT),
+	    "in_flight");
+	fd = map(BPF_MAP_TYPE_ARRAY, 4, sizeof(info), 1);
+	set(fd, 0, &info);
+	pin(fd, "info");
+}
+
+/* Value of an attribute in the probe's row, UINT64_MAX if it has none. */
+static uint64_t status(uint16_t type)
+{
+	struct eadm_query query = { 0 };
+	struct eadm_answer answer = { .ctx = ctx };
+	const struct nlattr *attr;
+	uint64_t value = UINT64_MAX;
+
+	eadm_local_probe(&answer, &query);
+	mnl_attr_for_each(attr, (const struct nlmsghdr *)answer.out.p, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) != type)
+			continue;
+		value = 0;
+		memcpy(&value, mnl_attr_get_payload(attr), mnl_attr_get_payload_len(attr));
+	}
+	free(answer.out.p);
+	return value;
+}
+
+static void become(uid_t uid)
+{
+	const gid_t group = NOBODY;
+
+	if (!uid && seteuid(0))
+		exit(1);
+	if (setgroups(uid ? 1 : 0, &group) || setegid(uid) || seteuid(uid))
+		exit(1);
+}
+
+static void test_losses(void)
+{
+	put_probe((struct eadm_probe_info){ 0 });
+	become(NOBODY);
+	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_RUNNING, "the group can read the probe");
+	ok(!status(EADM_A_PROBE_LOST) && !status(EADM_A_PROBE_MADE), "  and its losses");
+	become(0);
+	chmod(PROGRAM, 0600);
+	become(NOBODY);
+	ok(status(EADM_A_PROBE_LOST) == UINT64_MAX && status(EADM_A_PROBE_MADE) == UINT64_MAX &&
+	   !status(EADM_A_PROBE_RECORDED), "losses that cannot be read are left out, not 0");
+	become(0);
+	chmod(PROGRAM, 0640);
+}
+
+int main(void)
+{
+	if (unshare(CLONE_NEWNS) || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("bpf", "/sys/fs/bpf", "bpf", 0, "mode=711")) {
+		printf("1..0 # SKIP requires root and BPF\n");
+		return 0;
+	}
+	ctx = eadm_new();
+	test_losses();
+	eadm_free(ctx);
+	return done();
+}
