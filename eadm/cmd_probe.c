@@ -86,7 +86,6 @@ static int end_child(struct cli *cli, struct child *child, const char *verb)
 	ssize_t got;
 	int status;
 
-	close(child->in);
 	while (len < sizeof(why) - 1) {
 		got = read(child->err, why + len, sizeof(why) - 1 - len);
 		if (got < 0 && errno == EINTR)
@@ -95,6 +94,9 @@ static int end_child(struct cli *cli, struct child *child, const char *verb)
 			break;
 		len += got;
 	}
+	/* Closed before its end, this undoes a start. */
+	if (child->in >= 0)
+		close(child->in);
 	close(child->out);
 	close(child->err);
 	why[len] = '\0';
@@ -136,6 +138,8 @@ static int run_loader(struct cli *cli, const char *verb, uint64_t bytes)
 		while (!interrupted && read(child.err, &ready, 1) < 0 &&
 		       errno == EINTR)
 			;
+		close(child.in);
+		child.in = -1;
 	}
 	return end_child(cli, &child, verb);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <libmnl/libmnl.h>
 #include <linux/bpf.h>
 #include <linux/genetlink.h>
@@ -115,6 +116,32 @@ static void put_probe(struct eadm_probe_info info)
 	pin(fd, "info");
 }
 
+/* Adds a call that has not returned. */
+static void add_call(unsigned int tid)
+{
+	const struct eadm_probe_rec rec = { .start = 1, .tid = tid, .dev = EADM_PROBE_NONE };
+	union bpf_attr attr = { 0 };
+
+	attr.pathname = (uintptr_t)EADM_PROBE_DIR "/in_flight";
+	set(bpf(BPF_OBJ_GET, &attr), tid, &rec);
+}
+
+static unsigned int n_calls(void)
+{
+	struct eadm_query query = { 0 };
+	struct eadm_answer answer = { .ctx = ctx };
+	const struct nlmsghdr *nlh;
+	unsigned int n = 0;
+	int len;
+
+	eadm_local_probe_calls(&answer, &query);
+	nlh = (const void *)answer.out.p;
+	for (len = answer.out.len; mnl_nlmsg_ok(nlh, len); nlh = mnl_nlmsg_next(nlh, &len))
+		n++;
+	free(answer.out.p);
+	return n;
+}
+
 /* Value of an attribute in the probe's row, UINT64_MAX if it has none. */
 static uint64_t status(uint16_t type)
 {
@@ -138,9 +165,9 @@ static void become(uid_t uid)
 {
 	const gid_t group = NOBODY;
 
-	if (!uid && seteuid(0))
+	if (!uid && setresuid(0, 0, 0))
 		exit(1);
-	if (setgroups(uid ? 1 : 0, &group) || setegid(uid) || seteuid(uid))
+	if (setgroups(uid ? 1 : 0, &group) || setresgid(uid, uid, 0) || setresuid(uid, uid, 0))
 		exit(1);
 }
 
@@ -159,6 +186,27 @@ static void test_losses(void)
 	chmod(PROGRAM, 0640);
 }
 
+static bool has_initial_pids(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xeffffffcU;
+}
+
+static void test_pending(void)
+{
+	add_call(getpid());
+	add_call(INT_MAX);
+	/* In a different PID namespace, it is not known whether a thread exists. */
+	ok(n_calls() == (has_initial_pids() ? 1 : 2), "a call of a thread that ended is not pending");
+	if (mount("proc", "/proc", "proc", 0, "hidepid=2"))
+		exit(1);
+	become(NOBODY);
+	ok(n_calls() == 2, "calls of threads that /proc hides are pending");
+	become(0);
+	umount("/proc");
+}
+
 int main(void)
 {
 	if (unshare(CLONE_NEWNS) || mount("", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
@@ -168,6 +216,7 @@ int main(void)
 	}
 	ctx = eadm_new();
 	test_losses();
+	test_pending();
 	eadm_free(ctx);
 	return done();
 }

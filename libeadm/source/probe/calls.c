@@ -122,7 +122,8 @@ static bool is_stale(const struct eadm_probe_view *view,
 		    list->rec[i].start >= rec->start)
 			return true;
 	}
-	return view->pids &&
+	/* With the option hidepid, /proc also lacks existing threads. */
+	return view->pids && !eadm_root_access(view->ctx, F_OK, "/proc/1") &&
 	       eadm_root_access(view->ctx, F_OK, "/proc/%u", rec->tid);
 }
 

@@ -26,13 +26,45 @@ killed_start() {
 }
 check "killed while it starts, it can be stopped and started" killed_start
 
-run_ends() {
+# Its tool is killed, or it gets a signal, while it attaches.
+ended_start() {
+	local pid
+
+	$tool probe start 2>/dev/null &
+	pid=$!
+	until_true 60 [ -e /sys/fs/bpf/eadm/programs ] && kill -KILL $pid || return
+	wait $pid 2>/dev/null
+	until_true 60 eval '[ ! -e /sys/fs/bpf/eadm ] && no_programs' || return
+	build/libeadm/source/probe/load/eadm-probe start auto 1000000 2>"$temp/why" &
+	pid=$!
+	until_true 60 [ -e /sys/fs/bpf/eadm/programs ] && kill -TERM $pid || return
+	! wait $pid && grep -x interrupted "$temp/why" && [ ! -e /sys/fs/bpf/eadm ] && until_true 60 no_programs
+}
+check "a start that is interrupted leaves nothing" ended_start
+
+running() {
 	$tool probe run >"$temp/run" 2>&1 &
-	local pid=$!
-	until_true 120 eval '[ "$(probe_field state)" = "\"running\"" ]' || return
+	pid=$!
+	until_true 120 eval '[ "$(probe_field state)" = "\"running\"" ]'
+}
+run_ends() {
+	local pid
+
+	running || return
 	$src/scenes $dev churn 1 >"$temp/n" && same "$(cat "$temp/n")" "$(probe_field made)" || return
 	kill -TERM $pid
 	wait $pid
 	[ "$(probe_field state)" = '"stopped"' ] && until_true 60 no_programs
 }
 check "run records until it is ended" run_ends
+
+# As the kernel does when a terminal is closed: all processes of the group get the signal.
+hangup() {
+	local pid
+
+	running || return
+	kill -HUP "$(pgrep -P $pid)" $pid
+	wait $pid
+	until_true 60 eval '[ "$(probe_field state)" = "\"stopped\"" ] && no_programs'
+}
+check "run ends with its terminal" hangup

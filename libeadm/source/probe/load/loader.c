@@ -8,8 +8,9 @@
  *	eadm-probe stop
  *
  * LEVEL is typed, kprobe or auto. An error is printed as one line. On success, "start"
- * prints nothing; "run" prints a line once it records, then waits for the end of its
- * standard input or a signal.
+ * prints nothing; "run" prints a line once it records, then waits. A signal, or the end
+ * of the process that holds the other end of its standard input, ends "run" and undoes an
+ * incomplete "start".
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -18,6 +19,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -25,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <time.h>
@@ -81,6 +84,47 @@ static int keep_warning(enum libbpf_print_level level, const char *format,
 	if (!said[0])
 		memcpy(said, line, sizeof(said));
 	return 0;
+}
+
+/* ---- the end ------------------------------------------------------------------ */
+
+static int signals;		/* a descriptor that shows when one arrived */
+
+/*
+ * Signals that end the process are blocked: what was pinned is always removed. Ignored
+ * ones stay ignored, as nohup requests.
+ */
+static int block_signals(void)
+{
+	static const int ends[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	struct sigaction action;
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		if (!sigaction(ends[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			sigaddset(&set, ends[i]);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signals = signalfd(-1, &set, SFD_CLOEXEC);
+	return signals < 0 ? -errno : 0;
+}
+
+/*
+ * Returns true if a signal arrived, or the tool ended and thereby closed the standard
+ * input. Waits up to @timeout ms; -1: forever.
+ */
+static bool is_ended(int timeout)
+{
+	struct pollfd fds[] = {
+		{ .fd = STDIN_FILENO },
+		{ .fd = signals, .events = POLLIN },
+	};
+
+	return poll(fds, 2, timeout) > 0;
 }
 
 /* ---- features of the kernel --------------------------------------------------- */
@@ -308,6 +352,8 @@ static int attach_all(struct probe *p)
 
 	for (turn = 0; turn < 2; turn++) {
 		bpf_object__for_each_program(prog, p->object) {
+			if (is_ended(0))
+				return fail(-EINTR, "interrupted");
 			if (!bpf_program__autoload(prog) ||
 			    is_enter(prog) != (turn == 1))
 				continue;
@@ -451,17 +497,6 @@ static int claim(struct probe *p)
 	return exists ? fail(-EEXIST, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") : 0;
 }
 
-static int wait_for_end(void)
-{
-	char byte;
-
-	printf("ready\n");
-	fflush(stdout);
-	while (read(STDIN_FILENO, &byte, 1) > 0)
-		;
-	return 0;
-}
-
 static int level_of(const char *word)
 {
 	if (!strcmp(word, "typed"))
@@ -491,6 +526,8 @@ static int begin(struct probe *p, char **argv)
 	ret = load(p, argv[4]);
 	if (!ret)
 		ret = put(p);
+	if (!ret && is_ended(0))
+		ret = fail(-EINTR, "interrupted");
 	if (ret)
 		probe_remove(p->dir);
 	return ret;
@@ -507,14 +544,8 @@ static int stop(void)
 	return ret ? fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret)) : 0;
 }
 
-static void ignore(int signal)
-{
-	(void)signal;
-}
-
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = ignore };
 	struct probe p = { 0 };
 	int ret;
 
@@ -523,12 +554,14 @@ int main(int argc, char **argv)
 	if (argc < 4 || argc > 5)
 		return -fail(-EINVAL, "must be run by 'eadm probe'");
 	p.pins = !strcmp(argv[1], "start");
-	/* No SA_RESTART: the signals interrupt the wait, and everything is removed. */
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
+	ret = block_signals();
+	if (ret)
+		return -fail(ret, "cannot block signals: %s", strerror(-ret));
 	ret = begin(&p, argv);
 	if (!ret && !p.pins) {
-		wait_for_end();
+		printf("ready\n");
+		fflush(stdout);
+		is_ended(-1);
 		probe_remove(p.dir);
 	}
 	typed__destroy(p.typed);
