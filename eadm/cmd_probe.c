@@ -111,7 +111,8 @@ static int end_child(struct cli *cli, struct child *child, const char *verb)
 			    PROGRAM);
 	return fail(cli, WIFEXITED(status) ? status_of(-WEXITSTATUS(status)) :
 					     STATUS_FAILED,
-		    verb, "%s", len ? why : PROGRAM " was killed");
+		    verb, "%s", len ? why : WIFEXITED(status) ? PROGRAM " failed" :
+							PROGRAM " was killed");
 }
 
 static int run_loader(struct cli *cli, const char *verb, uint64_t bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The probe's files, in a BPF file system of the test's: no program is attached. */
+/* The probe's files, in a separate BPF file system: no program is attached. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -8,18 +8,21 @@
 #include <linux/bpf.h>
 #include <linux/genetlink.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/ctx.h"
 #include "eadm_nl.h"
 #include "model/fields.h"
 #include "source/local.h"
+#include "source/probe/load/loader.h"
 #include "source/probe/record.h"
 #include "tap.h"
 
@@ -204,7 +207,59 @@ static void test_pending(void)
 	become(NOBODY);
 	ok(n_calls() == 2, "calls of threads that /proc hides are pending");
 	become(0);
-	umount("/proc");
+}
+
+/* Starts a process that locks the directory, as the loader does. */
+static pid_t claim(void)
+{
+	struct flock lock = { .l_type = F_RDLCK };
+	int ready[2];
+	pid_t pid;
+	char byte;
+
+	if (pipe(ready))
+		exit(1);
+	pid = fork();
+	if (!pid) {
+		if (fcntl(open(EADM_PROBE_DIR, O_RDONLY), F_SETLK, &lock))
+			exit(1);
+		close(ready[1]);
+		pause();
+		exit(0);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1))
+		exit(1);
+	close(ready[0]);
+	return pid;
+}
+
+static void test_run(void)
+{
+	int dir = probe_dir_open(), result;
+	pid_t pid;
+
+	ok(!probe_end_loader(dir) && !probe_remove(dir) && access(EADM_PROBE_DIR, F_OK),
+	   "a probe without a process is removed");
+	close(dir);
+	put_probe((struct eadm_probe_info){ .runner = 1 });
+	become(NOBODY);
+	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_BROKEN,
+	   "a probe whose process was killed is broken");
+	become(0);
+	pid = claim();
+	become(NOBODY);
+	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_RUNNING,
+	   "a probe whose process exists is running, even if /proc hides the process");
+	become(0);
+	dir = probe_dir_open();
+	ok(!probe_end_loader(dir) && waitpid(pid, &result, 0) == pid && WIFSIGNALED(result) &&
+	   WTERMSIG(result) == SIGTERM, "stop ends the process");
+	ok(!rename(EADM_PROBE_DIR, EADM_PROBE_DIR "-old"), "the directory is moved");
+	close(probe_dir_claim());
+	ok(!probe_remove(dir) && !access(EADM_PROBE_DIR, F_OK) &&
+	   access(EADM_PROBE_DIR "-old/records", F_OK), "a different process's probe is not removed");
+	close(dir);
 }
 
 int main(void)
@@ -217,6 +272,7 @@ int main(void)
 	ctx = eadm_new();
 	test_losses();
 	test_pending();
+	test_run();
 	eadm_free(ctx);
 	return done();
 }

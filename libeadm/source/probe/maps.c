@@ -108,13 +108,23 @@ static int read_info(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)
 
 /*
  * Returns true if the process that determines the lifetime of a probe started by "run"
- * was killed.
+ * was killed: then its lock on the directory is gone.
  */
 static bool is_orphan(const struct eadm_ctx *ctx,
 		      const struct eadm_probe_maps *maps)
 {
-	return maps->info.runner &&
-	       eadm_root_access(ctx, F_OK, "/proc/%u", maps->info.runner);
+	struct flock lock = { .l_type = F_WRLCK };
+	bool is;
+	int fd;
+
+	if (!maps->info.runner)
+		return false;
+	fd = eadm_root_open(ctx, O_RDONLY | O_DIRECTORY, EADM_PROBE_DIR);
+	if (fd < 0)
+		return false;
+	is = !fcntl(fd, F_GETLK, &lock) && lock.l_type == F_UNLCK;
+	close(fd);
+	return is;
 }
 
 int eadm_probe_open(const struct eadm_ctx *ctx, struct eadm_probe_maps *maps)

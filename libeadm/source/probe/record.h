@@ -202,7 +202,7 @@ struct eadm_probe_info {
 	__u32 functions;
 	__u32 may_read;			/* may read untyped kernel memory, see lockdown */
 	__u64 expected;			/* functions that should exist */
-	__u32 runner;			/* process whose end stops the probe; 0: none */
+	__u32 runner;			/* the probe ends with the process that locks EADM_PROBE_DIR */
 	__u32 pad;
 };
 

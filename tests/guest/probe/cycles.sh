@@ -68,3 +68,11 @@ hangup() {
 	until_true 60 eval '[ "$(probe_field state)" = "\"stopped\"" ] && no_programs'
 }
 check "run ends with its terminal" hangup
+
+stopped_run() {
+	local pid
+
+	running && eadm probe stop || return
+	until_true 60 no_programs && wait $pid && same '"stopped"' "$(probe_field state)" && eadm probe start && eadm probe stop
+}
+check "stop ends run" stopped_run

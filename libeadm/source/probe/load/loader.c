@@ -318,7 +318,9 @@ static int pin_program(const struct probe *p, struct bpf_program *prog)
 
 	snprintf(path, sizeof(path), "programs/%s", bpf_program__name(prog));
 	ret = bpf_program__pin(prog, path);
-	return ret ? ret : give(p, path, 0640);
+	if (!ret)
+		ret = give(p, path, 0640);
+	return ret ? fail(ret, EADM_PROBE_DIR "/%s: %s", path, strerror(-ret)) : 0;
 }
 
 static bool is_enter(const struct bpf_program *prog)
@@ -330,6 +332,7 @@ static int attach(struct probe *p, struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach(prog);
 	char path[128];
+	int ret;
 
 	if (!link)
 		return fail(-errno, "%s: %s", bpf_program__section_name(prog),
@@ -338,7 +341,8 @@ static int attach(struct probe *p, struct bpf_program *prog)
 	if (!p->pins)
 		return 0;
 	snprintf(path, sizeof(path), "links/%s", bpf_program__name(prog));
-	return bpf_link__pin(link, path);
+	ret = bpf_link__pin(link, path);
+	return ret ? fail(ret, EADM_PROBE_DIR "/%s: %s", path, strerror(-ret)) : 0;
 }
 
 /*
@@ -483,18 +487,12 @@ static void find_group(struct probe *p)
 static int claim(struct probe *p)
 {
 	struct statfs fs;
-	bool exists;
 
 	if (statfs(BPF_DIR, &fs) || fs.f_type != BPF_FS_MAGIC)
 		return fail(-ENOENT,
 			    BPF_DIR " is not a BPF file system (mount -t bpf -o mode=700 bpf " BPF_DIR ")");
-	exists = mkdir(EADM_PROBE_DIR, 0700);
-	if (exists && errno != EEXIST)
-		return fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
-	p->dir = probe_dir_open();
-	if (p->dir < 0)
-		return p->dir;
-	return exists ? fail(-EEXIST, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") : 0;
+	p->dir = probe_dir_claim();
+	return p->dir < 0 ? p->dir : 0;
 }
 
 static int level_of(const char *word)
@@ -515,7 +513,7 @@ static int begin(struct probe *p, char **argv)
 	p->about.abi = EADM_PROBE_ABI;
 	p->about.level = level_of(argv[2]);
 	p->about.may_read = !is_locked_confidential();
-	p->about.runner = p->pins ? 0 : getpid();
+	p->about.runner = !p->pins;
 	find_group(p);
 	ret = set_sizes(p, strtoull(argv[3], NULL, 10));
 	if (ret)
@@ -539,9 +537,14 @@ static int stop(void)
 
 	if (dir < 0)
 		return dir;
-	ret = probe_remove(dir);
+	ret = probe_end_loader(dir);
+	if (!ret) {
+		ret = probe_remove(dir);
+		if (ret)
+			fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret));
+	}
 	close(dir);
-	return ret ? fail(ret, EADM_PROBE_DIR ": %s", strerror(-ret)) : 0;
+	return ret;
 }
 
 int main(int argc, char **argv)

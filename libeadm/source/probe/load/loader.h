@@ -31,10 +31,13 @@ bool kernel_types_modules(void);
 int fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * remove.c: open the probe's directory, if it is the probe's; otherwise, print why it
- * cannot be used.
+ * remove.c: create or open the probe's directory. If it cannot be used, these functions
+ * print why. The process that has claimed the directory is the one that
+ * probe_end_loader() ends.
  */
+int probe_dir_claim(void);
 int probe_dir_open(void);
+int probe_end_loader(int dir);
 /* Remove the pinned probe, even if it is incomplete. */
 int probe_remove(int dir);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stops the probe: all programs, links and maps disappear with their last pin. If the
+ * Claims the probe's directory, and stops the probe: all programs, links and maps disappear with their last pin. If the
  * file system is writable for all, any user can create the probe's directory, or a link
  * to a different one: nothing is followed or removed by a path.
  */
@@ -8,14 +8,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include "loader.h"
 #include "../record.h"
 
+#define PATIENCE_MS 60000
 #define OPEN_DIR (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 static int check_dir(int dir)
@@ -48,6 +52,69 @@ int probe_dir_open(void)
 	return ret;
 }
 
+/*
+ * Readers and "stop" find the process by this lock, which does not depend on /proc or on
+ * the PID namespace, and ends with the process. It is set before the group may open the
+ * directory, and lost when this process closes any descriptor of it.
+ */
+static int lock(int dir)
+{
+	const struct flock lock = { .l_type = F_RDLCK };
+
+	return fcntl(dir, F_SETLK, &lock) ? -errno : 0;
+}
+
+int probe_dir_claim(void)
+{
+	bool exists = mkdir(EADM_PROBE_DIR, 0700);
+	int dir, ret;
+
+	if (exists && errno != EEXIST)
+		return fail(-errno, EADM_PROBE_DIR ": %s", strerror(errno));
+	dir = probe_dir_open();
+	if (dir < 0)
+		return dir;
+	ret = exists ? -EEXIST : lock(dir);
+	if (!ret)
+		return dir;
+	close(dir);
+	return ret == -EEXIST ? fail(ret, "the probe is already running, or a killed probe left " EADM_PROBE_DIR " behind ('eadm probe stop' removes it)") :
+				fail(ret, EADM_PROBE_DIR ": cannot lock: %s", strerror(-ret));
+}
+
+/* Returns the PID of the process that has the lock, -1 if there is none. */
+static pid_t find_loader(int dir)
+{
+	struct flock lock = { .l_type = F_WRLCK };
+
+	return fcntl(dir, F_GETLK, &lock) || lock.l_type == F_UNLCK ? -1 : lock.l_pid;
+}
+
+int probe_end_loader(int dir)
+{
+	struct pollfd process = { .events = POLLIN };
+	pid_t pid = find_loader(dir);
+	int ret = 0;
+
+	if (pid < 0)
+		return 0;
+	if (!pid)
+		return fail(-EPERM, "the probe was started in a different PID namespace: stop it there");
+	process.fd = syscall(SYS_pidfd_open, pid, 0);
+	/* If the process ended meanwhile, its PID may be that of a different one. */
+	if (process.fd >= 0 && find_loader(dir) == pid) {
+		if (syscall(SYS_pidfd_send_signal, process.fd, SIGTERM, NULL, 0))
+			ret = fail(-errno, "cannot end process %d, which records: %s",
+				   pid, strerror(errno));
+		else if (poll(&process, 1, PATIENCE_MS) != 1)
+			ret = fail(-ETIMEDOUT, "process %d, which records, has not ended for %d s",
+				   pid, PATIENCE_MS / 1000);
+	}
+	if (process.fd >= 0)
+		close(process.fd);
+	return ret;
+}
+
 static void empty(int dir, const char *name, const char *prefix)
 {
 	int fd = openat(dir, name, OPEN_DIR);
@@ -67,6 +134,15 @@ static void empty(int dir, const char *name, const char *prefix)
 	closedir(d);
 }
 
+/* Meanwhile, the directory may have been removed, and created by a different process. */
+static bool is_current(int dir)
+{
+	struct stat own, current;
+
+	return !fstat(dir, &own) && !lstat(EADM_PROBE_DIR, &current) &&
+	       own.st_dev == current.st_dev && own.st_ino == current.st_ino;
+}
+
 /*
  * Programs at call starts are removed first, so that no call remains without its end.
  */
@@ -80,5 +156,5 @@ int probe_remove(int dir)
 	unlinkat(dir, "links", AT_REMOVEDIR);
 	unlinkat(dir, "programs", AT_REMOVEDIR);
 	empty(dir, ".", "");
-	return rmdir(EADM_PROBE_DIR) ? -errno : 0;
+	return is_current(dir) && rmdir(EADM_PROBE_DIR) ? -errno : 0;
 }
