@@ -229,7 +229,7 @@ const struct command cmd_probe = {
 		    "  eadm probe status\n"
 		    "  eadm trace --sort latency:desc\n"
 		    "  eadm events --past\n"
-		    "  eadm probe start --size 64M\n"
+		    "  eadm probe start --size 16M\n"
 		    "  eadm probe stop\n",
 	.max_args = 1,
 	.args = { WORDS_PROBE_VERB },

@@ -42,3 +42,13 @@ within() {
 	[ "$status" = 3 ]
 	[ "$output" = "eadm: probe: stop: not running" ]
 }
+
+@test "a size that the records of all CPUs cannot reach is refused" {
+	local cpus=$(python3 -c 'print(sum(int(a[-1]) - int(a[0]) + 1
+		for a in (r.split("-") for r in open("/sys/devices/system/cpu/possible").read().split(","))))')
+	[ $((cpus * 27)) -lt 1024 ] || skip "at most 1G is accepted"
+	within mode=700 "\"\$0\" probe start --size $((cpus * 27))M --btf /nonexistent"
+	[ "$output" = "eadm: probe: start: --size: must be less than $((cpus * 27))M for the number of CPUs ($cpus)" ]
+	within mode=700 "\"\$0\" probe start --size $((cpus * 27 - 1))M --btf /nonexistent"
+	[[ $output != *--size* ]]
+}

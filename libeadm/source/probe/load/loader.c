@@ -447,8 +447,11 @@ static int set_sizes(struct probe *p, uint64_t bytes)
 			    strerror(-cpus));
 	p->about.cpus = cpus;
 	slots = bytes / cpus / sizeof(struct eadm_probe_rec);
+	if (slots >= 2 * MOST_SLOTS)
+		return fail(-EINVAL, "--size: must be less than %zuM for the number of CPUs (%d)",
+			    2 * MOST_SLOTS * sizeof(struct eadm_probe_rec) * cpus >> 20, cpus);
 	p->about.slots = LEAST_SLOTS;
-	while (p->about.slots * 2 <= slots && p->about.slots < MOST_SLOTS)
+	while (p->about.slots * 2 <= slots)
 		p->about.slots *= 2;
 	return 0;
 }
