@@ -119,14 +119,36 @@ static void put_probe(struct eadm_probe_info info)
 	pin(fd, "info");
 }
 
+static int open_map(const char *path)
+{
+	union bpf_attr attr = { 0 };
+
+	attr.pathname = (uintptr_t)path;
+	return bpf(BPF_OBJ_GET, &attr);
+}
+
 /* Adds a call that has not returned. */
 static void add_call(unsigned int tid)
 {
-	const struct eadm_probe_rec rec = { .start = 1, .tid = tid, .dev = EADM_PROBE_NONE };
-	union bpf_attr attr = { 0 };
+	const struct eadm_probe_rec rec = {
+		.start = 1, .tid = tid, .dev = EADM_PROBE_NONE,
+		.function = EADM_PROBE_FN_ib_destroy_qp_user,
+	};
 
-	attr.pathname = (uintptr_t)EADM_PROBE_DIR "/in_flight";
-	set(bpf(BPF_OBJ_GET, &attr), tid, &rec);
+	set(open_map(EADM_PROBE_DIR "/in_flight"), tid, &rec);
+}
+
+/* Sets the only call that has returned. */
+static void set_returned(unsigned int tid, enum eadm_probe_function function)
+{
+	const struct eadm_probe_rec rec = {
+		.number = 1, .start = 2, .end = 3, .tid = tid, .dev = EADM_PROBE_NONE,
+		.function = function,
+	};
+	const struct eadm_probe_cpu cpu = { .head = 1 };
+
+	set(open_map(EADM_PROBE_DIR "/records"), 0, &rec);
+	set(open_map(EADM_PROBE_DIR "/cpus"), 0, &cpu);
 }
 
 static unsigned int n_calls(void)
@@ -207,6 +229,12 @@ static void test_pending(void)
 	become(NOBODY);
 	ok(n_calls() == 2, "calls of threads that /proc hides are pending");
 	become(0);
+	set_returned(getpid(), EADM_PROBE_FN_ib_modify_qp);
+	ok(n_calls() == (has_initial_pids() ? 2 : 3),
+	   "a call is pending while its thread makes calls that can be part of it");
+	set_returned(getpid(), EADM_PROBE_FN_ib_uverbs_reg_mr);
+	ok(n_calls() == (has_initial_pids() ? 1 : 2),
+	   "a call is not pending once its thread has made another system call");
 }
 
 /* Starts a process that locks the directory, as the loader does. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Verbs and connection manager calls, as rows of "cmd". */
+#include <string.h>
 #include <unistd.h>
 
 #include "base/root.h"
@@ -106,9 +107,15 @@ void eadm_probe_put_call(const struct eadm_probe_view *view,
 	eadm_message_end(&answer->out, at);
 }
 
+/* Functions that run a system call, which is never part of a different call. */
+static bool is_system_call(unsigned int function)
+{
+	return !strncmp(eadm_probe_function_name(function), "ib_uverbs_", 10);
+}
+
 /*
  * Returns true if the thread was killed during the call, or the kernel skipped the
- * return.
+ * return: then the thread may have made later calls.
  */
 static bool is_stale(const struct eadm_probe_view *view,
 		     const struct eadm_probe_rec *rec)
@@ -118,7 +125,8 @@ static bool is_stale(const struct eadm_probe_view *view,
 
 	for (i = 0; i < list->n; i++) {
 		if (list->rec[i].tid == rec->tid && list->rec[i].end &&
-		    list->rec[i].function == rec->function &&
+		    (list->rec[i].function == rec->function ||
+		     is_system_call(list->rec[i].function)) &&
 		    list->rec[i].start >= rec->start)
 			return true;
 	}

@@ -26,6 +26,12 @@ killed_start() {
 }
 check "killed while it starts, it can be stopped and started" killed_start
 
+by_kprobes() {
+	eadm probe start --level kprobe && $src/scenes $dev churn 20 >"$temp/n" &&
+		same "$(cat "$temp/n") 0" "$(probe_field made) $(probe_field lost)" && eadm probe stop
+}
+check "level kprobe records each call" by_kprobes
+
 # Its tool is killed, or it gets a signal, while it attaches.
 ended_start() {
 	local pid

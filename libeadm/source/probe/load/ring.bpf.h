@@ -460,8 +460,16 @@ static __always_inline int enter(struct eadm_probe_rec *rec, __u32 op)
 		return 0;
 	/* The return of an earlier call of the same function may have been missed. */
 	outer = bpf_map_lookup_elem(&in_flight, &key);
-	if (outer && outer->function == rec->function)
+	if (outer && outer->function == rec->function) {
+#ifdef EADM_PROBE_KPROBE
+		/*
+		 * The kernel had no return probe left. Programs that it skips, the only
+		 * cause at the other level, are counted by the kernel.
+		 */
+		count_lost();
+#endif
 		bpf_map_update_elem(&in_flight, &key, rec, BPF_ANY);
+	}
 	return 0;
 }
 
@@ -474,6 +482,7 @@ static __always_inline int leave(__u8 function, __u32 op, long ret, bool pointer
 		count_lost();
 		return 0;
 	}
+	/* Part of a different call, which counts. */
 	if (rec->function != function)
 		return 0;
 	if (!pointer || (unsigned long)ret >= (unsigned long)-4095)
