@@ -43,6 +43,18 @@ within() {
 	[ "$output" = "eadm: probe: stop: not running" ]
 }
 
+@test "start lets the group search a file system that only root can" {
+	local groups
+	groups='printf "root:x:0:\neadm:x:4321:\n" >"$dir/group"; mount --bind "$dir/group" /etc/group
+		"$0" probe start --btf /nonexistent || stat -c "%a %g" /sys/fs/bpf'
+	within mode=700 "$groups"
+	[ "${lines[-1]}" = "1710 4321" ]
+	within mode=700 "chgrp 5 /sys/fs/bpf; $groups"
+	[ "${lines[-1]}" = "1700 5" ]
+	within mode=755 "$groups"
+	[ "${lines[-1]}" = "1755 0" ]
+}
+
 @test "a size that the records of all CPUs cannot reach is refused" {
 	local cpus=$(python3 -c 'print(sum(int(a[-1]) - int(a[0]) + 1
 		for a in (r.split("-") for r in open("/sys/devices/system/cpu/possible").read().split(","))))')

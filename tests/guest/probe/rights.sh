@@ -9,7 +9,7 @@ mode() {
 umount /sys/fs/bpf
 check "the file system is mounted as by systemd" mount -t bpf -o mode=700 bpf /sys/fs/bpf
 check "root loads it" eadm probe start
-check "  the group may search the file system, and no more" same "710 eadm" "$(mode)"
+check "  the group may search the file system, and no more" same "1710 eadm" "$(mode)"
 check "  there is something to read" eval '$src/scenes $dev churn 3 >"$temp/n"'
 
 as_nobody() { # GROUPS COMMAND...
@@ -43,7 +43,7 @@ scrape() {
 check "the exporter reads as that group, behind its filter of system calls" scrape
 check "root stops it" eadm probe stop
 another_mode() {
-	chmod 700 /sys/fs/bpf && chgrp daemon /sys/fs/bpf && eadm probe start && same "700 daemon" "$(mode)" &&
+	chmod 1700 /sys/fs/bpf && chgrp daemon /sys/fs/bpf && eadm probe start && same "1700 daemon" "$(mode)" &&
 		refused 4 "no permission to search /sys/fs/bpf" as_nobody --groups=eadm build/eadm/eadm trace && eadm probe stop
 }
 check "an administrator's group of the file system is kept" another_mode

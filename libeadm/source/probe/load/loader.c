@@ -276,24 +276,6 @@ static int give(const struct probe *p, const char *path, mode_t mode)
 	return chmod(path, mode) ? -errno : 0;
 }
 
-/*
- * systemd mounts the file system with mode 700, which locks out the group, too. Searching
- * it is all that the group needs: objects of other programs are not listed, and keep
- * their own modes. An administrator's choice of group or mode is left alone.
- */
-static int let_group_search(const struct probe *p)
-{
-	struct stat st;
-
-	if (!p->has_group)
-		return 0;
-	if (stat(BPF_DIR, &st))
-		return -errno;
-	if (st.st_uid || st.st_gid || (st.st_mode & 07777) != 0700)
-		return 0;
-	return chown(BPF_DIR, -1, p->group) || chmod(BPF_DIR, 0710) ? -errno : 0;
-}
-
 static int make_dir(const struct probe *p, const char *path)
 {
 	if (mkdir(path, 0700))
@@ -405,9 +387,7 @@ static int put(struct probe *p)
 	uint32_t zero = 0;
 	int ret;
 
-	ret = let_group_search(p);
-	if (!ret)
-		ret = fchdir(p->dir) ? -errno : give(p, ".", 0750);
+	ret = fchdir(p->dir) ? -errno : give(p, ".", 0750);
 	if (!ret)
 		ret = make_dir(p, "programs");
 	if (!ret && p->pins)
@@ -487,6 +467,26 @@ static void find_group(struct probe *p)
 		p->group = group->gr_gid;
 }
 
+/*
+ * systemd mounts the file system with mode 700, which locks out the group, too. Searching
+ * it is all that the group needs: objects of other programs are not listed, and keep
+ * their own modes. An administrator's choice of group or mode is left alone.
+ */
+static int let_group_search(const struct probe *p)
+{
+	struct stat st;
+
+	if (!p->has_group)
+		return 0;
+	if (stat(BPF_DIR, &st))
+		return fail(-errno, BPF_DIR ": %s", strerror(errno));
+	if (st.st_uid || st.st_gid || (st.st_mode & 0777) != 0700)
+		return 0;
+	if (chown(BPF_DIR, -1, p->group) || chmod(BPF_DIR, (st.st_mode & 07777) | S_IXGRP))
+		return fail(-errno, BPF_DIR ": %s", strerror(errno));
+	return 0;
+}
+
 static int claim(struct probe *p)
 {
 	struct statfs fs;
@@ -524,7 +524,9 @@ static int begin(struct probe *p, char **argv)
 	ret = claim(p);
 	if (ret)
 		return ret;
-	ret = load(p, argv[4]);
+	ret = let_group_search(p);
+	if (!ret)
+		ret = load(p, argv[4]);
 	if (!ret)
 		ret = put(p);
 	if (!ret && is_ended(0))
