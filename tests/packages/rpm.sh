@@ -109,6 +109,60 @@ erase() {
 		within rpmroot getent passwd eadm-exporter
 }
 
+# The module packages in another version or release, which takes only the sections about them.
+raise_rpms() { # VERSION RELEASE
+	local tree=$work/raise-$1/eadm-$1
+
+	mkdir -p "$tree" "$work/raise-$1/SOURCES" && cp -r packaging kmod "$tree" &&
+		sed -i "s/\\(EADM_MODULE_VERSION \\)\".*/\\1\"$1\"/" "$tree/kmod/include/eadm_version.h" &&
+		tar -C "$work/raise-$1" -cf "$work/raise-$1/SOURCES/eadm-$1.tar" "eadm-$1" &&
+		awk -v version="$1" -v release="$2" '
+			/^%(package|description|prep|build|install|pre|preun|post|postun|posttrans|files|changelog)( |$)/ {
+				kept = ++sections == 1 || /-dkms| dkms|prep|changelog/ }
+			/^Version:/ { $2 = version }
+			/^Release:/ { $2 = release }
+			!sections || kept
+			/^%install/ { print "%install\nDESTDIR=%{buildroot} packaging/dkms/install eadm erdma efa virt" }' \
+			packaging/rpm/eadm.spec >"$work/raise-$1/modules.spec" &&
+		(cd "$tree" && rpmbuild --quiet -bb --nodeps --define "_topdir $work/raise-$1" ../modules.spec) &&
+		mv "$work/raise-$1"/RPMS/noarch/*.rpm "$rpms/next"
+}
+
+rpm_modules() { # OPTION PACKAGE...: in the root "rpm-modules", whose scripts need /proc and /dev
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare --mount sh -c 'root=$1 && shift && mount -t proc proc "$root/proc" && mount --rbind /dev "$root/dev" &&
+		exec rpm --root "$root" --nodeps --nosignature "$@"' rpm "$work/rpm-modules" "$@"
+}
+
+installed_modules() {
+	local file
+
+	for file in "$work"/rpm-modules/lib/modules/*/updates/dkms/*.ko; do
+		[ ! -e "$file" ] || printf '%s %s\n' "${file##*/}" "$(modinfo -F version "$file")"
+	done
+}
+
+modules_are() { # VERSION
+	same "$(printf '%s.ko %s\n' eadm "$1" eadm_virt "$1" efa "$1" erdma "$1")" "$(installed_modules)" &&
+		same 4 "$(within rpm-modules dkms status | grep -c ": installed$")"
+}
+
+modules_stay() {
+	local version
+
+	version=$(sed -n 's/^Version: *//p' packaging/rpm/eadm.spec) && mkdir "$rpms/next" &&
+		raise_rpms "$version" 2 && raise_rpms "$version.1" 1 &&
+		unpack build.tar rpm-modules && tests/packages/stub-kernel "$work/rpm-modules" &&
+		rpm --root "$work/rpm-modules" --initdb &&
+		rpm_modules --install "$rpms"/*-dkms-*.rpm && modules_are "$version" &&
+		rpm_modules --upgrade --replacepkgs "$rpms"/*-dkms-*.rpm && modules_are "$version" &&
+		rpm_modules --upgrade "$rpms"/next/*-dkms-"$version"-2.*.rpm && modules_are "$version" &&
+		rpm_modules --upgrade "$rpms"/next/*-dkms-"$version".1-1.*.rpm && modules_are "$version.1" &&
+		rpm_modules --upgrade --oldpackage "$rpms"/*-dkms-*.rpm && modules_are "$version" &&
+		rpm_modules --erase eadm-{dkms,erdma-dkms,efa-dkms,virt-dkms} && same "" "$(installed_modules)" &&
+		same "" "$(within rpm-modules dkms status)"
+}
+
 check "rpm: the packages build" build_rpms
 check "rpm: rpmlint finds neither error nor warning" clean_by_rpmlint
 check "rpm: they have what the Debian packages have" same_contents
@@ -116,3 +170,4 @@ check "rpm: a fresh system" unpack root.tar rpmroot
 check "rpm: rpm --root installs all but the modules, with what they require" install_rpms
 check "rpm: eadm list" starts
 check "rpm: erased, only the exporter's user is left" erase
+check "rpm: modules are there after a reinstallation, a new release, an upgrade and a downgrade" modules_stay
