@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Installation of modules: what prevents it. tests/packages installs them.
+load common
+
+# A DKMS package below $EADM_ROOT that is added, but not built.
+added() { # NAME, configuration from standard input
+	mkdir -p "$EADM_ROOT/var/lib/dkms/$1/1.0/source"
+	cat >"$EADM_ROOT/var/lib/dkms/$1/1.0/source/dkms.conf"
+}
+
+replaced() {
+	run "$REPO/packaging/dkms/replaced" efa eadm-efa "remove it"
+}
+
+@test "a driver whose name another DKMS package has is refused, whether that is built or not" {
+	export EADM_ROOT=$BATS_TEST_TMPDIR/root
+	mkdir -p "$EADM_ROOT/lib/modules"
+	replaced
+	[ "$status" = 0 ]
+	[[ $output == "eadm-efa: no other driver efa.ko is installed"* ]]
+	local conf
+	for conf in 'BUILT_MODULE_NAME="efa"' $'BUILT_MODULE_NAME[0]=x\nBUILT_MODULE_NAME[1]=\'efa\'' \
+		$'PACKAGE_NAME=efa\nDEST_MODULE_LOCATION[0]=/updates' $'PACKAGE_NAME=efa\nBUILT_MODULE_NAME=$PACKAGE_NAME' \
+		$'BUILT_MODULE_NAME=x\nDEST_MODULE_NAME=efa'; do
+		added vendor <<<"$conf"
+		replaced
+		[ "$status" = 1 ]
+		[ "$output" = "eadm-efa: the DKMS package 'vendor' has a driver efa.ko; remove that package first. Nothing was changed." ]
+	done
+	added vendor <<<$'BUILT_MODULE_NAME=efa\nDEST_MODULE_NAME=efa_vendor'
+	replaced
+	[ "$status" = 0 ]
+	mkdir -p "$EADM_ROOT/var/lib/dkms/vendor/1.0/6.1/x86_64/module"
+	touch "$EADM_ROOT/var/lib/dkms/vendor/1.0/6.1/x86_64/module/efa.ko.xz"
+	replaced
+	[ "$status" = 1 ]
+	# It may replace its earlier version.
+	rm -r "$EADM_ROOT/var/lib/dkms/vendor"
+	added eadm-efa <<<'BUILT_MODULE_NAME=efa'
+	replaced
+	[ "$status" = 0 ]
+}
