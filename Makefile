@@ -37,12 +37,13 @@ bench: bench-deps all
 # Userland and, for DKMS, the sources of the companion; DRIVERS="NAME..." adds drivers,
 # which take the place of the kernel's own.
 install: all
+	packaging/dkms/install --check eadm $(DRIVERS) >/dev/null
 	meson install -C $(BUILD) --no-rebuild
 	packaging/dkms/install eadm $(DRIVERS)
 
 # What the last "make install" from this folder has installed, and modules of DKMS.
 uninstall:
-	if [ -z "$(DESTDIR)" ]; then packaging/dkms/uninstall; fi
+	packaging/dkms/uninstall
 	ninja -C $(BUILD) uninstall
 
 clean:

@@ -40,3 +40,23 @@ replaced() {
 	replaced
 	[ "$status" = 0 ]
 }
+
+@test "sources for DKMS are removed again, in any version, but no other package's" {
+	export DESTDIR=$BATS_TEST_TMPDIR/root
+	mkdir -p "$DESTDIR/usr/src/eadmire-1.0" "$DESTDIR/usr/src/eadm-0.1"
+	echo 'PACKAGE_NAME="eadmire"' >"$DESTDIR/usr/src/eadmire-1.0/dkms.conf"
+	printf '%s\n' 'PACKAGE_NAME="eadm"' 'PACKAGE_VERSION="0.1"' >"$DESTDIR/usr/src/eadm-0.1/dkms.conf"
+	"$REPO/packaging/dkms/install" eadm efa
+	# Another version would stay registered.
+	[ ! -e "$DESTDIR/usr/src/eadm-0.1" ]
+	[ "$(ls "$DESTDIR/usr/src" | sed 's/-[0-9].*//')" = $'eadm\neadm-efa\neadmire' ]
+	"$REPO/packaging/dkms/uninstall"
+	[ "$(ls "$DESTDIR/usr/src")" = eadmire-1.0 ]
+}
+
+@test "the installation of modules starts only when all of them can be installed" {
+	run env DESTDIR="$BATS_TEST_TMPDIR/root" "$REPO/packaging/dkms/install" eadm nosuch
+	[ "$status" = 2 ]
+	[ "$output" = "packaging/dkms/install: no module folder 'nosuch'" ]
+	[ ! -e "$BATS_TEST_TMPDIR/root/usr" ]
+}
