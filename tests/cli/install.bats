@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Installation of modules: what prevents it. tests/packages installs them.
+# Installation: units, and modules; tests/packages installs them.
 load common
 
 # A DKMS package below $EADM_ROOT that is added, but not built.
@@ -59,4 +59,15 @@ replaced() {
 	[ "$status" = 2 ]
 	[ "$output" = "packaging/dkms/install: no module folder 'nosuch'" ]
 	[ ! -e "$BATS_TEST_TMPDIR/root/usr" ]
+}
+
+@test "each unit starts a program that is installed where it says" {
+	local installed unit program
+	installed=$(meson introspect --installed "$BUILD" | jq -c 'to_entries[]')
+	for unit in $(jq -r 'select(.value | endswith(".service")) | .key' <<<"$installed"); do
+		program=$(sed -n 's/^ExecStart=\([^ ]*\) .*/\1/p' "$unit")
+		[ -n "$program" ]
+		jq -es --arg program "$program" 'any(.value == $program)' <<<"$installed"
+	done
+	[ -n "$unit" ]
 }
