@@ -152,6 +152,20 @@ adapters_run() {
 		live systemctl start eadm-pvrdma@lab && until_true 60 live test -S $socket
 }
 
+# As eadm-pvrdma(8) shows it.
+adapters_link() {
+	local status
+
+	live sh -c 'echo "EADM_PVRDMA_OPTIONS=\"--backend soft,listen=/run/eadm-pvrdma-a/link.sock\"" >/etc/default/eadm-pvrdma-a
+		echo "EADM_PVRDMA_OPTIONS=\"--backend soft,join=/run/eadm-pvrdma-a/link.sock\"" >/etc/default/eadm-pvrdma-b' &&
+		live systemctl start eadm-pvrdma@a eadm-pvrdma@b &&
+		until_true 60 eval 'live journalctl -q --no-pager -u eadm-pvrdma@b | grep "link.sock: linked"'
+	status=$?
+	live systemctl stop eadm-pvrdma@a eadm-pvrdma@b
+	live rm /etc/default/eadm-pvrdma-a /etc/default/eadm-pvrdma-b
+	return $status
+}
+
 upgrade() {
 	local before after adapters
 
@@ -206,6 +220,7 @@ else
 fi
 check "$suite: the exporter serves, as another user, by its unit's settings" exporter_runs
 check "$suite: adapters for virtual machines are offered, as another user" adapters_run
+check "$suite: a UNIX socket links the programs of two units" adapters_link
 check "$suite: an upgrade restarts the exporter, and no adapter of a virtual machine" upgrade
 check "$suite: purge leaves nothing" purge
 check "$suite: but the group, while an operator is a member" purge_keeps_group
