@@ -144,12 +144,21 @@ adapters_run() {
 	pid=$(live systemctl show -P MainPID eadm-pvrdma@lab)
 	status=$(live cat "/proc/$pid/status")
 	live stat -c '%A %G' $socket
+	same "srw-rw---- eadm" "$(live stat -c '%A %G' /run/eadm-pvrdma/lab/control.sock)" || return
 	grep -E '^(Uid|CapBnd|NoNewPrivs|Seccomp):' <<<"$status"
 	grep -q '^CapBnd:	0*$' <<<"$status" && grep -q '^Seccomp:	2$' <<<"$status" &&
 		! grep -q '^Uid:	0	' <<<"$status" &&
 		same "srw-rw---- kvm" "$(live stat -c '%A %G' $socket)" &&
 		live systemctl stop eadm-pvrdma@lab && ! live test -e $socket &&
 		live systemctl start eadm-pvrdma@lab && until_true 60 live test -S $socket
+}
+
+shows_adapter() {
+	nsenter --target "$init" --net curl -sf http://127.0.0.1:10707/metrics | grep '^eadm_dev_info{device="lab-1"'
+}
+
+adapters_exported() {
+	until_true 60 shows_adapter
 }
 
 # As eadm-pvrdma(8) shows it.
@@ -192,14 +201,18 @@ eadm-pvrdma" "$(programs)" &&
 		same "" "$(traces root)"
 }
 
-# By the package's own script: with a member that it has not made the group stays, then it goes.
+# By the packages' own scripts: with a member that they have not made, or the other package, the
+# group stays, then it goes.
 purge_keeps_group() {
 	local deb
 
-	deb=$(echo "$work"/debs/eadm-exporter_*.deb)
-	dpkg-deb -I "$deb" postrm >"$work/root/postrm" &&
-		within root sh -c 'groupadd --system eadm && useradd -M -G eadm someone && sh /postrm purge &&
-			getent group eadm && userdel someone && sh /postrm purge && ! getent group eadm'
+	for deb in "$work"/debs/eadm-{exporter,pvrdma}_*.deb; do
+		dpkg-deb -I "$deb" postrm >"$work/root/postrm" &&
+			within root sh -c 'groupadd --system eadm && useradd -M -G eadm someone && sh /postrm purge &&
+				getent group eadm && userdel someone && cd /usr/lib/sysusers.d &&
+				touch eadm-exporter.conf eadm-pvrdma.conf && sh /postrm purge && getent group eadm &&
+				rm eadm-exporter.conf eadm-pvrdma.conf && sh /postrm purge && ! getent group eadm' || return
+	done
 }
 
 check "$suite: the packages build" build
@@ -220,6 +233,7 @@ else
 fi
 check "$suite: the exporter serves, as another user, by its unit's settings" exporter_runs
 check "$suite: adapters for virtual machines are offered, as another user" adapters_run
+check "$suite: the exporter shows them" adapters_exported
 check "$suite: a UNIX socket links the programs of two units" adapters_link
 check "$suite: an upgrade restarts the exporter, and no adapter of a virtual machine" upgrade
 check "$suite: purge leaves nothing" purge
