@@ -71,7 +71,11 @@ struct eadm_ctx *py_enter(struct source *source);
 void py_leave(struct source *source);
 /* Like py_enter(), but fails if a dump is open. */
 struct eadm_ctx *py_enter_alone(struct source *source);
-/* Returns NULL with an exception if out of memory; @opened is then closed. */
+/*
+ * Called while @source is busy, like the function that made @opened: another thread
+ * could otherwise close the source first. Returns NULL with an exception if out of
+ * memory; @opened is then closed.
+ */
 struct handle *py_handle(struct source *source, void *opened,
 			 void (*close)(void *opened));
 void py_handle_drop(struct source *source, struct handle *handle);

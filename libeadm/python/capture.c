@@ -40,12 +40,27 @@ static int start(struct source *source, const char *path, PyObject *redactor)
 	return ret;
 }
 
+/* Called with @source busy. */
+static PyObject *make(struct source *source)
+{
+	struct capture *self = (struct capture *)py_new(capture_type);
+
+	if (!self) {
+		drop(source);
+		return NULL;
+	}
+	self->source = (struct source *)py_ref((PyObject *)source);
+	self->handle = py_handle(source, source, drop);
+	if (!self->handle)
+		Py_CLEAR(self);
+	return (PyObject *)self;
+}
+
 PyObject *py_capture(PyObject *object, PyObject *args, PyObject *kwargs)
 {
 	static char *words[] = { "path", "redactor", NULL };
 	struct source *source = (struct source *)object;
-	PyObject *name = NULL, *redactor = Py_None;
-	struct capture *self = NULL;
+	PyObject *name = NULL, *redactor = Py_None, *self = NULL;
 	struct eadm_ctx *ctx;
 	int ret;
 
@@ -56,23 +71,11 @@ PyObject *py_capture(PyObject *object, PyObject *args, PyObject *kwargs)
 	    !(ctx = py_enter(source)))
 		goto out;
 	ret = start(source, PyBytes_AsString(name), redactor);
+	self = ret ? py_fail(ctx, ret) : make(source);
 	py_leave(source);
-	if (ret) {
-		py_fail(ctx, ret);
-		goto out;
-	}
-	self = (struct capture *)py_new(capture_type);
-	if (!self) {
-		drop(source);
-		goto out;
-	}
-	self->source = (struct source *)py_ref(object);
-	self->handle = py_handle(source, source, drop);
-	if (!self->handle)
-		Py_CLEAR(self);
 out:
 	Py_DECREF(name);
-	return (PyObject *)self;
+	return self;
 }
 
 static struct eadm_ctx *enter(const struct capture *self)

@@ -16,7 +16,10 @@ static struct handle *unlink_dropped(struct source *source)
 	return handle;
 }
 
-/* Closes handles whose objects are gone; closing one may drop another. */
+/*
+ * Closes handles whose objects are gone; closing one may drop another, and may release
+ * the GIL: the source must be busy.
+ */
 static void reap(struct source *source)
 {
 	struct handle *handle;
@@ -45,8 +48,8 @@ struct eadm_ctx *py_enter(struct source *source)
 
 void py_leave(struct source *source)
 {
-	source->busy = false;
 	reap(source);
+	source->busy = false;
 }
 
 struct eadm_ctx *py_enter_alone(struct source *source)
@@ -84,6 +87,8 @@ void py_handle_drop(struct source *source, struct handle *handle)
 	if (!handle)
 		return;
 	handle->dropped = true;
-	if (!source->busy)
-		reap(source);
+	if (!source->busy) {
+		source->busy = true;
+		py_leave(source);
+	}
 }

@@ -204,26 +204,12 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	return object;
 }
 
-PyObject *py_dump(PyObject *source, PyObject *args, PyObject *kwargs)
+/* Called with @source busy. */
+static PyObject *make(PyObject *source, const struct eadm_object *object,
+		      struct eadm_dump *dump)
 {
-	struct wish w = {
-		.id = Py_None, .start = Py_None, .states = Py_None, .positions = Py_None,
-		.entries.size = sizeof(w.entries), .commands.size = sizeof(w.commands),
-		.opts.size = sizeof(w.opts),
-	};
-	const struct eadm_object *object = parse(&w, args, kwargs);
-	struct eadm_dump *dump = NULL;
-	struct eadm_ctx *ctx;
-	struct dump *self;
-	int ret;
+	struct dump *self = (struct dump *)py_new(dump_type);
 
-	if (!object || !(ctx = py_enter((struct source *)source)))
-		return NULL;
-	UNLOCKED(ret, eadm_dump_open(ctx, object, &w.opts, &dump));
-	py_leave((struct source *)source);
-	if (ret)
-		return py_fail(ctx, ret);
-	self = (struct dump *)py_new(dump_type);
 	if (!self) {
 		eadm_dump_close(dump);
 		return NULL;
@@ -236,6 +222,27 @@ PyObject *py_dump(PyObject *source, PyObject *args, PyObject *kwargs)
 	else
 		Py_CLEAR(self);
 	return (PyObject *)self;
+}
+
+PyObject *py_dump(PyObject *source, PyObject *args, PyObject *kwargs)
+{
+	struct wish w = {
+		.id = Py_None, .start = Py_None, .states = Py_None, .positions = Py_None,
+		.entries.size = sizeof(w.entries), .commands.size = sizeof(w.commands),
+		.opts.size = sizeof(w.opts),
+	};
+	const struct eadm_object *object = parse(&w, args, kwargs);
+	struct eadm_dump *dump = NULL;
+	struct eadm_ctx *ctx;
+	PyObject *self;
+	int ret;
+
+	if (!object || !(ctx = py_enter((struct source *)source)))
+		return NULL;
+	UNLOCKED(ret, eadm_dump_open(ctx, object, &w.opts, &dump));
+	self = ret ? py_fail(ctx, ret) : make(source, object, dump);
+	py_leave((struct source *)source);
+	return self;
 }
 
 /* ---- the type --------------------------------------------------------------------------- */

@@ -18,23 +18,11 @@ static void close_redactor(void *opened)
 	eadm_redactor_close(opened);
 }
 
-PyObject *py_redactor(PyObject *source, PyObject *key)
+/* Called with @source busy. */
+static PyObject *make(PyObject *source, struct eadm_redactor *redactor)
 {
-	struct eadm_redactor *redactor = NULL;
-	struct redactor *self;
-	struct eadm_ctx *ctx;
-	Py_ssize_t len;
-	char *bytes;
-	int ret;
+	struct redactor *self = (struct redactor *)py_new(redactor_type);
 
-	if (PyBytes_AsStringAndSize(key, &bytes, &len) ||
-	    !(ctx = py_enter((struct source *)source)))
-		return NULL;
-	ret = eadm_redactor_open(ctx, bytes, len, &redactor);
-	py_leave((struct source *)source);
-	if (ret)
-		return py_fail(ctx, ret);
-	self = (struct redactor *)py_new(redactor_type);
 	if (!self) {
 		eadm_redactor_close(redactor);
 		return NULL;
@@ -44,6 +32,24 @@ PyObject *py_redactor(PyObject *source, PyObject *key)
 	if (!self->handle)
 		Py_CLEAR(self);
 	return (PyObject *)self;
+}
+
+PyObject *py_redactor(PyObject *source, PyObject *key)
+{
+	struct eadm_redactor *redactor = NULL;
+	struct eadm_ctx *ctx;
+	PyObject *self;
+	Py_ssize_t len;
+	char *bytes;
+	int ret;
+
+	if (PyBytes_AsStringAndSize(key, &bytes, &len) ||
+	    !(ctx = py_enter((struct source *)source)))
+		return NULL;
+	ret = eadm_redactor_open(ctx, bytes, len, &redactor);
+	self = ret ? py_fail(ctx, ret) : make(source, redactor);
+	py_leave((struct source *)source);
+	return self;
 }
 
 struct eadm_redactor *py_redactor_of(PyObject *object, struct source *source)

@@ -16,8 +16,10 @@ static void log_line(void *data, enum eadm_log_level level, const char *line)
 			   level == EADM_LOG_INFO ? "info" : "debug";
 	struct source *source = data;
 	PyGILState_STATE state = PyGILState_Ensure();
-	PyObject *result = NULL;
+	PyObject *result = NULL, *error, *value, *trace;
 
+	/* A handle may be closed while an exception is raised. */
+	PyErr_Fetch(&error, &value, &trace);
 	if (source->log)
 		result = PyObject_CallFunction(source->log, "sN", name, py_text(line));
 	else
@@ -25,6 +27,7 @@ static void log_line(void *data, enum eadm_log_level level, const char *line)
 	if (!result)
 		PyErr_WriteUnraisable(source->log);
 	Py_XDECREF(result);
+	PyErr_Restore(error, value, trace);
 	PyGILState_Release(state);
 }
 
@@ -64,18 +67,20 @@ static PyObject *new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 
 static void shut(struct source *source)
 {
+	struct eadm_ctx *ctx = source->ctx;
 	struct handle *handle;
 
-	/* Handles of objects that are dropped during the loop are closed after it. */
+	/* Handles of objects that are dropped during the loop are freed after it. */
 	source->busy = true;
 	for (handle = source->handles; handle; handle = handle->next) {
 		if (handle->opened)
 			handle->close(handle->opened);
 		handle->opened = NULL;
 	}
-	py_leave(source);
-	eadm_free(source->ctx);
+	/* The log may release the GIL: let no other thread use a context being freed. */
 	source->ctx = NULL;
+	eadm_free(ctx);
+	py_leave(source);
 }
 
 static PyObject *close_source(PyObject *self, PyObject *unused)

@@ -69,6 +69,7 @@ static void events_close(void *stream)
 static const struct kind trace_kind = { "cmd", trace_fd, trace_next, trace_lost };
 static const struct kind events_kind = { "event", events_fd, events_next, events_lost };
 
+/* Called with @source busy. */
 static PyObject *make(PyTypeObject *type, const struct kind *kind,
 		      PyObject *source, void *opened, void (*close)(void *opened))
 {
@@ -92,7 +93,7 @@ PyObject *py_trace(PyObject *source, PyObject *args, PyObject *kwargs)
 	struct eadm_trace_opts opts = { .size = sizeof(opts) };
 	unsigned long long min_latency = 0;
 	struct eadm_trace *trace = NULL;
-	PyObject *op = Py_None;
+	PyObject *op = Py_None, *self;
 	struct eadm_ctx *ctx;
 	const char *device;
 	int oldest = 0, ret;
@@ -111,24 +112,27 @@ PyObject *py_trace(PyObject *source, PyObject *args, PyObject *kwargs)
 	if (!ctx)
 		return NULL;
 	UNLOCKED(ret, eadm_trace_open(ctx, device, &opts, &trace));
-	py_leave((struct source *)source);
-	return ret ? py_fail(ctx, ret) :
+	self = ret ? py_fail(ctx, ret) :
 		     make(trace_type, &trace_kind, source, trace, trace_close);
+	py_leave((struct source *)source);
+	return self;
 }
 
 PyObject *py_events(PyObject *source, PyObject *unused)
 {
 	struct eadm_ctx *ctx = py_enter((struct source *)source);
 	struct eadm_events *events = NULL;
+	PyObject *self;
 	int ret;
 
 	(void)unused;
 	if (!ctx)
 		return NULL;
 	UNLOCKED(ret, eadm_events_open(ctx, &events));
-	py_leave((struct source *)source);
-	return ret ? py_fail(ctx, ret) :
+	self = ret ? py_fail(ctx, ret) :
 		     make(events_type, &events_kind, source, events, events_close);
+	py_leave((struct source *)source);
+	return self;
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -251,10 +255,10 @@ static PyObject *close_stream(PyObject *object, PyObject *unused)
 	if (self->handle && self->handle->opened) {
 		if (!py_enter(self->source))
 			return NULL;
-		self->source->busy = false;
+		py_handle_drop(self->source, self->handle);
+		self->handle = NULL;
+		py_leave(self->source);
 	}
-	py_handle_drop(self->source, self->handle);
-	self->handle = NULL;
 	Py_RETURN_NONE;
 }
 
