@@ -28,9 +28,10 @@
  * of different versions work together. In options, members that the caller's
  * struct lacks count as 0, which is the default of every option; members that
  * only the caller's struct has must be 0, otherwise the function returns
- * -E2BIG. In results, members that both versions have are filled in, and those
- * that only the caller's struct has are set to 0. If the size is not set, the
- * function returns -EINVAL.
+ * -E2BIG. The function also returns -E2BIG for unknown bits of a mask, and -EINVAL
+ * for an unknown value of an enumeration. In results, members that both versions have
+ * are filled in, and those that only the caller's struct has are set to 0. If the size
+ * is not set, the function returns -EINVAL.
  *
  * Units: values are in base units, as returned by eadm_field_unit(): bytes,
  * nanoseconds, entries or packets. They are never scaled.

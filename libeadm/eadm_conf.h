@@ -26,7 +26,7 @@ struct eadm_ctx;
  *
  * Return: 0; -EOPNOTSUPP if the adapter does not support the setting, if @ctx reads a
  * capture, or if the companion module is missing; -ERANGE if the value is out of range;
- * -EPERM; -ENODEV.
+ * -EINVAL for an unknown @param; -EPERM; -ENODEV.
  * Since: 0.9
  */
 int eadm_conf_set(struct eadm_ctx *ctx, const char *device, uint64_t param,

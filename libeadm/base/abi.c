@@ -23,6 +23,11 @@ static bool is_zero(const unsigned char *p, size_t n)
 	return !n;
 }
 
+static int fail_newer(struct eadm_ctx *ctx)
+{
+	return eadm_fail(ctx, -E2BIG, "options require a newer library");
+}
+
 /*
  * Copy the caller's options. Members that an older caller lacks count as 0; members
  * that only a newer caller has must be 0. @theirs may be NULL, which means all 0.
@@ -39,8 +44,7 @@ int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 				 "the size member of the options is not set");
 	if (given > size &&
 	    !is_zero((const unsigned char *)theirs + size, given - size))
-		return eadm_fail(ctx, -E2BIG,
-				 "options require a newer library");
+		return fail_newer(ctx);
 	if (given > size)
 		given = size;
 	if (given > sizeof(size))
@@ -48,6 +52,12 @@ int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 		       (const unsigned char *)theirs + sizeof(size),
 		       given - sizeof(size));
 	return 0;
+}
+
+/* Check a mask in options: a bit that only a newer library knows would select nothing. */
+int eadm_abi_bits(struct eadm_ctx *ctx, uint64_t bits, uint64_t known)
+{
+	return bits & ~known ? fail_newer(ctx) : 0;
 }
 
 /*

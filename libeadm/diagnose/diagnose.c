@@ -83,6 +83,8 @@ EADM_API int eadm_diagnosis_sample(struct eadm_diagnosis *d,
 	bool held;
 	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
+	if (!ret)
+		ret = eadm_abi_bits(ctx, all.groups, EADM_GROUP_STATE | EADM_GROUP_SETUP);
 	if (ret)
 		return ret;
 	if (!opts)

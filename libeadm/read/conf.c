@@ -48,9 +48,13 @@ static int send_set(struct eadm_ctx *ctx, const struct eadm_device *dev,
 EADM_API int eadm_conf_set(struct eadm_ctx *ctx, const char *device,
 			   uint64_t param, uint64_t value, uint64_t *now)
 {
+	const struct eadm_field *field = eadm_object_find_field(
+		&eadm_spec_objects[EADM_SPEC_OBJ_CONF], "param");
 	const struct eadm_device *dev;
 	int ret;
 
+	if (!eadm_field_value_name(field, param))
+		return eadm_fail(ctx, -EINVAL, "unknown setting");
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "settings cannot be changed in a capture");

@@ -74,6 +74,17 @@ static bool shows_each_device(const struct eadm_dump *dump)
 	       !dump->opts.original && !dump->opts.device;
 }
 
+static int check_commands(const struct eadm_dump *dump)
+{
+	const struct eadm_field *state = eadm_object_find_field(dump->object, "state");
+	uint64_t known = 0, value;
+	unsigned int i;
+
+	for (i = 0; eadm_field_value_at(state, i, &value); i++)
+		known |= 1ULL << value;
+	return eadm_abi_bits(dump->ctx, dump->commands.states, known);
+}
+
 static int check_options(const struct eadm_dump *dump)
 {
 	const struct eadm_dump_opts *opts = &dump->opts;
@@ -98,7 +109,7 @@ static int check_options(const struct eadm_dump *dump)
 	if (opts->entries)
 		return eadm_fail(dump->ctx, -EINVAL, "%s have no entries",
 				 dump->object->title);
-	return 0;
+	return cmd ? check_commands(dump) : 0;
 }
 
 /* Returns a mask of the attributes that the caller needs; 0: all. */

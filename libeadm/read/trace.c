@@ -131,12 +131,16 @@ EADM_API int eadm_trace_open(struct eadm_ctx *ctx, const char *device,
 			     const struct eadm_trace_opts *opts,
 			     struct eadm_trace **trace)
 {
+	const struct eadm_field *op = eadm_object_find_field(
+		&eadm_spec_objects[EADM_SPEC_OBJ_CMD], "op");
 	struct eadm_trace_opts all;
 	struct eadm_trace *t;
 	int ret = eadm_abi_take(ctx, &all, sizeof(all), opts);
 
 	if (ret)
 		return ret;
+	if (all.has_op && !eadm_field_value_name(op, all.op))
+		return eadm_fail(ctx, -EINVAL, "unknown command type");
 	if (!ctx->live)
 		return eadm_fail(ctx, -EOPNOTSUPP,
 				 "a capture cannot be followed");

@@ -192,6 +192,48 @@ static void selected(void)
 	eadm_free(ctx);
 }
 
+static int sampled(struct eadm_ctx *ctx, unsigned int groups)
+{
+	struct eadm_sample_opts opts = { .size = sizeof(opts), .groups = groups };
+	struct eadm_diagnosis *diagnosis = eadm_diagnosis_new();
+	int ret = eadm_diagnosis_sample(diagnosis, ctx, &opts);
+
+	eadm_diagnosis_free(diagnosis);
+	return ret;
+}
+
+static int of_states(struct eadm_ctx *ctx, uint64_t states)
+{
+	struct eadm_command_opts commands = {
+		.size = sizeof(commands), .states = states,
+	};
+	struct eadm_dump_opts opts = { .size = sizeof(opts), .commands = &commands };
+
+	return count(ctx, "cmd", &opts);
+}
+
+/* eadm.h: "-E2BIG for unknown bits of a mask, and -EINVAL for an unknown value". */
+static void unknown_values(void)
+{
+	struct eadm_trace_opts trace_opts = {
+		.size = sizeof(trace_opts), .has_op = true, .op = 1ULL << 32,
+	};
+	struct eadm_ctx *ctx = from("sick");
+	struct eadm_trace *trace;
+	uint64_t now;
+
+	ok(sampled(ctx, 4) == -E2BIG && sampled(ctx, 7) == -E2BIG && !sampled(ctx, 3),
+	   "an unknown group of rules is refused");
+	ok(of_states(ctx, 1ULL << 40) == -E2BIG && of_states(ctx, 1ULL << 6 | 1) == -E2BIG &&
+		   of_states(ctx, 0x3f) > 0,
+	   "an unknown state of commands is refused");
+	ok(eadm_trace_open(ctx, "cloud_0", &trace_opts, &trace) == -EINVAL,
+	   "an unknown type of commands is refused");
+	ok(eadm_conf_set(ctx, "cloud_0", 1ULL << 32, 1, &now) == -EINVAL,
+	   "an unknown setting is refused");
+	eadm_free(ctx);
+}
+
 /* eadm_record_new(): the copy is independent of dump and context. */
 static void kept(void)
 {
@@ -457,6 +499,7 @@ int main(int argc, char **argv)
 	dropped();
 	nothing();
 	selected();
+	unknown_values();
 	kept();
 	listed();
 	only_live();
