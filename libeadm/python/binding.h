@@ -60,6 +60,7 @@ int py_find_type(const char *name, PyObject **type);
 PyObject *py_struct(PyObject *type, int n, ...);
 /* Takes the reference to @item, which may be NULL. */
 int py_append(PyObject *list, PyObject *item);
+PyObject *py_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs);
 PyObject *py_new(PyTypeObject *type);
 void py_free(PyObject *self);
 PyObject *py_self(PyObject *self, PyObject *unused);

@@ -230,6 +230,7 @@ static PyGetSetDef attributes[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "A capture of all data that is read from its source while it is open." },
+	{ Py_tp_new, py_no_new },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_methods, methods },

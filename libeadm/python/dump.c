@@ -323,6 +323,7 @@ static PyGetSetDef attributes[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "An iterator over the rows of an object." },
+	{ Py_tp_new, py_no_new },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_iter, PyObject_SelfIter },

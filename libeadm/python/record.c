@@ -337,6 +337,7 @@ static PyGetSetDef attributes[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "A row of a dump: a mapping whose keys are those of its fields." },
+	{ Py_tp_new, py_no_new },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_repr, repr },
 	{ Py_tp_iter, iter },

@@ -200,6 +200,7 @@ static PyGetSetDef attributes[] = {
 
 static PyType_Slot slots[] = {
 	{ Py_tp_doc, "Replaces names and addresses with pseudonyms." },
+	{ Py_tp_new, py_no_new },
 	{ Py_tp_dealloc, dealloc },
 	{ Py_tp_traverse, traverse },
 	{ Py_tp_methods, methods },

@@ -298,7 +298,7 @@ static PyGetSetDef attributes[] = {
 
 #define SLOTS(doc)                                                         \
 	{                                                                  \
-		{ Py_tp_doc, (doc) }, { Py_tp_dealloc, dealloc },          \
+		{ Py_tp_doc, (doc) }, { Py_tp_new, py_no_new }, { Py_tp_dealloc, dealloc }, \
 		{ Py_tp_traverse, traverse }, { Py_tp_iter, PyObject_SelfIter }, \
 		{ Py_tp_iternext, next }, { Py_tp_methods, methods },      \
 		{ Py_tp_getset, attributes }, { 0 },                       \

@@ -103,6 +103,15 @@ int py_append(PyObject *list, PyObject *item)
 	return ret;
 }
 
+/* tp_new of types whose objects are made only by other objects. */
+PyObject *py_no_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+	(void)args;
+	(void)kwargs;
+	PyErr_Format(PyExc_TypeError, "cannot create an instance of %R", type);
+	return NULL;
+}
+
 PyObject *py_new(PyTypeObject *type)
 {
 	allocfunc alloc = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
