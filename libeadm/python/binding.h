@@ -51,6 +51,13 @@ extern PyTypeObject *py_source_type;
 
 PyObject *py_fail(const struct eadm_ctx *ctx, int error);
 PyObject *py_text(const char *text);	/* NULL becomes None */
+/*
+ * Converters for the format "O&", because "K" and "I" cut off the upper bits of numbers
+ * that are out of range: @value points to a uint64_t or uint32_t. Return 1, or 0 with an
+ * exception.
+ */
+int py_u64(PyObject *number, void *value);
+int py_u32(PyObject *number, void *value);
 PyObject *py_ref(PyObject *object);
 int py_add(PyObject *module, const char *name, PyObject *object);
 int py_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);

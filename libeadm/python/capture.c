@@ -113,11 +113,11 @@ static PyObject *snapshot(PyObject *object, PyObject *args, PyObject *kwargs)
 static PyObject *rings(PyObject *object, PyObject *args)
 {
 	struct capture *self = (struct capture *)object;
-	unsigned long long max_bytes = 0;
 	struct eadm_ctx *ctx;
+	uint64_t max_bytes = 0;
 	int ret;
 
-	if (!PyArg_ParseTuple(args, "|K:rings", &max_bytes) || !(ctx = enter(self)))
+	if (!PyArg_ParseTuple(args, "|O&:rings", py_u64, &max_bytes) || !(ctx = enter(self)))
 		return NULL;
 	UNLOCKED(ret, eadm_capture_rings(self->source->recording, max_bytes));
 	return leave(self, ctx, ret);
@@ -126,10 +126,10 @@ static PyObject *rings(PyObject *object, PyObject *args)
 static PyObject *limit(PyObject *object, PyObject *arg)
 {
 	struct capture *self = (struct capture *)object;
-	unsigned long long bytes = PyLong_AsUnsignedLongLong(arg);
 	struct eadm_ctx *ctx;
+	uint64_t bytes;
 
-	if (PyErr_Occurred() || !(ctx = enter(self)))
+	if (!py_u64(arg, &bytes) || !(ctx = enter(self)))
 		return NULL;
 	return leave(self, ctx, eadm_capture_limit(self->source->recording, bytes));
 }

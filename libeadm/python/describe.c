@@ -21,10 +21,8 @@ bool py_field_value(const struct eadm_field *field, PyObject *name,
 	PyObject *utf8;
 	int ret;
 
-	if (PyLong_Check(name)) {
-		*value = PyLong_AsUnsignedLongLong(name);
-		return !PyErr_Occurred();
-	}
+	if (PyLong_Check(name))
+		return py_u64(name, value);
 	if (!PyUnicode_Check(name)) {
 		PyErr_SetString(PyExc_TypeError, "a name or a number is required");
 		return false;

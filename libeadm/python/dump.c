@@ -89,8 +89,7 @@ static bool set_number(PyObject *value, bool *has, uint64_t *number)
 	if (value == Py_None)
 		return true;
 	*has = true;
-	*number = PyLong_AsUnsignedLongLong(value);
-	return !PyErr_Occurred();
+	return py_u64(value, number);
 }
 
 static bool set_states(const struct eadm_object *object, PyObject *names,
@@ -113,7 +112,11 @@ static bool set_states(const struct eadm_object *object, PyObject *names,
 		Py_DECREF(name);
 		if (!found)
 			break;
-		*states |= 1ULL << (value & 63);
+		if (value > 63) {
+			PyErr_SetString(PyExc_ValueError, "unknown state");
+			break;
+		}
+		*states |= 1ULL << value;
 	}
 	Py_DECREF(iterator);
 	return !PyErr_Occurred();
@@ -152,7 +155,8 @@ static bool set_entries(struct eadm_entry_opts *entries, const char *hwctx,
 		PyErr_SetString(PyExc_TypeError, "positions must be a pair of numbers");
 		return false;
 	}
-	return PyArg_ParseTuple(positions, "II", &entries->first, &entries->last);
+	return PyArg_ParseTuple(positions, "O&O&", py_u32, &entries->first, py_u32,
+				&entries->last);
 }
 
 /* The arguments: rows and objects to read. */
@@ -160,7 +164,6 @@ struct wish {
 	const char *object, *hwctx, *around;
 	PyObject *id, *start, *states, *positions;
 	int hw, original, limits, setup, payload;
-	unsigned long long min_latency;
 	struct eadm_entry_opts entries;
 	struct eadm_command_opts commands;
 	struct eadm_dump_opts opts;
@@ -176,10 +179,10 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	const struct eadm_object *object;
 
 	if (!PyArg_ParseTupleAndKeywords(
-		    args, kwargs, "s|$zOpOOKzpppzzOIp:dump", words, &w->object, &w->opts.device,
-		    &w->id, &w->hw, &w->start, &w->states, &w->min_latency, &w->opts.name,
-		    &w->original, &w->limits, &w->setup, &w->hwctx, &w->around, &w->positions,
-		    &w->entries.sub, &w->payload))
+		    args, kwargs, "s|$zOpOOO&zpppzzOO&p:dump", words, &w->object, &w->opts.device,
+		    &w->id, &w->hw, &w->start, &w->states, py_u64,
+		    &w->commands.min_latency, &w->opts.name, &w->original, &w->limits, &w->setup,
+		    &w->hwctx, &w->around, &w->positions, py_u32, &w->entries.sub, &w->payload))
 		return NULL;
 	object = py_find_object(w->object);
 	if (!object || !set_number(w->id, &w->opts.has_id, &w->opts.id) ||
@@ -191,7 +194,6 @@ static const struct eadm_object *parse(struct wish *w, PyObject *args,
 	w->opts.original = w->original;
 	w->opts.limits = w->limits;
 	w->opts.setup = w->setup;
-	w->commands.min_latency = w->min_latency;
 	/*
 	 * Pass the selection for any object: the library rejects it if the object is
 	 * not "cmd".

@@ -243,14 +243,13 @@ static PyObject *set_conf(PyObject *self, PyObject *args)
 {
 	struct source *source = (struct source *)self;
 	const struct eadm_field *field;
-	unsigned long long value;
-	uint64_t param, now = 0;
+	uint64_t param, value, now = 0;
 	struct eadm_ctx *ctx;
 	const char *device;
 	PyObject *name;
 	int ret;
 
-	if (!PyArg_ParseTuple(args, "sOK:set_conf", &device, &name, &value))
+	if (!PyArg_ParseTuple(args, "sOO&:set_conf", &device, &name, py_u64, &value))
 		return NULL;
 	field = eadm_object_find_field(eadm_object_find("conf"), "param");
 	if (!py_field_value(field, name, &param) || !(ctx = py_enter(source)))

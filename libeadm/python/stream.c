@@ -91,18 +91,16 @@ PyObject *py_trace(PyObject *source, PyObject *args, PyObject *kwargs)
 {
 	static char *words[] = { "device", "oldest", "min_latency", "op", NULL };
 	struct eadm_trace_opts opts = { .size = sizeof(opts) };
-	unsigned long long min_latency = 0;
 	struct eadm_trace *trace = NULL;
 	PyObject *op = Py_None, *self;
 	struct eadm_ctx *ctx;
 	const char *device;
 	int oldest = 0, ret;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$pKO:trace", words,
-					 &device, &oldest, &min_latency, &op))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s|$pO&O:trace", words,
+					 &device, &oldest, py_u64, &opts.min_latency, &op))
 		return NULL;
 	opts.oldest = oldest;
-	opts.min_latency = min_latency;
 	opts.has_op = op != Py_None;
 	if (opts.has_op &&
 	    !py_field_value(eadm_object_find_field(eadm_object_find("cmd"), "op"),

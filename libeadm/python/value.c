@@ -33,6 +33,31 @@ PyObject *py_text(const char *text)
 	return PyUnicode_DecodeUTF8(text, strlen(text), "surrogateescape");
 }
 
+int py_u64(PyObject *number, void *value)
+{
+	PyObject *index = PyNumber_Index(number);
+
+	if (!index)
+		return 0;
+	*(uint64_t *)value = PyLong_AsUnsignedLongLong(index);
+	Py_DECREF(index);
+	return !PyErr_Occurred();
+}
+
+int py_u32(PyObject *number, void *value)
+{
+	uint64_t u64;
+
+	if (!py_u64(number, &u64))
+		return 0;
+	if (u64 > UINT32_MAX) {
+		PyErr_SetString(PyExc_OverflowError, "the number exceeds 32 bits");
+		return 0;
+	}
+	*(uint32_t *)value = u64;
+	return 1;
+}
+
 PyObject *py_ref(PyObject *object)
 {
 	Py_INCREF(object);
