@@ -129,6 +129,26 @@ static PyObject *all_consequences(const struct eadm_diagnosis *d,
 	return list;
 }
 
+/* Making each list runs Python code, which must not be called with an exception set. */
+static PyObject *verdict_of(const struct eadm_diagnosis *d, unsigned int index,
+			    const struct eadm_verdict *v)
+{
+	PyObject *evidence = all_evidence(d, index), *consequences;
+
+	if (!evidence)
+		return NULL;
+	consequences = all_consequences(d, index);
+	if (!consequences) {
+		Py_DECREF(evidence);
+		return NULL;
+	}
+	return py_struct(verdict_type, 12, py_text(eadm_rule_name(v->rule)),
+			 py_text(eadm_severity_name(v->severity)), py_text(v->device),
+			 py_text(v->object), number_if(v->has_id, v->id),
+			 number_if(v->pid, v->pid), py_text(v->comm), py_text(v->finding),
+			 py_text(v->cause), py_text(v->next), evidence, consequences);
+}
+
 static PyObject *evaluate(PyObject *object, PyObject *unused)
 {
 	struct diagnosis *self = (struct diagnosis *)object;
@@ -144,15 +164,7 @@ static PyObject *evaluate(PyObject *object, PyObject *unused)
 	if (ret >= 0)
 		list = PyList_New(0);
 	for (i = 0; list && eadm_diagnosis_verdict(self->d, i, &v) > 0; i++)
-		if (py_append(list, py_struct(verdict_type, 12,
-					      py_text(eadm_rule_name(v.rule)),
-					      py_text(eadm_severity_name(v.severity)),
-					      py_text(v.device), py_text(v.object),
-					      number_if(v.has_id, v.id), number_if(v.pid, v.pid),
-					      py_text(v.comm), py_text(v.finding),
-					      py_text(v.cause), py_text(v.next),
-					      all_evidence(self->d, i),
-					      all_consequences(self->d, i))))
+		if (py_append(list, verdict_of(self->d, i, &v)))
 			Py_CLEAR(list);
 	leave(self);
 	return ret < 0 ? py_fail(NULL, ret) : list;
