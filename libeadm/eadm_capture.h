@@ -121,9 +121,10 @@ int eadm_capture_note(const struct eadm_capture *capture, unsigned int index,
  * commands that failed. Rows that are read still have them. A capture with a redactor
  * never contains keys or raw bytes.
  *
+ * Return: 0; -EINVAL if the capture already contains a snapshot with keys.
  * Since: 0.9
  */
-void eadm_capture_omit_secrets(struct eadm_capture *capture);
+int eadm_capture_omit_secrets(struct eadm_capture *capture);
 
 /**
  * eadm_capture_limit() - limit the size of a capture

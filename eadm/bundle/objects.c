@@ -49,7 +49,7 @@ static int write_snapshots(struct bundle *b, struct eadm_ctx *ctx,
 
 	/* Keys give access to memory, and a bundle leaves the site. The redactor counts them. */
 	if (!ret && !b->redactor)
-		eadm_capture_omit_secrets(capture);
+		ret = eadm_capture_omit_secrets(capture);
 	if (!ret)
 		ret = eadm_capture_all(capture, hw);
 	if (!ret && eadm_is_live(ctx)) {

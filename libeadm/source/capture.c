@@ -429,10 +429,15 @@ int eadm_capture_end(struct eadm_capture *c, bool keep)
 }
 
 /* Redactors leave out secrets, too. */
-EADM_API void eadm_capture_omit_secrets(struct eadm_capture *c)
+EADM_API int eadm_capture_omit_secrets(struct eadm_capture *c)
 {
-	if (!c->filter)
-		c->filter = &eadm_omit_secrets;
+	if (c->filter)
+		return 0;
+	if (c->snapshots)
+		return eadm_fail(c->ctx, -EINVAL,
+				 "the capture already contains a snapshot");
+	c->filter = &eadm_omit_secrets;
+	return 0;
 }
 
 int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes)

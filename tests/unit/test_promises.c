@@ -234,6 +234,27 @@ static void unknown_values(void)
 	eadm_free(ctx);
 }
 
+/* eadm_capture_omit_secrets(): "-EINVAL if the capture already contains a snapshot". */
+static void omitted(void)
+{
+	struct eadm_ctx *ctx = from("two");
+	struct eadm_capture *capture;
+
+	if (eadm_capture_open(ctx, in_work("omitted"), NULL, &capture))
+		abort();
+	ok(!eadm_capture_omit_secrets(capture) && !eadm_capture_all(capture, false) &&
+		   !eadm_capture_omit_secrets(capture),
+	   "keys can be left out before the first snapshot");
+	eadm_capture_close(capture, false);
+	if (eadm_capture_open(ctx, in_work("omitted"), NULL, &capture) ||
+	    eadm_capture_all(capture, false))
+		abort();
+	ok(eadm_capture_omit_secrets(capture) == -EINVAL && *eadm_errmsg(ctx),
+	   "keys in a snapshot cannot be left out later");
+	eadm_capture_close(capture, false);
+	eadm_free(ctx);
+}
+
 /* eadm_record_new(): the copy is independent of dump and context. */
 static void kept(void)
 {
@@ -500,6 +521,7 @@ int main(int argc, char **argv)
 	nothing();
 	selected();
 	unknown_values();
+	omitted();
 	kept();
 	listed();
 	only_live();
