@@ -28,15 +28,21 @@ static void drop(void *opened)
 }
 
 /* Called with @source busy. */
-static int start(struct source *source, const char *path, PyObject *redactor)
+static int start(struct source *source, const char *path, PyObject *redactor,
+		 bool omit_secrets)
 {
 	struct eadm_redactor *with =
 		redactor == Py_None ? NULL : py_redactor_of(redactor, source);
 	int ret;
 
 	UNLOCKED(ret, eadm_capture_open(source->ctx, path, with, &source->recording));
-	if (!ret && with)
+	if (ret)
+		return ret;
+	if (with)
 		source->redactor = py_ref(redactor);
+	ret = omit_secrets ? eadm_capture_omit_secrets(source->recording) : 0;
+	if (ret)
+		shut(source, false);
 	return ret;
 }
 
@@ -58,19 +64,20 @@ static PyObject *make(struct source *source)
 
 PyObject *py_capture(PyObject *object, PyObject *args, PyObject *kwargs)
 {
-	static char *words[] = { "path", "redactor", NULL };
+	static char *words[] = { "path", "redactor", "omit_secrets", NULL };
 	struct source *source = (struct source *)object;
 	PyObject *name = NULL, *redactor = Py_None, *self = NULL;
 	struct eadm_ctx *ctx;
-	int ret;
+	int omit_secrets = 0, ret;
 
-	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$O:record", words,
-					 PyUnicode_FSConverter, &name, &redactor))
+	if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$Op:record", words,
+					 PyUnicode_FSConverter, &name, &redactor,
+					 &omit_secrets))
 		return NULL;
 	if ((redactor != Py_None && !py_redactor_of(redactor, source)) ||
 	    !(ctx = py_enter(source)))
 		goto out;
-	ret = start(source, PyBytes_AsString(name), redactor);
+	ret = start(source, PyBytes_AsString(name), redactor, omit_secrets);
 	self = ret ? py_fail(ctx, ret) : make(source);
 	py_leave(source);
 out:

@@ -305,7 +305,8 @@ static PyMethodDef methods[] = {
 	{ "events", py_events, METH_NOARGS,
 	  "events() -> Events: follow events of the devices." },
 	{ "record", KEYWORDS(py_capture), METH_VARARGS | METH_KEYWORDS,
-	  "record(path, *, redactor=None) -> Capture: write all data that is read to a file." },
+	  "record(path, *, redactor=None, omit_secrets=False) -> Capture: write all data that is "
+	  "read to a file, without keys and raw bytes if omit_secrets is true." },
 	{ "redactor", py_redactor, METH_O,
 	  "redactor(key) -> Redactor: create a redactor for names and addresses." },
 	{ "set_conf", set_conf, METH_VARARGS,
