@@ -11,7 +11,7 @@
  * Errors: functions that return int return 0 or a positive result, or a
  * negative errno. Functions that return a pointer return NULL and set errno.
  * The context keeps a message about its last error for eadm_errmsg(). The
- * library never prints, never exits and has no global state.
+ * library never prints, never exits, raises no SIGPIPE and has no global state.
  *
  *   -ENODEV      no such device, or no device at all
  *   -ENOENT      no such object

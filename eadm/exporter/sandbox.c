@@ -32,6 +32,7 @@ static const int allowed[] = {
 	/* signals */
 	SCMP_SYS(rt_sigaction), SCMP_SYS(rt_sigprocmask),
 	SCMP_SYS(rt_sigreturn), SCMP_SYS(rt_sigtimedwait),
+	SCMP_SYS(rt_sigpending),
 	SCMP_SYS(restart_syscall), SCMP_SYS(sigaltstack),
 	/* open files and their attributes */
 	SCMP_SYS(read), SCMP_SYS(readv), SCMP_SYS(pread64), SCMP_SYS(write),

@@ -35,6 +35,7 @@
 	f(read_support_filter_zstd)		\
 	f(read_support_format_raw)		\
 	f(read_support_format_tar)		\
+	f(set_error)				\
 	f(write_add_filter_zstd)		\
 	f(write_close)				\
 	f(write_data)				\
@@ -42,7 +43,7 @@
 	f(write_free)				\
 	f(write_header)				\
 	f(write_new)				\
-	f(write_open_fd)			\
+	f(write_open)				\
 	f(write_set_bytes_in_last_block)	\
 	f(write_set_format_pax_restricted)
 

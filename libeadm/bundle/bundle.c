@@ -6,6 +6,7 @@
  */
 #include "archlib.h"
 #include "base/abi.h"
+#include "base/write.h"
 #include "bundle.h"
 #include "grow.h"
 
@@ -425,16 +426,14 @@ EADM_API const char *eadm_bundle_digest(const struct eadm_bundle *b,
 static int copy_member(struct eadm_bundle *b, int to)
 {
 	unsigned char buf[BLOCK];
-	ssize_t put;
-	long n, done;
+	size_t done;
+	long n;
+	int ret;
 
 	while ((n = eadm_bundle_read(b, buf, sizeof(buf))) > 0) {
-		for (done = 0; done < n; done += put) {
-			put = write(to, buf + done, n - done);
-			if (put < 0)
-				return eadm_fail(b->ctx, -errno, "%s",
-						 strerror(errno));
-		}
+		ret = eadm_write_all(to, buf, n, &done);
+		if (ret)
+			return eadm_fail(b->ctx, ret, "%s", strerror(-ret));
 	}
 	return n;
 }

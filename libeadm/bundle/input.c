@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/write.h"
 #include "bundle.h"
 #include "input.h"
 
@@ -25,22 +26,6 @@ static bool may_be_capture(const unsigned char *head, size_t len)
 	return !memcmp(head, section, len) || !memcmp(head, zstd_magic, len);
 }
 
-static int keep(int fd, const unsigned char *data, size_t len)
-{
-	ssize_t put;
-
-	while (len) {
-		put = write(fd, data, len);
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -errno;
-		data += put;
-		len -= put;
-	}
-	return 0;
-}
-
 /*
  * Keep in memory any input that cannot be read twice. A pipe or a device may be endless:
  * input that is neither a capture nor a bundle is refused after its first bytes, and all
@@ -50,7 +35,7 @@ static int spool(int in)
 {
 	unsigned char buf[65536], head[4];
 	uint64_t total = 0;
-	size_t i;
+	size_t i, done;
 	ssize_t n;
 	int fd, ret = 0;
 
@@ -65,7 +50,7 @@ static int spool(int in)
 		for (i = 0; i < (size_t)n && total + i < sizeof(head); i++)
 			head[total + i] = buf[i];
 		total += n;
-		ret = total > MAX_SPOOLED ? -EFBIG : keep(fd, buf, n);
+		ret = total > MAX_SPOOLED ? -EFBIG : eadm_write_all(fd, buf, n, &done);
 		if (!may_be_capture(head, total))
 			break;
 	}

@@ -2,6 +2,7 @@
 /* Writing bundles: a file under its final name is always complete. */
 #include "archlib.h"
 #include "base/bytes.h"
+#include "base/write.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,6 +36,19 @@ static void writer_free(struct eadm_bundle_writer *p)
 	free(p);
 }
 
+static la_ssize_t write_block(struct archive *a, void *data, const void *block,
+			      size_t len)
+{
+	const struct eadm_bundle_writer *p = data;
+	size_t done;
+	int ret = eadm_write_all(eadm_output_fd(p->out), block, len, &done);
+
+	if (!ret)
+		return len;
+	p->lib->set_error(a, -ret, "%s", strerror(-ret));
+	return -1;
+}
+
 EADM_API int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
 				     struct eadm_bundle_writer **writer)
 {
@@ -60,7 +74,7 @@ EADM_API int eadm_bundle_writer_open(struct eadm_ctx *ctx, const char *path,
 	    lib->write_set_format_pax_restricted(p->a) != ARCHIVE_OK ||
 	    lib->write_add_filter_zstd(p->a) != ARCHIVE_OK ||
 	    lib->write_set_bytes_in_last_block(p->a, 1) != ARCHIVE_OK ||
-	    lib->write_open_fd(p->a, eadm_output_fd(p->out)) != ARCHIVE_OK) {
+	    lib->write_open(p->a, p, NULL, write_block, NULL) != ARCHIVE_OK) {
 		eadm_fail(ctx, -EOPNOTSUPP, "libarchive: %s",
 			  p->a && lib->error_string(p->a) ?
 				  lib->error_string(p->a) : "out of memory");

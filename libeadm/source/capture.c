@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/abi.h"
+#include "base/write.h"
 #include "capture.h"
 #include "grow.h"
 #include "message.h"
@@ -49,17 +50,9 @@ struct eadm_capture {
 void eadm_capture_flush(struct eadm_capture *c)
 {
 	size_t done = 0;
-	ssize_t n;
 
-	while (!c->error && done < c->used) {
-		n = write(c->fd, c->buf + done, c->used - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			c->error = -errno;
-		else
-			done += n;
-	}
+	if (!c->error)
+		c->error = eadm_write_all(c->fd, c->buf, c->used, &done);
 	c->offset += done;
 	c->used = 0;
 }

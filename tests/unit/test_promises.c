@@ -5,10 +5,15 @@
  * its comment names.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "eadm.h"
@@ -397,6 +402,95 @@ static void written(void)
 	eadm_free(ctx);
 }
 
+/* Writes a capture and a bundle to standard output. Returns the first error. */
+static int write_both(void)
+{
+	struct eadm_ctx *ctx = from("busy");
+	struct eadm_bundle_writer *writer;
+	struct eadm_capture *capture;
+	char data[100000];
+	size_t i;
+	int ret, end;
+
+	ret = eadm_capture_open(ctx, "-", NULL, &capture);
+	if (ret)
+		return ret;
+	for (i = 0; i < 20 && !ret; i++)
+		ret = eadm_capture_all(capture, false);
+	end = eadm_capture_close(capture, true);
+	if (ret || end)
+		return ret ? ret : end;
+	ret = eadm_bundle_writer_open(ctx, "-", &writer);
+	if (ret)
+		return ret;
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = rand();
+	ret = eadm_bundle_writer_add(writer, "data", data, sizeof(data), NULL);
+	end = eadm_bundle_writer_close(writer, true);
+	eadm_free(ctx);
+	return ret ? ret : end;
+}
+
+/* Reads from a pipe whenever it is full, until @writer ends. Returns the number of bytes. */
+static size_t read_when_full(const int *fds, pid_t writer)
+{
+	struct pollfd room = { .fd = fds[1], .events = POLLOUT };
+	siginfo_t ended = { 0 };
+	char buf[65536];
+	size_t total = 0;
+	ssize_t n;
+
+	do {
+		while (poll(&room, 1, 0) > 0) {
+			if (waitid(P_PID, writer, &ended, WEXITED | WNOHANG | WNOWAIT) ||
+			    ended.si_pid) {
+				close(fds[1]);
+				room.fd = -1;
+			}
+			sched_yield();
+		}
+		n = read(fds[0], buf, sizeof(buf));
+		total += n > 0 ? n : 0;
+	} while (n > 0);
+	return total;
+}
+
+/* eadm.h: "raises no SIGPIPE"; the output may be a non-blocking pipe. */
+static void piped(void)
+{
+	int fds[2], status;
+	pid_t writer;
+	size_t n;
+
+	if (pipe(fds) || fcntl(fds[1], F_SETFL, O_NONBLOCK))
+		abort();
+	fcntl(fds[1], F_SETPIPE_SZ, 4096);
+	fflush(stdout);
+	writer = fork();
+	if (!writer) {
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		close(fds[1]);
+		_exit(-write_both());
+	}
+	n = read_when_full(fds, writer);
+	close(fds[0]);
+	ok(waitpid(writer, &status, 0) == writer && !status && n > 100000,
+	   "a non-blocking pipe is written completely");
+	writer = fork();
+	if (!writer) {
+		signal(SIGPIPE, SIG_DFL);
+		if (pipe(fds))
+			abort();
+		dup2(fds[1], STDOUT_FILENO);
+		close(fds[0]);
+		_exit(-write_both());
+	}
+	ok(waitpid(writer, &status, 0) == writer && WIFEXITED(status) &&
+		   WEXITSTATUS(status) == EPIPE,
+	   "a pipe without a reader is an error, not a signal");
+}
+
 static bool redacts(const char *key, size_t len, char *out, size_t size)
 {
 	struct eadm_ctx *ctx = eadm_new();
@@ -526,6 +620,7 @@ int main(int argc, char **argv)
 	listed();
 	only_live();
 	written();
+	piped();
 	redacted();
 	judged();
 	threads();
