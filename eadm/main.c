@@ -3,10 +3,13 @@
  * The program "eadm": selects the command, and handles options common to all commands.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "out/columns.h"
@@ -123,11 +126,33 @@ const struct program eadm_program = {
 	.run_line = run_line,
 };
 
+/*
+ * A program that shares the pipe or terminal may have made it non-blocking: stdio drops
+ * output once it is full. Opening it again makes it blocking for this program only.
+ */
+static void block_on_stdout(void)
+{
+	int flags = fcntl(STDOUT_FILENO, F_GETFL), fd;
+	struct stat st;
+
+	if (flags < 0 || !(flags & O_NONBLOCK) || fstat(STDOUT_FILENO, &st) ||
+	    !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+		return;
+	/* Opening a pipe without a reader must fail, not wait. */
+	fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	if (!fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
+		dup2(fd, STDOUT_FILENO);
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	/* A write beyond the limit then fails with EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	error_init();
+	block_on_stdout();
 	return run_line(argc, argv, NULL);
 }

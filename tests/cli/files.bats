@@ -196,6 +196,32 @@ another() {
 	[ "$(ls "$BATS_TEST_TMPDIR")" = "" ]
 }
 
+@test "a non-blocking pipe gets all output" {
+	cat >"$BATS_TEST_TMPDIR/slow" <<-'END'
+		# Runs a command whose output is a pipe that is read only when it is full.
+		import fcntl, os, select, subprocess, sys
+		source, target = os.pipe()
+		os.set_blocking(target, False)
+		fcntl.fcntl(target, 1031, 4096)     # F_SETPIPE_SZ
+		child = subprocess.Popen(sys.argv[1:], stdout=target)
+		poller, length = select.poll(), 0
+		poller.register(target, select.POLLOUT)
+		while child.poll() is None:
+		    if not poller.poll(0):
+		        length += len(os.read(source, 4096))
+		os.close(target)
+		while data := os.read(source, 4096):
+		    length += len(data)
+		print(length, child.returncode)
+	END
+	for command in "record -" "dump qp --json" "dump qp --list-columns" "dump --help"; do
+		# shellcheck disable=SC2086
+		run -0 /usr/bin/python3 "$BATS_TEST_TMPDIR/slow" "$EADM" --from "$BUSY" $command
+		# shellcheck disable=SC2086
+		[ "$output" = "$(eadm --from "$BUSY" $command | wc -c) 0" ]
+	done
+}
+
 @test "who stops reading hears nothing of it" {
 	for arguments in "dump qp --schema" "dump qp -o help" "help dump" "--json dump qp" \
 		"dump qp" "trace export" "record -" "info" "check" "diagnose" "trace hist" "stat"; do
