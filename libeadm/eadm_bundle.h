@@ -50,8 +50,8 @@ struct eadm_member {
  *
  * To read the capture in a bundle, use eadm_open_file() instead.
  *
- * Return: 0; -EBADMSG if it is not a bundle; -EOPNOTSUPP if libarchive is
- * missing; another negative errno if the file cannot be opened; -ENOMEM.
+ * Return: 0; -EBADMSG if it is not a tar archive compressed with zstd; -EOPNOTSUPP if
+ * libarchive is missing; another negative errno if the file cannot be opened; -ENOMEM.
  * Since: 0.9
  */
 int eadm_bundle_open(struct eadm_ctx *ctx, const char *path,

@@ -60,6 +60,12 @@ int eadm_abi_bits(struct eadm_ctx *ctx, uint64_t bits, uint64_t known)
 	return bits & ~known ? fail_newer(ctx) : 0;
 }
 
+/* Check a struct for a result that can be read only once. */
+bool eadm_abi_sized(const void *theirs)
+{
+	return size_of(theirs) >= sizeof(size_t);
+}
+
 /*
  * Copy a result to the caller, truncated to an older caller's struct; members that only
  * a newer caller has become 0. Returns 1, as iterators do.
@@ -69,7 +75,7 @@ int eadm_abi_give(void *theirs, const void *ours, size_t size)
 	unsigned char *to = theirs;
 	size_t room = size_of(theirs);
 
-	if (room < sizeof(size))
+	if (!eadm_abi_sized(theirs))
 		return -EINVAL;
 	if (room > size)
 		memset(to + size, 0, room - size);

@@ -13,6 +13,7 @@ int eadm_abi_take(struct eadm_ctx *ctx, void *ours, size_t size,
 		  const void *theirs) EADM_MUST_CHECK;
 int eadm_abi_bits(struct eadm_ctx *ctx, uint64_t bits, uint64_t known)
 	EADM_MUST_CHECK;
+bool eadm_abi_sized(const void *theirs);
 int eadm_abi_give(void *theirs, const void *ours, size_t size)
 	EADM_MUST_CHECK;
 

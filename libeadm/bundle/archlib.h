@@ -26,6 +26,7 @@
 	f(entry_size_is_set)			\
 	f(error_string)				\
 	f(filter_bytes)				\
+	f(filter_code)				\
 	f(read_data)				\
 	f(read_free)				\
 	f(read_new)				\

@@ -131,6 +131,10 @@ static int open_archives(struct eadm_bundle *b, int fd)
 	lib->read_support_format_tar(b->a);
 	if (lib->read_open_fd(b->packed, fd, BLOCK) != ARCHIVE_OK)
 		return archive_error(b, b->packed);
+	/* Without compression, the reader of the tar archive would accept zeros. */
+	if (lib->filter_code(b->packed, 0) != ARCHIVE_FILTER_ZSTD)
+		return eadm_fail(b->ctx, -EBADMSG,
+				 "not a bundle (a tar archive compressed with zstd)");
 	ret = lib->read_next_header(b->packed, &entry);
 	if (ret == ARCHIVE_EOF)
 		return refuse(b, "truncated");
@@ -372,6 +376,8 @@ EADM_API int eadm_bundle_next(struct eadm_bundle *b,
 	int64_t size;
 	int ret;
 
+	if (!eadm_abi_sized(member))
+		return -EINVAL;
 	if (b->error)
 		return b->error < 0 ? b->error : 0;
 	ret = skip(b);

@@ -260,6 +260,47 @@ static void omitted(void)
 	eadm_free(ctx);
 }
 
+static int opened_bundle(struct eadm_ctx *ctx, const char *path)
+{
+	struct eadm_bundle *bundle;
+	int ret = eadm_bundle_open(ctx, path, &bundle);
+
+	if (!ret)
+		eadm_bundle_close(bundle);
+	return ret;
+}
+
+/* eadm_bundle_open(): "-EBADMSG"; eadm_bundle_next(): "-EINVAL if the size is not set". */
+static void bundled(void)
+{
+	struct eadm_member unset = { 0 }, member = { .size = sizeof(member) };
+	struct eadm_ctx *ctx = eadm_new();
+	struct eadm_bundle_writer *writer;
+	struct eadm_bundle *bundle;
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/two.pcapng", folder);
+	ok(opened_bundle(ctx, "/dev/zero") == -EBADMSG &&
+		   opened_bundle(ctx, "/dev/null") == -EBADMSG &&
+		   opened_bundle(ctx, path) == -EBADMSG,
+	   "a file that is not a bundle is refused when it is opened");
+	if (eadm_bundle_writer_open(ctx, in_work("bundle"), &writer) ||
+	    eadm_bundle_writer_add(writer, "first", "1", 1, NULL) ||
+	    eadm_bundle_writer_add(writer, "second", "2", 1, NULL) ||
+	    eadm_bundle_writer_close(writer, true) ||
+	    eadm_bundle_open(ctx, in_work("bundle"), &bundle))
+		abort();
+	ok(eadm_bundle_next(bundle, &unset) == -EINVAL &&
+		   eadm_bundle_next(bundle, &member) == 1 && !strcmp(member.name, "first") &&
+		   eadm_bundle_next(bundle, &unset) == -EINVAL &&
+		   eadm_bundle_next(bundle, &member) == 1 && !strcmp(member.name, "second") &&
+		   !eadm_bundle_next(bundle, &member),
+	   "a member is not skipped if the size of its struct is not set");
+	eadm_bundle_close(bundle);
+	unlink(in_work("bundle"));
+	eadm_free(ctx);
+}
+
 /* eadm_record_new(): the copy is independent of dump and context. */
 static void kept(void)
 {
@@ -616,6 +657,7 @@ int main(int argc, char **argv)
 	selected();
 	unknown_values();
 	omitted();
+	bundled();
 	kept();
 	listed();
 	only_live();
