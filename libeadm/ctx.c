@@ -76,7 +76,7 @@ EADM_API int eadm_open_live(struct eadm_ctx *ctx)
 	if (ctx->src)
 		return eadm_fail(ctx, -EBUSY, "the context is already open");
 	ret = eadm_live_new(ctx, scrub,
-			    ctx->no_peers ? NULL : eadm_family_sockets(),
+			    ctx->no_peers ? NULL : eadm_family_sockets,
 			    &ctx->src);
 	ctx->live = !ret;
 	return ret;

@@ -113,10 +113,6 @@ struct eadm_family {
 	const char *provider;
 	const char *interrupts;		/* prefix of their names, or NULL */
 	const char *middleware;		/* library on top of verbs, or NULL */
-	/*
-	 * Folder with a socket for each program that emulates such an adapter, or NULL.
-	 */
-	const char *sockets;
 	uint32_t verbs_driver;		/* RDMA_DRIVER_*; 0: not needed */
 	bool companion;			/* eadm's driver supports the companion */
 	bool no_netdev;			/* adapters have no network interface */
@@ -135,6 +131,11 @@ struct eadm_family {
 
 /* All families, NULL-terminated; those with a description come first. */
 extern const struct eadm_family *const eadm_families[];
+/*
+ * Folders with a socket for each program that emulates an adapter, of all families,
+ * NULL-terminated.
+ */
+extern const char *const eadm_family_sockets[];
 
 const struct eadm_format *eadm_family_format(const struct eadm_family *family,
 					     uint32_t kind, uint32_t id,
@@ -153,7 +154,4 @@ bool eadm_family_has_netdev(const struct eadm_family *family);
 const char *eadm_family_middleware(const struct eadm_family *family);
 /* Returns the maximum number of completion vectors; 0: unknown. */
 unsigned int eadm_family_vectors(const struct eadm_family *family);
-/* Returns the folders with sockets of all families, NULL-terminated. */
-const char *const *eadm_family_sockets(void);
-
 #endif /* EADM_FAMILY_TABLES_H */

@@ -178,18 +178,3 @@ eadm_family_register(const struct eadm_family *family, uint32_t offset)
 	}
 	return NULL;
 }
-
-#define MAX_FOLDERS 8
-
-const char *const *eadm_family_sockets(void)
-{
-	static const char *folders[MAX_FOLDERS + 1];
-	unsigned int i, n = 0;
-
-	/* Every caller writes the same values, so concurrent first calls are harmless. */
-	for (i = 0; eadm_families[i] && n < MAX_FOLDERS; i++) {
-		if (eadm_families[i]->sockets)
-			folders[n++] = eadm_families[i]->sockets;
-	}
-	return folders;
-}
