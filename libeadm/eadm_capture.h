@@ -129,7 +129,7 @@ int eadm_capture_omit_secrets(struct eadm_capture *capture);
 /**
  * eadm_capture_limit() - limit the size of a capture
  * @capture: the capture, which must be a file
- * @bytes: keep only the newest snapshots that fit into this number of bytes
+ * @bytes: keep only the newest snapshots that fit into this number of bytes; 0: no limit
  *
  * While a snapshot is being written, the file may exceed the limit by the size of that
  * snapshot. eadm_capture_all() returns -EFBIG if a snapshot is larger than the limit.

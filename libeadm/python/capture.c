@@ -222,7 +222,7 @@ static PyMethodDef methods[] = {
 	  "snapshot(*, hw=False, past=True): read all objects into the capture." },
 	{ "rings", rings, METH_VARARGS,
 	  "rings(max_bytes=0): copy the contents of queues into the capture." },
-	{ "limit", limit, METH_O, "limit(bytes): keep only the newest snapshots." },
+	{ "limit", limit, METH_O, "limit(bytes): keep only the newest snapshots; 0: no limit." },
 	{ "close", KEYWORDS(close_capture), METH_VARARGS | METH_KEYWORDS,
 	  "close(keep=True): finish or discard the capture." },
 	{ "__enter__", py_self, METH_NOARGS, NULL },
