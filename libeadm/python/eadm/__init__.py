@@ -11,6 +11,9 @@ counters and so on - as rows: mappings whose keys and values are those of
 "eadm --json". A field that was not measured, or that the caller may not see, is
 not in the row. eadm-fields(7) and objects() list all objects and fields.
 
+Other results, such as verdicts, are named tuples. Use their attributes: later
+versions may add items, and may change the order of the items.
+
 Only one thread at a time may use a source and everything opened on it; other
 threads can run while a call waits.
 """

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Results of functions besides rows: named tuples, which the C part fills in."""
+"""Results of functions besides rows: named tuples, which the C part fills in.
+
+Their attributes are the interface; the number and order of their items may change.
+"""
 
 from typing import Dict, List, NamedTuple, Optional, Tuple
 
