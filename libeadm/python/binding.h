@@ -51,6 +51,8 @@ extern PyTypeObject *py_source_type;
 
 PyObject *py_fail(const struct eadm_ctx *ctx, int error);
 PyObject *py_text(const char *text);	/* NULL becomes None */
+/* Returns the bytes of a str that contains no NUL; NULL with an exception. */
+PyObject *py_utf8(PyObject *text);
 /*
  * Converters for the format "O&", because "K" and "I" cut off the upper bits of numbers
  * that are out of range: @value points to a uint64_t or uint32_t. Return 1, or 0 with an

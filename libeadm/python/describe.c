@@ -27,7 +27,7 @@ bool py_field_value(const struct eadm_field *field, PyObject *name,
 		PyErr_SetString(PyExc_TypeError, "a name or a number is required");
 		return false;
 	}
-	utf8 = PyUnicode_AsUTF8String(name);
+	utf8 = py_utf8(name);
 	if (!utf8)
 		return false;
 	ret = eadm_field_value_find(field, PyBytes_AsString(utf8), value);

@@ -132,7 +132,7 @@ static PyObject *value_of(const struct record *r, const struct eadm_field *field
 static const struct eadm_field *field_of(const struct record *r, PyObject *key)
 {
 	const struct eadm_field *field = NULL;
-	PyObject *utf8 = PyUnicode_Check(key) ? PyUnicode_AsUTF8String(key) : NULL;
+	PyObject *utf8 = PyUnicode_Check(key) ? py_utf8(key) : NULL;
 
 	if (utf8)
 		field = eadm_object_find_field(r->object, PyBytes_AsString(utf8));

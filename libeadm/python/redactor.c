@@ -77,7 +77,7 @@ static PyObject *learn(PyObject *object, PyObject *name,
 		PyErr_SetString(PyExc_TypeError, "a name is required");
 		return NULL;
 	}
-	utf8 = PyUnicode_AsUTF8String(name);
+	utf8 = py_utf8(name);
 	if (!utf8)
 		return NULL;
 	ctx = py_enter(self->source);

@@ -33,6 +33,17 @@ PyObject *py_text(const char *text)
 	return PyUnicode_DecodeUTF8(text, strlen(text), "surrogateescape");
 }
 
+PyObject *py_utf8(PyObject *text)
+{
+	PyObject *utf8 = PyUnicode_AsUTF8String(text);
+	char *bytes;
+
+	/* Without a length, this function refuses NUL. */
+	if (utf8 && PyBytes_AsStringAndSize(utf8, &bytes, NULL))
+		Py_CLEAR(utf8);
+	return utf8;
+}
+
 int py_u64(PyObject *number, void *value)
 {
 	PyObject *index = PyNumber_Index(number);
