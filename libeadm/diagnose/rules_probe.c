@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "eadm_nl.h"
+#include "qp_history.h"
 #include "rules.h"
 
 /* Older records are ignored. */
@@ -186,22 +187,18 @@ static void look_timeout(struct judge *j, const struct diag_row *now,
 
 /* ---- QPs ------------------------------------------------------------------------- */
 
-/* Returns the latest recorded change of a QP to @state before or at @time. */
-static const struct diag_row *change_of(struct judge *j, uint64_t dev,
-					uint64_t qpn, uint64_t state,
-					uint64_t time)
+static bool has_state(const struct diag_row *change, uint64_t state)
 {
-	struct diag_match all = eadm_diag_match(eadm_judge_now(j), DIAG_CALLS_OF_QP,
-						dev, qpn);
-	const struct diag_row *row, *found = NULL;
+	return diag_has(change, CALL_NEW_STATE) &&
+	       diag_u64(change, CALL_NEW_STATE) == state;
+}
 
-	while ((row = eadm_diag_next(&all)))
-		if (has_call(row, EADM_CMD_OP_MODIFY_QP, EADM_CMD_STATE_DONE) &&
-		    diag_has(row, CALL_NEW_STATE) &&
-		    diag_u64(row, CALL_NEW_STATE) == state &&
-		    diag_u64(row, CALL_TIME) <= time)
-			found = row;
-	return found;
+/* Returns false if the values are known to differ. */
+static bool may_match(const struct diag_row *a, unsigned int field,
+		      const struct diag_row *b, unsigned int other)
+{
+	return !diag_has(a, field) || !diag_has(b, other) ||
+	       diag_u64(a, field) == diag_u64(b, other);
 }
 
 /* Reports a connected QP whose process was ended by a signal. */
@@ -210,7 +207,7 @@ static void look_killed(struct judge *j, const struct diag_row *now,
 {
 	uint64_t signal = diag_u64(now, CALL_EXIT), qpn = diag_u64(now, CALL_QPN);
 	uint64_t time = diag_u64(now, CALL_TIME);
-	const struct diag_row *rts, *rtr;
+	struct diag_qp_history qp;
 	char who[64], age[32], peer[64] = "";
 
 	(void)then;
@@ -219,66 +216,44 @@ static void look_killed(struct judge *j, const struct diag_row *now,
 	    !diag_has(now, CALL_EXIT) || !signal || signal == 1 ||
 	    signal == 2 || signal == 15 || !is_recent(now, time))
 		return;
-	rts = change_of(j, now->dev, qpn, EADM_QP_STATE_RTS, time);
-	rtr = change_of(j, now->dev, qpn, EADM_QP_STATE_RTR, time);
-	if (!rts || !rtr)
+	qp = eadm_diag_qp_history(eadm_judge_now(j), now->dev, qpn, time);
+	if (!qp.established || qp.disconnected ||
+	    has_state(qp.change, EADM_QP_STATE_ERR) ||
+	    !may_match(qp.rtr, CALL_PID, now, CALL_PID))
 		return;
-	if (diag_has(rtr, CALL_PEER_GID))
+	if (diag_has(qp.rtr, CALL_PEER_GID))
 		snprintf(peer, sizeof(peer), " with QP %" PRIu64 " of %s",
-			 diag_u64(rtr, CALL_PEER_QPN),
-			 diag_text(rtr, CALL_PEER_GID));
+			 diag_u64(qp.rtr, CALL_PEER_QPN),
+			 diag_text(qp.rtr, CALL_PEER_GID));
 	eadm_accuse(j, now, "%s was killed by signal %" PRIu64 " %s ago while its QP %" PRIu64 " was connected%s",
 		    caller_of(now, who, sizeof(who)), signal,
 		    ago(now, time, age, sizeof(age)), qpn, peer);
 	eadm_cite_all(j, DIAG_CALL, now, call_facts);
 }
 
-static bool is_of(const struct diag_row *qp, const struct diag_row *call)
-{
-	return qp->dev == call->dev && qp->id == diag_u64(call, CALL_QPN) &&
-	       (!diag_has(qp, QP_PID) || !diag_has(call, CALL_PID) ||
-		diag_u64(qp, QP_PID) == diag_u64(call, CALL_PID));
-}
-
-/* A regular disconnect is recorded as an event or call of the connection manager. */
-static bool was_disconnected(struct judge *j, const struct diag_row *change)
-{
-	const struct diag_snapshot *m = eadm_judge_now(j);
-	uint64_t qpn = diag_u64(change, CALL_QPN);
-	struct diag_match rows = eadm_diag_match(m, DIAG_EVENTS_OF_QP, change->dev,
-						 qpn);
-	const struct diag_row *row;
-
-	while ((row = eadm_diag_next(&rows)))
-		if (is_cm(row, EADM_CM_EVENT_DISCONNECTED))
-			return true;
-	rows = eadm_diag_match(m, DIAG_CALLS_OF_QP, change->dev, qpn);
-	while ((row = eadm_diag_next(&rows)))
-		if (diag_u64(row, CALL_OP) == EADM_CMD_OP_CM_DISCONNECT)
-			return true;
-	return false;
-}
-
 static void look_forced(struct judge *j, const struct diag_row *now,
 			const struct diag_row *then)
 {
-	const struct diag_row *change;
+	struct diag_qp_history qp;
 	char who[64], age[32];
+	uint64_t time;
 
 	(void)then;
 	if (diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR)
 		return;
-	change = change_of(j, now->dev, now->id, EADM_QP_STATE_ERR, UINT64_MAX);
-	if (!change || !is_of(now, change) || was_disconnected(j, change) ||
-	    !change_of(j, now->dev, now->id, EADM_QP_STATE_RTS,
-		       diag_u64(change, CALL_TIME)) ||
-	    now->time - diag_u64(change, CALL_TIME) < TEARDOWN_NS)
+	qp = eadm_diag_qp_history(eadm_judge_now(j), now->dev, now->id,
+				  UINT64_MAX);
+	time = diag_u64(qp.change, CALL_TIME);
+	if (!qp.established || qp.disconnected ||
+	    !has_state(qp.change, EADM_QP_STATE_ERR) ||
+	    !may_match(now, QP_PID, qp.change, CALL_PID) ||
+	    now->time - time < TEARDOWN_NS)
 		return;
 	eadm_accuse(j, now, "%s moved QP %" PRIu64 " to the error state %s ago, and has not destroyed it",
-		    caller_of(change, who, sizeof(who)), now->id,
-		    ago(now, diag_u64(change, CALL_TIME), age, sizeof(age)));
+		    caller_of(qp.change, who, sizeof(who)), now->id,
+		    ago(now, time, age, sizeof(age)));
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
-	eadm_cite_all(j, DIAG_CALL, change, call_facts);
+	eadm_cite_all(j, DIAG_CALL, qp.change, call_facts);
 }
 
 static struct diag_match events_of_gid(struct judge *j, uint64_t dev,
@@ -319,8 +294,9 @@ static void look_gid(struct judge *j, const struct diag_row *now,
 	(void)then;
 	if (state != EADM_QP_STATE_RTR && state != EADM_QP_STATE_RTS)
 		return;
-	rtr = change_of(j, now->dev, now->id, EADM_QP_STATE_RTR, UINT64_MAX);
-	if (!rtr || !is_of(now, rtr) || !diag_has(rtr, CALL_GID_INDEX))
+	rtr = eadm_diag_qp_history(eadm_judge_now(j), now->dev, now->id,
+				  UINT64_MAX).rtr;
+	if (!diag_has(rtr, CALL_GID_INDEX) || !may_match(now, QP_PID, rtr, CALL_PID))
 		return;
 	events = events_of_gid(j, now->dev, diag_u64(rtr, CALL_PORT),
 			       diag_u64(rtr, CALL_GID_INDEX));
@@ -571,7 +547,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A process was killed within the last ten minutes while it had a connected QP.",
 		.cause = "The process crashed or was killed, for example by the OOM killer. Its peers see the connection close.",
 		.next = "dmesg; coredumpctl list",
-		.alike = "A process that exited or was ended by SIGHUP, SIGINT or SIGTERM does not count, nor does a process whose QPs had no peer.",
+		.alike = "A process that exited or was ended by SIGHUP, SIGINT or SIGTERM does not count, nor does a process whose QPs had no peer or were disconnected.",
 		.look = look_killed,
 	}, {
 		.name = "qp-forced-error", .kind = DIAG_QP,
@@ -579,7 +555,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "The owner of a connected QP moved it to the error state and did not destroy it.",
 		.cause = "The application has given up the connection, and is waiting for outstanding requests or has leaked the QP.",
 		.next = "eadm trace --opcode modify-qp -d {dev}",
-		.alike = "A QP that is being torn down is excluded, because it was disconnected or is soon destroyed. A QP that the adapter moved to the error state is also excluded, because no call to move it was recorded.",
+		.alike = "A QP that is being torn down is excluded, because it was disconnected or is soon destroyed. A QP that the adapter moved to the error state is also excluded, because no call to move it was recorded since it was connected.",
 		.look = look_forced,
 	}, {
 		.name = "gid-removed", .kind = DIAG_QP,

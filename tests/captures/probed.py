@@ -71,6 +71,10 @@ class Scene:
     def connect(self, age, qpn, pid, comm, index=1):
         """A QP is made and connected."""
         self.call(age + 3 * MS, "create-qp", pid, comm, qpn=qpn, entries=64, recv_entries=64)
+        self.reconnect(age, qpn, pid, comm, index)
+
+    def reconnect(self, age, qpn, pid, comm, index=1):
+        """A QP that is in state RESET is connected."""
         self.call(age + 2 * MS, "modify-qp", pid, comm, qpn=qpn, new_state="init", port=1)
         self.call(age + MS, "modify-qp", pid, comm, qpn=qpn, new_state="rtr", port=1,
                   gid_index=index, peer_qpn=qpn + 1000, peer_gid=gid(PEER))
@@ -139,11 +143,16 @@ def failing():
     s = Scene()
     s.connection(30 * SEC, "rejected", 7003, 8)
     s.connection(20 * SEC, "unreachable", 7005, -110)
-    # Killed, with a QP that had a peer.
+    # Killed, with a QP that had a peer; an iWARP connection is closed first.
     s.connect(90 * SEC, 17, 210, "job")
+    s.call(15 * SEC + MS, "modify-qp", 210, "job", qpn=17, new_state="err", exit_signal=9)
     s.call(15 * SEC, "destroy-qp", 210, "job", qpn=17, exit_signal=9)
-    # Moved to the error state by its owner, and kept.
-    s.connect(80 * SEC, 18, 211, "quitter")
+    # Moved to the error state by its owner, and kept; an earlier connection was closed.
+    s.connect(88 * SEC, 18, 211, "quitter")
+    s.call(86 * SEC, "cm-disconnect", 211, "quitter", qpn=18)
+    s.connection(86 * SEC, "disconnected", 7006, pid=211, qpn=18)
+    s.call(84 * SEC, "modify-qp", 211, "quitter", qpn=18, new_state="reset")
+    s.reconnect(80 * SEC, 18, 211, "quitter")
     s.call(40 * SEC, "modify-qp", 211, "quitter", qpn=18, new_state="err")
     s.qp(18, ERR, 211)
     # The address that it sends from is removed.
@@ -182,6 +191,26 @@ def well():
     s.call(40 * SEC, "cm-disconnect", 221, "closed", qpn=21)
     s.call(39 * SEC, "modify-qp", 221, "closed", qpn=21, new_state="err")
     s.qp(21, ERR, 221)
+    # Another process's QP had the number; the QP was disconnected long before.
+    s.connect(90 * SEC, 26, 240, "first")
+    s.call(80 * SEC, "destroy-qp", 240, "first", qpn=26)
+    s.call(20 * SEC, "create-qp", 241, "second", qpn=26, entries=1)
+    s.call(15 * SEC, "destroy-qp", 241, "second", qpn=26, exit_signal=9)
+    s.connect(90 * SEC, 27, 242, "idle")
+    s.call(60 * SEC, "modify-qp", 242, "idle", qpn=27, new_state="err")
+    s.call(60 * SEC - MS, "cm-disconnect", 242, "idle", qpn=27)
+    s.call(15 * SEC, "destroy-qp", 242, "idle", qpn=27, exit_signal=9)
+    # Moved to the error state by its owner, connected again, then failed by the adapter.
+    s.connect(90 * SEC, 28, 243, "again")
+    s.call(80 * SEC, "modify-qp", 243, "again", qpn=28, new_state="err")
+    s.call(79 * SEC, "modify-qp", 243, "again", qpn=28, new_state="reset")
+    s.reconnect(76 * SEC, 28, 243, "again")
+    s.qp(28, ERR, 243)
+    # The earlier life of its number sent from the GID that is removed.
+    s.connect(70 * SEC, 29, 244, "moved", index=4)
+    s.call(60 * SEC, "destroy-qp", 244, "moved", qpn=29)
+    s.call(50 * SEC, "create-qp", 244, "moved", qpn=29, entries=64)
+    s.qp(29, RTS, 244)
     # One that no QP sends from, one that is added again, a QP that is connected later.
     s.connect(70 * SEC, 22, 222, "server", index=1)
     s.gid(25 * SEC, "gid-removed", 2, "10.77.0.51")
