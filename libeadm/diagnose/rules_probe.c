@@ -170,19 +170,37 @@ static void look_refused(struct judge *j, const struct diag_row *now,
 			  "refused because the port has no listener");
 }
 
+/* Returns true if neither the peer nor a router responded. */
+static bool is_silence(int64_t status)
+{
+	return status == -ETIMEDOUT || status == -EHOSTUNREACH ||
+	       status == -ENETUNREACH;
+}
+
 static void look_timeout(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
+	static const char rule[] = "connect-timeout";
+	int64_t status = diag_u64(now, EVENT_STATUS);
+
 	(void)then;
-	if (is_cm(now, EADM_CM_EVENT_UNREACHABLE))
-		accuse_connection(j, now, "connect-timeout",
-				  "the peer did not respond to the request");
-	else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR))
-		accuse_connection(j, now, "connect-timeout",
-				  "the peer's address could not be resolved");
-	else if (is_cm(now, EADM_CM_EVENT_ROUTE_ERROR))
-		accuse_connection(j, now, "connect-timeout",
-				  "no route to the peer was found");
+	if (is_cm(now, EADM_CM_EVENT_UNREACHABLE) && is_silence(status)) {
+		accuse_connection(j, now, rule, "the peer did not respond to the request");
+	} else if (is_cm(now, EADM_CM_EVENT_ROUTE_ERROR)) {
+		accuse_connection(j, now, rule, "no route to the peer was found");
+		eadm_judge_cause(j, "The subnet manager does not respond or knows no path to the peer, whose port may be down or in another partition.");
+		eadm_judge_next(j, "sminfo; eadm events --past -d {dev}");
+	} else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR) && status == -ENODEV) {
+		accuse_connection(j, now, rule, "no RDMA device has the local address from which the peer is reached");
+		eadm_judge_cause(j, "The route to the peer uses an interface without an RDMA device, or the device has no GID for the interface's address.");
+		eadm_judge_next(j, "ip route get PEER; eadm dump gid");
+	} else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR)) {
+		accuse_connection(j, now, rule, "the peer's address could not be resolved");
+		if (is_silence(status))
+			return;
+		eadm_judge_cause(j, "An error on this machine; the status is its errno.");
+		eadm_judge_next(j, "dmesg; eadm events --past");
+	}
 }
 
 /* ---- QPs ------------------------------------------------------------------------- */
@@ -536,7 +554,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 	}, {
 		.name = "connect-timeout", .kind = DIAG_EVENT,
 		.severity = EADM_SEVERITY_WARNING,
-		.help = "A connection could not be established within the last ten minutes because the peer did not respond.",
+		.help = "A connection could not be established within the last ten minutes because the peer did not respond or there is no path to it.",
 		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
 		.next = "ping the peer; eadm events --past",
 		.alike = "A peer that responds late does not count, nor does a failure if a later attempt succeeded.",

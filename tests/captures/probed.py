@@ -60,7 +60,8 @@ class Scene:
 
     def event(self, age, kind, **more):
         more = {name.replace("_", "-"): value for name, value in more.items()}
-        self.events.append({**DEV, "time": NOW - age, "type": kind, **more})
+        row = {**DEV, "time": NOW - age, "type": kind, **more}
+        self.events.append({name: value for name, value in row.items() if value is not None})
 
     def connection(self, age, event, port, status=0, pid=200, cm_id=None, **more):
         """An event of the connection manager, of a process with its peer."""
@@ -143,6 +144,11 @@ def failing():
     s = Scene()
     s.connection(30 * SEC, "rejected", 7003, 8)
     s.connection(20 * SEC, "unreachable", 7005, -110)
+    # No RDMA device has the local address; address resolution fails; so does the path query.
+    s.connection(19 * SEC, "addr-error", 7006, -19, dev_index=None, dev_name=None)
+    s.connection(18 * SEC, "addr-error", 7007, -110, dev_index=None, dev_name=None)
+    s.connection(17 * SEC, "addr-error", 7008, -22, dev_index=None, dev_name=None)
+    s.connection(16 * SEC, "route-error", 7009, -22)
     # Killed, with a QP that had a peer; an iWARP connection is closed first.
     s.connect(90 * SEC, 17, 210, "job")
     s.call(15 * SEC + MS, "modify-qp", 210, "job", qpn=17, new_state="err", exit_signal=9)
@@ -150,7 +156,7 @@ def failing():
     # Moved to the error state by its owner, and kept; an earlier connection was closed.
     s.connect(88 * SEC, 18, 211, "quitter")
     s.call(86 * SEC, "cm-disconnect", 211, "quitter", qpn=18)
-    s.connection(86 * SEC, "disconnected", 7006, pid=211, qpn=18)
+    s.connection(86 * SEC, "disconnected", 7010, pid=211, qpn=18)
     s.call(84 * SEC, "modify-qp", 211, "quitter", qpn=18, new_state="reset")
     s.reconnect(80 * SEC, 18, 211, "quitter")
     s.call(40 * SEC, "modify-qp", 211, "quitter", qpn=18, new_state="err")
@@ -175,6 +181,8 @@ def well():
     s.connection(48 * SEC, "established", 7002)
     s.connection(47 * SEC, "unreachable", 7004, -110)
     s.connection(46 * SEC, "connect-response", 7004)
+    # Another end of a UD endpoint responds that it has no QP.
+    s.connection(45 * SEC, "unreachable", 7006, 3)
     # An hour ago.
     s.connection(3600 * SEC, "rejected", 7003, 8)
     # One exits, one is asked to end; the QP of the one that is killed has no peer.

@@ -180,18 +180,24 @@ void eadm_local_probe_events(struct eadm_answer *answer,
 /* Reject reasons of the InfiniBand and RoCE connection manager. */
 #define REJ_INVALID_SERVICE_ID 8
 #define REJ_TIMEOUT 4
+/* Status in the response to the request for a UD peer's QP number. */
+#define SIDR_UNSUPPORTED 1
 
 static int cause_of_cm(const struct eadm_probe_rec *rec)
 {
 	switch (rec->event) {
 	case EADM_CM_EVENT_ADDR_ERROR:
 	case EADM_CM_EVENT_ROUTE_ERROR:
-		return rec->status == -ETIMEDOUT ? EADM_CAUSE_TIMEOUT :
-						   EADM_CAUSE_UNREACHABLE;
 	case EADM_CM_EVENT_UNREACHABLE:
-		return rec->status == -EHOSTUNREACH ||
-				       rec->status == -ENETUNREACH ?
-			       EADM_CAUSE_UNREACHABLE : EADM_CAUSE_TIMEOUT;
+		if (rec->status == -ETIMEDOUT)
+			return EADM_CAUSE_TIMEOUT;
+		if (rec->status == -EHOSTUNREACH || rec->status == -ENETUNREACH)
+			return EADM_CAUSE_UNREACHABLE;
+		if (rec->status > 0)
+			return rec->status == SIDR_UNSUPPORTED ? EADM_CAUSE_REFUSED :
+								 EADM_CAUSE_REJECTED;
+		return rec->event == EADM_CM_EVENT_ADDR_ERROR ? EADM_CAUSE_LOCAL :
+								EADM_CAUSE_UNREACHABLE;
 	case EADM_CM_EVENT_CONNECT_ERROR:
 		return EADM_CAUSE_LOCAL;
 	case EADM_CM_EVENT_REJECTED:

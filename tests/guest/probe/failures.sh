@@ -7,8 +7,8 @@
 check "the probe starts" eadm probe start
 index=$(gid_index $addr)
 
-client() { # PORT: the event that it ended with
-	timeout 60 $src/cmscenes connect $addr "$1" <&"$pause_fd"
+client() { # PORT [ADDRESS]: the event that it ended with
+	timeout 60 $src/cmscenes connect "${2-$addr}" "$1" <&"$pause_fd"
 }
 
 # ---- connections
@@ -50,6 +50,19 @@ unanswered() {
 check "a connection is not answered" unanswered
 check "  connect-timeout names process and peer" verdict connect-timeout "cmscenes \(PID [0-9]+\) to 10.79.0.9 port 7005: the peer did not respond"
 check "  the steps before are there, with their time" eval 'eadm events --past >/dev/null && eadm --json trace | jq -e "[.rows[] | select(.op == \"cm-connect\" and .state == \"done\")] | length > 0"'
+
+# An address behind an interface without an RDMA device.
+elsewhere() {
+	ip link add plain0 type veth peer name plain1 && ip address add 10.78.0.1/24 dev plain0 &&
+		ip link set plain0 up && ip link set plain1 up &&
+		ip neighbour replace 10.78.0.9 lladdr 02:00:00:00:00:99 dev plain0 || return
+	client 7006 10.78.0.9 >"$temp/ended"
+	grep ADDR_ERROR "$temp/ended"
+}
+check "a peer is reached without an RDMA device" elsewhere
+check "  connect-timeout names this as the reason" verdict connect-timeout "cmscenes \(PID [0-9]+\) to 10.78.0.9 port 7006: no RDMA device has the local address"
+check "  events --past has it as a local failure" eval 'eadm events --past --json | jq -e ".rows[] | select(.failure_kind // .kind == \"connection\" and .cause == \"local\" and .peer_port == 7006)"'
+ip link delete plain0
 
 # ---- owners that end
 quits() {
