@@ -430,14 +430,13 @@ static void look_memlock(struct judge *j, const struct diag_row *now,
 	if (!has_call(now, EADM_CMD_OP_REG_MR, EADM_CMD_STATE_ERROR) ||
 	    (int64_t)diag_u64(now, CALL_STATUS) != -ENOMEM ||
 	    !diag_has(now, CALL_MEMLOCK) || !is_recent(now, time) ||
-	    diag_u64(now, CALL_PINNED) + diag_u64(now, CALL_SIZE) <=
-		    diag_u64(now, CALL_MEMLOCK))
+	    diag_u64(now, CALL_PINNED) <= diag_u64(now, CALL_MEMLOCK))
 		return;
-	eadm_accuse(j, now, "%s has a locked-memory limit of %" PRIu64 " bytes, had %" PRIu64 " bytes pinned, and failed to register %" PRIu64 " more %s ago",
+	eadm_accuse(j, now, "%s has a locked-memory limit of %" PRIu64 " bytes, and failed to register %" PRIu64 " bytes %s ago, because it would have had %" PRIu64 " bytes pinned",
 		    caller_of(now, who, sizeof(who)),
-		    diag_u64(now, CALL_MEMLOCK), diag_u64(now, CALL_PINNED),
-		    diag_u64(now, CALL_SIZE),
-		    ago(now, time, age, sizeof(age)));
+		    diag_u64(now, CALL_MEMLOCK), diag_u64(now, CALL_SIZE),
+		    ago(now, time, age, sizeof(age)),
+		    diag_u64(now, CALL_PINNED));
 	eadm_cite_all(j, DIAG_CALL, now, call_facts);
 }
 
@@ -595,7 +594,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.name = "memlock-refused", .kind = DIAG_CALL,
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A memory registration failed within the last ten minutes because of the process's limit on locked memory.",
-		.cause = "RLIMIT_MEMLOCK of the process is too low; registered memory counts as locked.",
+		.cause = "RLIMIT_MEMLOCK of the process is too low; registered memory counts as locked, in whole pages.",
 		.next = "ulimit -l; raise LimitMEMLOCK= of the service",
 		.alike = "A registration that failed for lack of memory does not count if the limit was high enough or absent.",
 		.look = look_memlock,

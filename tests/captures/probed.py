@@ -166,7 +166,9 @@ def failing():
     s.gid(25 * SEC, "gid-removed", 3, "10.77.0.50")
     s.qp(19, RTS, 212)
     s.call(12 * SEC, "create-qp", 213, "greedy", entries=4096, recv_entries=16, status=-22)
-    s.call(11 * SEC, "reg-mr", 214, "locked", size=1 << 20, memlock=65536, pinned=0, status=-12)
+    s.call(11 * SEC, "reg-mr", 214, "locked", size=1 << 20, memlock=65536, pinned=1 << 20, status=-12)
+    # An unaligned buffer has a page more than its size.
+    s.call(11 * SEC, "reg-mr", 218, "odd", size=65536, memlock=65536, pinned=17 * 4096, status=-12)
     s.call(10 * SEC, "reg-mr", 215, "paged", size=4096, mrn=3, latency=1500 * MS)
     s.call(9 * SEC, "dereg-mr", 216, "stuck", mrn=4, state="pending")
     s.regions(217, "leaker", [20 * SEC - 19 * SEC * i // REGIONS for i in range(REGIONS)])
@@ -235,7 +237,7 @@ def well():
     s.call(11 * SEC, "create-qp", 225, "search", entries=1024, qpn=25)
     s.call(12 * SEC, "create-qp", 226, "odd", entries=64, status=-22)
     # Within the limit and yet no memory; none to be had without a limit.
-    s.call(11 * SEC, "reg-mr", 227, "small", size=4096, memlock=65536, pinned=0, status=-12)
+    s.call(11 * SEC, "reg-mr", 227, "small", size=4096, memlock=65536, pinned=65536, status=-12)
     s.call(11 * SEC, "reg-mr", 228, "free", size=1 << 40, status=-12)
     # As long as its pages need; part of a second on a busy machine.
     s.call(10 * SEC, "reg-mr", 229, "large", size=1 << 30, mrn=1, latency=2 * SEC)

@@ -12,7 +12,7 @@
 
 #include "source/probe/commands.h"
 
-#define EADM_PROBE_ABI 2
+#define EADM_PROBE_ABI 3
 #define EADM_PROBE_DIR "/sys/fs/bpf/eadm"
 #define EADM_PROBE_NONE 0xffffffffU	/* unknown number */
 #define EADM_PROBE_DEVS 1024		/* a power of 2 */
@@ -140,7 +140,7 @@ struct eadm_probe_rec {
 	__u64 cgroup;
 	__u64 size;			/* bytes; ~0: unknown */
 	__u64 memlock;			/* bytes; ~0: unlimited or unknown */
-	__u64 pinned;			/* bytes */
+	__u64 pinned;			/* bytes, including those of this call */
 	__u64 command;			/* word of a request with its number */
 	__u32 dev;
 	__u32 netns;			/* 0: unknown */

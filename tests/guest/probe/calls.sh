@@ -36,4 +36,26 @@ check "reg-mr: size and number" [ "$(row reg-mr '.size == 4096 and .mrn != null'
 check "create-cq: entries and number" [ "$(row create-cq '.entries > 0 and .cqn != null')" = 2 ]
 check "no key, no address, no kernel pointer" eval '! grep -Ei "[lr]key|\"0xffff|:1844[0-9]{16}" <<<"$calls"'
 
+# registered COMMAND...: the limit of its registration, and what is pinned with it
+registered() {
+	keep registers "$@" && end registers || return
+	eadm trace --json | jq -r --argjson pid "${kept[registers]}" '.rows[] | select(.op == "reg-mr" and .pid == $pid) | "\(.memlock) \(.pinned)"' |
+		tee "$temp/registered"
+}
+# is_registered "LIMIT PINNED" COMMAND...
+is_registered() {
+	local want=$1
+	shift
+
+	registered "$@"
+	grep -qx "$want" "$temp/registered"
+}
+page=$(getconf PAGESIZE)
+check "reg-mr: the limit, and whole pages" is_registered "131072 65536" $src/scenes $dev memlock 131072 65536
+check "  an unaligned buffer has one more" is_registered "131072 $((65536 + page))" $src/scenes $dev memlock 131072 65536 16
+check "  so that the limit can be too low" is_registered "65536 $((65536 + page))" $src/scenes $dev memlock 65536 65536 16
+check "  there is no limit with CAP_IPC_LOCK" is_registered "null null" prlimit --memlock=65536 $src/scenes $dev regions kept 1 0
+check "  except in another user namespace" is_registered "65536 $page" prlimit --memlock=65536 unshare --user --map-root-user $src/scenes $dev regions kept 1 0
+check "memlock-refused names the unaligned buffer" verdict memlock-refused "has a locked-memory limit of 65536 bytes, .* register 65536 bytes .* $((65536 + page)) bytes pinned"
+
 check "made = recorded + lost, exactly" exact 400

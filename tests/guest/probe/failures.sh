@@ -122,7 +122,7 @@ stays "a process registers what it may lock" locks $src/scenes $dev memlock 1048
 check "  it is not accused" no_verdict memlock-refused
 end locks
 stays "a process may not lock so much" memlock $src/scenes $dev memlock 65536 1048576
-check "  memlock-refused names process, limit and size" eval 'verdict memlock-refused "scenes \(PID ${kept[memlock]}\) has a locked-memory limit of 65536 bytes, .* register 1048576 more"'
+check "  memlock-refused names process, limit and size" eval 'verdict memlock-refused "scenes \(PID ${kept[memlock]}\) has a locked-memory limit of 65536 bytes, .* register 1048576 bytes"'
 end memlock
 
 # ---- registrations

@@ -238,12 +238,12 @@ static void limit(char **argv)
 	stay();
 }
 
-/* As a user without rights, who may lock that much. */
+/* As a user without rights, who may lock that much; the buffer is so far into a page. */
 static void memlock(char **argv)
 {
-	size_t size = number(argv, 1);
+	size_t size = number(argv, 1), offset = argv[1] ? number(argv, 2) : 0;
 	struct rlimit rlimit = { number(argv, 0), number(argv, 0) };
-	void *p = memory(size);
+	char *p = (char *)memory(size + offset) + offset;
 
 	if (setrlimit(RLIMIT_MEMLOCK, &rlimit) || setuid(65534))
 		fail("rights");

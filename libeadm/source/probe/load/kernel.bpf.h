@@ -41,8 +41,13 @@ struct signal_struct {
 /* 8 bytes, the lowest first. */
 typedef struct { __u64 val; } kernel_cap_t;
 
+struct user_namespace {
+	int level;			/* 0: the initial namespace */
+} KERNEL_TYPE;
+
 struct cred {
 	kernel_cap_t cap_effective;
+	struct user_namespace *user_ns;
 } KERNEL_TYPE;
 
 typedef struct { __s64 counter; } atomic64_t;

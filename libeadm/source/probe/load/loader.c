@@ -199,6 +199,7 @@ static int check_types(struct probe *p, const char *path)
 	(p)->in_flight = s_->maps.in_flight;				\
 	s_->rodata->probe_cpus = (p)->about.cpus;			\
 	s_->rodata->probe_slots = (p)->about.slots;			\
+	s_->rodata->probe_page_size = sysconf(_SC_PAGESIZE);		\
 	s_->rodata->probe_may_read = (p)->about.may_read;		\
 	s_->rodata->probe_knows_tasks = !access("/sys/kernel/btf/vmlinux", F_OK); \
 } while (0)

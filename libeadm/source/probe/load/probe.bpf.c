@@ -381,20 +381,40 @@ FILE_CALL(ib_uverbs_get_context)
 FILE_CALL(ib_uverbs_handler_UVERBS_METHOD_GET_CONTEXT)
 FILE_CALL(ib_uverbs_alloc_mw)
 
-/* Stores the process's limits and use of pinned memory, which registration requires. */
-static __always_inline void of_limits(struct eadm_probe_rec *rec)
+/* Set before the programs are loaded. */
+const volatile __u64 probe_page_size = 4096;
+
+/* Returns the size of the pages that a registration pins; their address is not kept. */
+static __always_inline __u64 size_of_pages(const struct ib_uverbs_reg_mr *request)
+{
+	__u64 mask = probe_page_size - 1;
+
+	if (request->access_flags & EADM_MR_ACCESS_ON_DEMAND)
+		return 0;
+	return ((request->start + request->length + mask) & ~mask) -
+	       (request->start & ~mask);
+}
+
+/*
+ * Stores the process's limit on pinned memory, and what the process pins including the
+ * registration. The limit does not apply to a process with CAP_IPC_LOCK in the initial
+ * user namespace; root in a container may have the capability in another one.
+ */
+static __always_inline void of_limits(struct eadm_probe_rec *rec,
+				      const struct ib_uverbs_reg_mr *request)
 {
 	struct task_struct *task = this_task();
 	struct signal_struct *signal = GET(task, signal);
 	struct mm_struct *mm = GET(task, mm);
 	struct cred *cred = (struct cred *)GET(task, cred);
+	struct user_namespace *ns = GET(cred, user_ns);
 	__u64 caps = GET_U64(&cred->cap_effective);
 	__u64 pages = 0;
 
 	if (mm)
 		pages = GET_U64(&mm->pinned_vm);
-	rec->pinned = pages * 4096;
-	if (!(caps >> CAP_IPC_LOCK & 1))
+	rec->pinned = pages * probe_page_size + size_of_pages(request);
+	if (!(caps >> CAP_IPC_LOCK & 1) || GET(ns, level))
 		rec->memlock = GET_U64(&signal->rlim[RLIMIT_MEMLOCK].rlim_cur);
 }
 
@@ -408,7 +428,7 @@ ENTER(ib_uverbs_reg_mr, struct uverbs_attr_bundle *attrs)
 		rec.size = request.length;
 		rec.access = request.access_flags;
 	}
-	of_limits(&rec);
+	of_limits(&rec, &request);
 	return END(rec, ib_uverbs_reg_mr);
 }
 
