@@ -434,7 +434,10 @@ struct diag_owner {
 	uint64_t files, max_files; /* number of open files, and its limit; 0: unknown */
 };
 
-/* Memory regions that a process created and destroyed, as recorded by the probe. */
+/*
+ * Memory regions that a process created and destroyed, as recorded by the probe since
+ * its last missing record of the device.
+ */
 struct diag_registrar {
 	uint64_t dev, pid;
 	uint64_t made, destroyed;

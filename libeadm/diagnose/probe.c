@@ -24,12 +24,32 @@ struct change {
 struct tally {
 	struct change *change;
 	size_t n, max;
+	uint64_t dev, seq;	/* device and number of the call read last */
+	size_t from;		/* first change of that device */
 	bool fail;
 };
 
 static bool is_made(uint64_t op)
 {
 	return op == EADM_CMD_OP_REG_MR || op == EADM_CMD_OP_ALLOC_MR;
+}
+
+/*
+ * Each CPU overwrites its own oldest records, so regions registered on an idle CPU may
+ * have been deregistered on a busy one without a record. Calls of a device are numbered
+ * consecutively: ignore changes before a gap.
+ */
+static void skip_gap(struct tally *t, const struct diag_row *row)
+{
+	/* Only calls that have returned are numbered. */
+	if (!row->id)
+		return;
+	if (!t->seq || row->dev != t->dev)
+		t->from = t->n;
+	else if (row->id != t->seq + 1)
+		t->n = t->from;
+	t->dev = row->dev;
+	t->seq = row->id;
 }
 
 static void count(struct reader *r, const struct diag_row *row)
@@ -68,6 +88,7 @@ static bool fails_to_make(const struct diag_row *row)
 /* Returns true if some rule examines the call. */
 static bool wants_call(struct reader *r, const struct diag_row *row)
 {
+	skip_gap(r->tally, row);
 	/* This is a driver's command; the verb that caused it is recorded as well. */
 	if (diag_has(row, CALL_OP_RAW))
 		return false;

@@ -620,7 +620,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.help = "A process keeps registering memory regions and hardly deregisters any.",
 		.cause = "The application leaks memory regions.",
 		.next = "eadm trace --opcode reg-mr -d {dev}; eadm dump mr",
-		.alike = "A process that registers many regions at its start, or keeps a cache of them that has stopped growing, does not count, nor does a process that deregisters as many.",
+		.alike = "A process that registers many regions at its start, or keeps a cache of them that has stopped growing, does not count, nor does a process that deregisters as many. Calls before a gap in the records are ignored.",
 		.look = look_leak,
 	},
 	{ 0 }

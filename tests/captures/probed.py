@@ -6,6 +6,8 @@ Each row is as tests/guest/probe/failures.sh makes it in a guest.
 
   failing.pcapng  every rule by what the probe recorded applies
   well.pcapng     what looks like each of them, and is as it should be
+  overwritten.pcapng
+                  the same, where the probe's records are incomplete
 """
 
 import socket
@@ -53,6 +55,11 @@ class Scene:
         if row["state"] == "pending":
             del row["status"], row["latency"]
         self.calls.append(row)
+
+    def overwritten(self, age, op, pid, comm, **more):
+        """A call whose record was overwritten: it has left only a gap in the numbers."""
+        self.call(age, op, pid, comm, **more)
+        self.calls[-1]["gone"] = True
 
     def command(self, age, op, raw, pid, comm, **more):
         """A command of the driver, which is part of a call."""
@@ -103,7 +110,8 @@ class Scene:
         cap.local("machine", {"uptime": 86400 * SEC}, want=["uptime"])
         made = len(self.calls) + len(self.events)
         cap.local("probe", {"index": 0, "state": "running", "level": "typed", "age": 3600 * SEC,
-                            "made": made, "recorded": made, "lost": 0, "overwritten": 0,
+                            "made": made, "recorded": made, "lost": 0,
+                            "overwritten": sum("gone" in row for row in self.calls),
                             "pending": sum(row["state"] == "pending" for row in self.calls),
                             "capacity": 4096, "functions": 52, "missing": "",
                             "blind": "data path of processes"})
@@ -111,7 +119,8 @@ class Scene:
         cap.rdma_devices([(0, DEV["dev-name"], 1)])
         for obj, rows in (("cmd", self.calls), ("event", self.events)):
             rows.sort(key=lambda row: row["time"])
-            cap.local(obj, *({**row, "seq": seq} for seq, row in enumerate(rows, 1)))
+            cap.local(obj, *({**row, "seq": seq} for seq, row in enumerate(rows, 1)
+                             if "gone" not in row))
         cap.local("dev", {**DEV, "driver": "mlx5_core"}, want=["driver"])
         cap.local("dev", {**DEV, **LIMITS}, want=["max-qp"])
         for pid in self.contexts:
@@ -171,6 +180,9 @@ def failing():
     s.call(11 * SEC, "reg-mr", 218, "odd", size=65536, memlock=65536, pinned=17 * 4096, status=-12)
     s.call(10 * SEC, "reg-mr", 215, "paged", size=4096, mrn=3, latency=1500 * MS)
     s.call(9 * SEC, "dereg-mr", 216, "stuck", mrn=4, state="pending")
+    # Calls before the leak are missing, which does not hide it.
+    s.call(30 * SEC, "reg-mr", 217, "leaker", mrn=REGIONS, size=4096)
+    s.overwritten(25 * SEC, "dereg-mr", 217, "leaker", mrn=REGIONS)
     s.regions(217, "leaker", [20 * SEC - 19 * SEC * i // REGIONS for i in range(REGIONS)])
     return s.capture()
 
@@ -258,10 +270,23 @@ def well():
     return s.capture()
 
 
+def overwritten():
+    """Each region is destroyed at once, on a CPU whose records are kept for 3.5 s only."""
+    s = Scene()
+    s.contexts.append(217)
+    for number in range(REGIONS):
+        age = 40 * SEC - 39 * SEC * number // REGIONS
+        s.call(age, "reg-mr", 217, "leaker", mrn=number, size=4096)
+        keep = s.call if age < 3500 * MS else s.overwritten
+        keep(age - MS, "dereg-mr", 217, "leaker", mrn=number)
+    return s.capture()
+
+
 def main():
     folder = sys.argv[1]
     failing().write(f"{folder}/failing.pcapng")
     well().write(f"{folder}/well.pcapng")
+    overwritten().write(f"{folder}/overwritten.pcapng")
 
 
 if __name__ == "__main__":

@@ -60,9 +60,11 @@ PROBED=$REPO/tests/captures/probed
 }
 
 @test "what looks like a failure that the probe recorded has no verdict" {
-	run --separate-stderr eadm --from "$PROBED/well.pcapng" diagnose
-	[ "$status" = 0 ]
-	[ "$output" = "" ]
+	for name in well overwritten; do
+		run --separate-stderr eadm --from "$PROBED/$name.pcapng" diagnose
+		[ "$status" = 0 ]
+		[ "$output" = "" ]
+	done
 	# The failed calls are there.
 	[ "$(eadm --from "$PROBED/well.pcapng" trace --json | jq '[.rows[] | select(.state == "error")] | length')" = 5 ]
 }
