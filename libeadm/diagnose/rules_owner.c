@@ -74,6 +74,28 @@ static const struct diag_row *first_of(struct judge *j,
 			       diag_u64(qp, QP_PID));
 }
 
+/* SIGCONT resumes only processes that a signal has stopped. */
+static void advise(struct judge *j, const struct diag_owner *owner)
+{
+	switch (owner->state) {
+	case EADM_PROCESS_STATE_TRACED:
+		eadm_judge_cause(j, "A debugger or tracer, such as gdb or strace, is attached to the process and has stopped it.");
+		eadm_judge_next(j, "grep TracerPid /proc/{pid}/status; if it was not stopped on purpose, detach the tracer with this PID; eadm dump qp {id} -d {dev}");
+		break;
+	case EADM_PROCESS_STATE_ZOMBIE:
+		/* All its threads have ended: the kernel closes their files before that. */
+		eadm_judge_cause(j, "All threads of the process have ended. Another process, usually its child, inherited the open device file, so the kernel keeps the QPs.");
+		eadm_judge_next(j, "find /proc/[0-9]*/fd /proc/[0-9]*/map_files -lname '*infiniband/uverbs*', and end the process that inherited the file; eadm dump qp {id} -d {dev}");
+		break;
+	case EADM_PROCESS_STATE_UNINTERRUPTIBLE:
+		eadm_judge_next(j, "dmesg; as root, run cat /proc/{pid}/stack");
+		break;
+	default:
+		if (owner->frozen)
+			eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");
+	}
+}
+
 static void look_stopped(struct judge *j, const struct diag_row *now,
 			 const struct diag_row *then)
 {
@@ -95,10 +117,7 @@ static void look_stopped(struct judge *j, const struct diag_row *now,
 		    diag_text(now, QP_COMM), diag_u64(now, QP_PID), what,
 		    *owner->group && !owner->frozen ? "; control group " : "",
 		    owner->frozen ? "" : owner->group);
-	if (owner->state == EADM_PROCESS_STATE_UNINTERRUPTIBLE)
-		eadm_judge_next(j, "dmesg; as root, run cat /proc/{pid}/stack");
-	else if (owner->frozen)
-		eadm_judge_next(j, "resume the container, or write 0 to cgroup.freeze of its control group; eadm dump qp {id} -d {dev}");
+	advise(j, owner);
 	eadm_cite(j, DIAG_QP, now, QP_STATE);
 	eadm_cite(j, DIAG_QP, now, QP_PEER_ADDR);
 }

@@ -760,6 +760,33 @@ note cloud_1 the loaded driver erdma is not eadm's (in-tree, srcversion 1A2B3C) 
 	[[ $(rules_of "$SICK" --at '#1') != *owner-stopped* ]]
 }
 
+@test "the next step for a process that does not run depends on its state" {
+	stopped() { # STATE
+		PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/stopped" "$1" <<-'END'
+		import sys
+		sys.dont_write_bytecode = True
+		import synth
+		from synth import SEC
+		cap = synth.Capture()
+		for late in range(2):
+		    m = synth.Machine(["cloud_0"])
+		    m.add("dev", 0, synth.device(0), age=(100 + 2 * late) * SEC)
+		    m.add("cmdq", 0, synth.cmdq(0))
+		    m.add("qp", 0, synth.conn(50, port=50, pid=4802, comm="train"), age=(100 + 2 * late) * SEC)
+		    m.processes[4802] = {"state": sys.argv[2], "wchan": "", "frozen": 0, "cgroup": "/job"}
+		    m.write(cap, late)
+		cap.write(sys.argv[1])
+		END
+		eadm --from "$BATS_TEST_TMPDIR/stopped" diagnose --json 2>/dev/null |
+			jq -r '.rows[] | select(.rule == "owner-stopped") | .cause + "|" + .next'
+	}
+	[[ $(stopped stopped) == *"|kill -CONT 4802, "* ]]
+	# SIGCONT resumes neither of these.
+	[[ $(stopped traced) == "A debugger "*"|grep TracerPid /proc/4802/status; "*"detach"* ]]
+	[[ $(stopped zombie) == *"inherited the open device file"*"|find /proc/[0-9]*/fd "*"uverbs*'"* ]]
+	[[ $(stopped traced; stopped zombie) != *"kill -CONT"* ]]
+}
+
 @test "past failures of all devices, in the order of time" {
 	local shown
 	shown=$(eadm --from "$SICK" events --past --json)
