@@ -56,7 +56,7 @@ int eadm_capture_open(struct eadm_ctx *ctx, const char *path,
  * The first snapshot is preceded by rows about the machine, which apply to all
  * snapshots without such rows of their own. Of these rows, later snapshots contain only
  * those of objects that change: "module", "link", "health", "qp-counter", "cgroup",
- * "verbs-user", "smc" and "smc-fallback".
+ * "port", "verbs-user", "smc" and "smc-fallback".
  *
  * Each snapshot includes a row of "process" for each process that owns a QP, a
  * CQ or a context: a diagnosis of the capture needs these rows.

@@ -195,6 +195,7 @@ bool eadm_plan_is_local(const struct eadm_object *object)
 	return object == &eadm_spec_objects[EADM_SPEC_OBJ_CGROUP] ||
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_GID] ||
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_HEALTH] ||
+	       object == &eadm_spec_objects[EADM_SPEC_OBJ_PORT] ||
 	       object == &eadm_spec_objects[EADM_SPEC_OBJ_QP_COUNTER];
 }
 

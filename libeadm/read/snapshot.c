@@ -178,6 +178,7 @@ static void read_changing(struct eadm_capture *c)
 	static const enum eadm_spec_obj changing[] = {
 		EADM_SPEC_OBJ_MODULE, EADM_SPEC_OBJ_LINK, EADM_SPEC_OBJ_HEALTH,
 		EADM_SPEC_OBJ_QP_COUNTER, EADM_SPEC_OBJ_CGROUP,
+		EADM_SPEC_OBJ_PORT,
 		EADM_SPEC_OBJ_VERBS_USER, EADM_SPEC_OBJ_SMC,
 		EADM_SPEC_OBJ_SMC_FALLBACK,
 	};

@@ -21,6 +21,7 @@ static const struct {
 	{ EADM_SPEC_OBJ_LINK, eadm_local_link },
 	{ EADM_SPEC_OBJ_MACHINE, eadm_local_machine },
 	{ EADM_SPEC_OBJ_MODULE, eadm_local_module },
+	{ EADM_SPEC_OBJ_PORT, eadm_local_ports },
 	{ EADM_SPEC_OBJ_PORT_COUNTER, eadm_local_counters },
 	{ EADM_SPEC_OBJ_PROBE, eadm_local_probe },
 	{ EADM_SPEC_OBJ_PROCESS, eadm_local_process },

@@ -77,6 +77,7 @@ bool eadm_local_unmatched(struct eadm_ctx *ctx, const char *pid, /* settings.c *
 eadm_local_reader eadm_local_link;	/* netdev.c */
 eadm_local_reader eadm_local_health;	/* devlink.c */
 eadm_local_reader eadm_local_qp_counters; /* qpcounters.c */
+eadm_local_reader eadm_local_ports;	/* ports.c */
 void eadm_local_addresses(struct eadm_answer *answer, /* route.c */
 			  const char *netdev);
 void eadm_local_unresolved(struct eadm_answer *answer, const char *netdev);

@@ -25,7 +25,7 @@ SNAPSHOT_BLOCK = 0x8EAD0003
 LOCAL_KEYS = {"cgroup": ["dev-index"], "dev": ["dev-index", "netdev"],
               "function": ["vendor-id"], "gid": ["dev-index"],
               "health": ["dev-index"], "irq": ["irq"], "link": ["dev-index", "netdev"],
-              "module": ["name"],
+              "module": ["name"], "port": ["dev-index"],
               "port-counter": ["dev-index", "port"], "process": ["pid"],
               "qp-counter": ["dev-index"], "setup": ["dev-index", "netdev"]}
 

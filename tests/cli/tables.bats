@@ -185,6 +185,26 @@ gids           0=fe80::5054:ff:feed:a001 "*"
 	[ "$(eadm --from "$TWO" dump gid --json | jq '.rows | length')" = 4 ]
 }
 
+@test "dump port shows each port, and LIDs only with InfiniBand" {
+	PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/ports" <<-'END'
+	import sys
+	sys.dont_write_bytecode = True
+	from nlcap import Capture
+	cap = Capture()
+	cap.snapshot(0)
+	cap.family(False)
+	cap.rdma_devices([(0, "mlx4_0", 2)])
+	me = {"dev-index": 0, "dev-name": "mlx4_0"}
+	cap.local("port", {**me, "port": 1, "state": "active", "netdev": "ens1"},
+	          {**me, "port": 2, "state": "init", "lid": 0, "sm-lid": 0})
+	cap.write(sys.argv[1])
+	END
+	run eadm --from "$BATS_TEST_TMPDIR/ports" dump port
+	[ "$output" = "DEVICE PORT STATE  NETDEV LID SMLID
+mlx4_0    1 active ens1     -     -
+mlx4_0    2 init   -        0     0" ]
+}
+
 @test "a terminal that is too narrow cuts names, not numbers" {
 	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info cloud_0' \
 		/dev/null </dev/null | tr -d '\r'"

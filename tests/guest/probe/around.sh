@@ -42,6 +42,11 @@ link() {
 			.tx_pauses, .pfc, .rx_pfc, .tx_pfc]')"
 }
 check "pause frames and priority flow control" link
+ports() {
+	same "$(rdma -j link show | jq -c '[.[] | [.ifname, .port, (.state | ascii_downcase), .netdev, .lid]]')" \
+		"$(eadm dump port --json | jq -c '[.rows[] | [.dev_name, .port, .state, .netdev, .lid]]')"
+}
+check "ports, as rdma has them" ports
 check "  nothing is missing in it" same "" "$(eadm dump link 2>&1 >/dev/null)"
 check "  dcb shows the same" same '["3","5"] 14 15' "$(dcb -s -j pfc show dev fake0 | jq -r '"\(.prio_pfc | to_entries |
 	map(select(.value).key | tostring) | tojson) \(.indications | add) \(.requests | add)"')"
