@@ -8,7 +8,7 @@
  */
 static const struct eadm_rule *const lists[] = {
 	eadm_rules_function, eadm_rules_setup, eadm_rules_net,
-	eadm_rules_verbs, eadm_rules_limits, eadm_rules_dev, eadm_rules_link, eadm_rules_port,
+	eadm_rules_verbs, eadm_rules_limits, eadm_rules_dev, eadm_rules_ports, eadm_rules_link, eadm_rules_port,
 	eadm_rules_cmdq, eadm_rules_eq, eadm_rules_cq, eadm_rules_notify,
 	eadm_rules_qp, eadm_rules_side, eadm_rules_given_up, eadm_rules_owner, eadm_rules_failure,
 	eadm_rules_probe, eadm_rules_tcp, eadm_rules_user, eadm_rules_smc,

@@ -299,11 +299,12 @@ static void tell_owner(const struct diag_row *row, enum diag_kind kind,
 	v->comm = diag_text(row, owner[kind].comm);
 }
 
-/* Each device has one command queue and currently one port and one link. */
+/* Each device has one command queue and one link, and most have one port. */
 static bool has_id(enum diag_kind kind)
 {
-	return kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
-	       kind < DIAG_LINK;
+	return kind == DIAG_PORT ||
+	       (kind != DIAG_DEV && kind != DIAG_CMDQ && kind != DIAG_COUNTERS &&
+		kind < DIAG_LINK);
 }
 
 EADM_API int eadm_diagnosis_verdict(const struct eadm_diagnosis *d,

@@ -35,6 +35,7 @@ static const char *const qp_counter_names[] = {
 static const char *const cgroup_names[] = {
 	DIAG_CGROUP_FIELDS(DIAG_NAME) NULL
 };
+static const char *const port_names[] = { DIAG_PORT_FIELDS(DIAG_NAME) NULL };
 static const char *const user_names[] = { DIAG_USER_FIELDS(DIAG_NAME) NULL };
 static const char *const fallback_names[] = {
 	DIAG_FALLBACK_FIELDS(DIAG_NAME) NULL
@@ -73,6 +74,7 @@ static const struct {
 	[DIAG_HEALTH] = { "health", health_names, DIAG_HEALTH_N },
 	[DIAG_QP_COUNTER] = { "qp-counter", qp_counter_names, DIAG_QP_COUNTER_N },
 	[DIAG_CGROUP] = { "cgroup", cgroup_names, DIAG_CGROUP_N },
+	[DIAG_PORT] = { "port", port_names, DIAG_PORT_N },
 	[DIAG_USER] = { "verbs-user", user_names, DIAG_USER_N },
 	[DIAG_FALLBACK] = { "smc-fallback", fallback_names, DIAG_FALLBACK_N },
 	[DIAG_MACHINE] = { "machine", machine_names, DIAG_MACHINE_N },

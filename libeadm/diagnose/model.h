@@ -25,6 +25,7 @@ enum diag_kind {
 	DIAG_LINK,	/* network interface of the device */
 	DIAG_HEALTH,	/* health reporters of its adapter */
 	DIAG_QP_COUNTER, /* counters: one row per name; names of the same counter have the same number */
+	DIAG_PORT,	/* none in a capture of an earlier version */
 	DIAG_CGROUP,	/* control groups with limits for the device */
 	DIAG_USER,	/* processes that have libibverbs loaded */
 	DIAG_FALLBACK,	/* reasons why SMC connections use TCP */
@@ -249,6 +250,10 @@ enum diag_kind {
 	F(CG_HANDLES, "handles") F(CG_MAX_HANDLES, "max-handles")	\
 	F(CG_OBJECTS, "objects") F(CG_MAX_OBJECTS, "max-objects")
 
+#define DIAG_PORT_FIELDS(F)						\
+	F(PORT_STATE, "state") F(PORT_NETDEV, "netdev")			\
+	F(PORT_LID, "lid") F(PORT_SM_LID, "sm-lid")
+
 #define DIAG_USER_FIELDS(F)						\
 	F(USER_PID, "pid") F(USER_COMM, "comm")				\
 	F(USER_LIBRARIES, "libraries") F(USER_FILES, "files")		\
@@ -322,6 +327,7 @@ enum { DIAG_LINK_FIELDS(DIAG_FIELD) DIAG_LINK_N };
 enum { DIAG_HEALTH_FIELDS(DIAG_FIELD) DIAG_HEALTH_N };
 enum { DIAG_QP_COUNTER_FIELDS(DIAG_FIELD) DIAG_QP_COUNTER_N };
 enum { DIAG_CGROUP_FIELDS(DIAG_FIELD) DIAG_CGROUP_N };
+enum { DIAG_PORT_FIELDS(DIAG_FIELD) DIAG_PORT_N };
 enum { DIAG_USER_FIELDS(DIAG_FIELD) DIAG_USER_N };
 enum { DIAG_FALLBACK_FIELDS(DIAG_FIELD) DIAG_FALLBACK_N };
 enum { DIAG_MACHINE_FIELDS(DIAG_FIELD) DIAG_MACHINE_N };

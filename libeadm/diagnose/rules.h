@@ -59,7 +59,7 @@ extern const struct eadm_rule eadm_rules_dev[], eadm_rules_cmdq[],
 	eadm_rules_port[], eadm_rules_given_up[], eadm_rules_link[], eadm_rules_probe[],
 	eadm_rules_side[], eadm_rules_limits[], eadm_rules_verbs[],
 	eadm_rules_function[], eadm_rules_net[], eadm_rules_tcp[],
-	eadm_rules_smc[], eadm_rules_user[];
+	eadm_rules_smc[], eadm_rules_user[], eadm_rules_ports[];
 
 /* Bits of enum eadm_rule_group, at least one. */
 unsigned int eadm_rule_groups(const struct eadm_rule *rule);
@@ -150,6 +150,21 @@ bool eadm_judge_hidden(struct judge *j, const struct diag_row *dev,
 /* Returns the family of a device's driver, or NULL if unknown. */
 const struct eadm_family *eadm_judge_family(struct judge *j,
 					    const struct diag_row *dev);
+/*
+ * Returns true if each port of a device is an InfiniBand port, which needs no network
+ * interface, but a subnet manager; false if unknown.
+ */
+bool eadm_judge_is_infiniband(struct judge *j, const struct diag_row *dev);
+/*
+ * Returns true if a QP uses the port; the RDMA core's own QPs and those of IPoIB, which
+ * each port has, do not count.
+ */
+bool eadm_judge_uses_port(struct judge *j, const struct diag_row *port);
+/*
+ * To be called after a report that a port is down: state the cause and the next step.
+ * @netdev: its network interface; "" if it has none or if it is unknown
+ */
+void eadm_judge_port_down(struct judge *j, const char *netdev, bool infiniband);
 /* Record that the source lacks the data that the rule examines. */
 void eadm_judge_unknown(struct judge *j);
 /*

@@ -63,28 +63,38 @@ static void look_given_up(struct judge *j, const struct diag_row *now,
 static void look_link(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
+	struct diag_rows ports = eadm_diag_of(eadm_judge_now(j), DIAG_PORT, now->dev);
 	bool used = diag_u64(now, DEV_QPS) || diag_u64(now, DEV_CTXS);
 	const struct eadm_family *family = eadm_judge_family(j, now);
+	bool infiniband = eadm_judge_is_infiniband(j, now);
+	const char *netdev = diag_text(now, DEV_NETDEV);
 
 	(void)then;
+	/* The device's row describes port 1 only: port-down examines each port. */
+	if (ports.n > 1)
+		return;
 	if (!diag_has(now, DEV_PORT_STATE) ||
 	    diag_u64(now, DEV_PORT_STATE) != EADM_PORT_STATE_DOWN) {
-		if (diag_has(now, DEV_PORT_STATE))
-			eadm_pass(j, now, "the port is not down");
-		else
+		if (!diag_has(now, DEV_PORT_STATE))
 			eadm_judge_hidden(j, now, "the state of the port");
+		/* An InfiniBand port in any other state is examined by no-subnet-manager. */
+		else if (!infiniband)
+			eadm_pass(j, now, "the port is not down");
 		return;
 	}
+	if (infiniband)
+		used = eadm_judge_uses_port(j, &ports.row[0]);
 	if ((family && !eadm_family_has_netdev(family)) ||
 	    diag_u64(now, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM) {
 		eadm_accuse(j, now, "the port is down");
 		eadm_judge_cause(j, "The adapter reports the port as down.");
 		eadm_judge_next(j, "eadm info {dev}; dmesg | grep {driver}");
-	} else {
+	} else if (*netdev) {
 		eadm_accuse(j, now, "the port is down: %s is down or has no carrier",
-			    *diag_text(now, DEV_NETDEV) ?
-				    diag_text(now, DEV_NETDEV) :
-				    "the network interface");
+			    netdev);
+	} else {
+		eadm_accuse(j, now, "the port is down");
+		eadm_judge_port_down(j, netdev, infiniband);
 	}
 	/* An unused port may be down on purpose. */
 	if (!used)
@@ -412,7 +422,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.help = "The port is down.",
 		.cause = "The network interface is administratively down, or has no carrier.",
 		.next = "ip link set {netdev} up; ip -s link show {netdev}; eadm info {dev}",
-		.alike = "An unused port that was set down on purpose is reported as a notice.",
+		.alike = "An unused port that was set down on purpose is reported as a notice. The ports of a device with several ports are checked by the rule port-down.",
 		.look = look_link,
 	}, {
 		.name = "mac-mismatch", .kind = DIAG_DEV, .needs = STATE,

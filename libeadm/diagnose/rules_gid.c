@@ -29,18 +29,38 @@ static const char *interface_elsewhere(struct judge *j,
 		       "" : diag_text(setup, SETUP_GID_NETDEV);
 }
 
+/* Puts the network interfaces of all ports, separated by commas. */
+static void list_interfaces(struct judge *j, const struct diag_row *dev,
+			    char *buf, size_t size)
+{
+	struct diag_rows ports = eadm_diag_of(eadm_judge_now(j), DIAG_PORT, dev->dev);
+	size_t i, used = 0;
+
+	snprintf(buf, size, "%s", diag_text(dev, DEV_NETDEV));
+	for (i = 0; ports.n > 1 && i < ports.n && used < size; i++) {
+		const char *netdev = diag_text(&ports.row[i], PORT_NETDEV);
+
+		if (*netdev)
+			used += snprintf(buf + used, size - used, "%s%s",
+					 used ? ", " : "", netdev);
+	}
+}
+
 void eadm_look_netdev(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
 	const char *elsewhere = interface_elsewhere(j, now);
 	const struct eadm_family *family = eadm_judge_family(j, now);
 	const struct diag_row *setup = eadm_judge_setup(j, now);
+	char netdevs[256];
 
 	(void)then;
-	if (family && !eadm_family_has_netdev(family))
+	if ((family && !eadm_family_has_netdev(family)) ||
+	    eadm_judge_is_infiniband(j, now))
 		return;
-	if (*diag_text(now, DEV_NETDEV)) {
-		eadm_pass(j, now, "belongs to %s", diag_text(now, DEV_NETDEV));
+	list_interfaces(j, now, netdevs, sizeof(netdevs));
+	if (*netdevs) {
+		eadm_pass(j, now, "belongs to %s", netdevs);
 		return;
 	}
 	if (eadm_judge_has_roce(setup)) {

@@ -682,7 +682,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.help = "No network interface belongs to the device.",
 		.cause = "The interface has a different MAC address, or was removed.",
 		.next = "find the network interface with the adapter's MAC address",
-		.alike = "In a container that sees the host's adapters but not their network interfaces, the verdict is a notice. An active InfiniBand port, which needs no interface, looks the same. An interface in the container above the adapter's interface (macvlan, VLAN) is sufficient.",
+		.alike = "In a container that sees the host's adapters but not their network interfaces, the verdict is a notice. A device that has only InfiniBand ports, which need no interface, is excluded. An interface in the container above the adapter's interface (macvlan, VLAN) is sufficient.",
 		.look = eadm_look_netdev,
 	}, {
 		.name = "mtu", .kind = DIAG_DEV, .groups = SETUP,

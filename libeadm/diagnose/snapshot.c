@@ -342,10 +342,10 @@ static void sort(struct diag_rows *rows)
 		qsort(rows->row, rows->n, sizeof(*rows->row), by_identity);
 }
 
-/* A capture of an earlier version has no control groups. */
-static int read_cgroups(struct reader *r)
+/* A capture of an earlier version has no such rows. */
+static int read_optional(struct reader *r, enum diag_kind kind)
 {
-	int ret = read_kind(r, DIAG_CGROUP, false);
+	int ret = read_kind(r, kind, false);
 
 	return ret == -ENOMEM ? ret : 0;
 }
@@ -417,8 +417,10 @@ int eadm_diag_snapshot_read(struct diag_snapshot *snapshot,
 	    (ret == -ENODEV || ret == -EOPNOTSUPP))
 		ret = 0;
 	sort(&snapshot->rows[DIAG_DEV]);
+	if (!ret)
+		ret = read_optional(r, DIAG_PORT);
 	if (!ret && !r->brief)
-		ret = read_cgroups(r);
+		ret = read_optional(r, DIAG_CGROUP);
 	if (!ret && !opts->device)
 		ret = read_users(r, opts->groups);
 	if (!ret && opts->groups & EADM_GROUP_SETUP)

@@ -375,7 +375,7 @@ class Machine:
             cap.local("process", {"pid": pid, **state})
         for obj, rows in self.around:
             cap.local(obj, *rows)
-        for obj in ("health", "qp-counter", "cgroup") if self.around else ():
+        for obj in ("health", "qp-counter", "cgroup", "port") if self.around else ():
             had = {rows[0]["dev-index"] for of, rows in self.around if of == obj}
             for dev in set(range(len(self.names))) - had:
                 cap.local(obj, ask={"dev-index": dev})
@@ -597,6 +597,11 @@ def well_sides(m, late, dev):
     m.add("qp", dev, guest_qp(3, **{"hw-sq-ci": 38 + late}))
 
 
+def ports(m, dev, *rows):
+    """Ports of a device, from number 1 on."""
+    m.around.append(("port", [{**m.head(dev), "port": n, **row} for n, row in enumerate(rows, 1)]))
+
+
 def around(m, dev, *, lost=0, pauses=0, health=(), counters=(), cgroups=(), unresolved=""):
     """What surrounds a device: its interface, its health reporters, counters of QPs, and control
     groups with limits for it."""
@@ -645,6 +650,8 @@ def sick_links(m, late):
         on_tcp(4814, "moved", 0, unmatched="NCCL_IB_HCA=mlx5_0 NCCL_IB_GID_INDEX=9"),
         on_tcp(4815, "mixed", 0, **{"verbs-copies": "/usr/lib/libibverbs.so.1.14 /opt/lib/libibverbs.so.1"})]))
     around(m, PEERS, lost=40 * late, pauses=500 * late, health=(("fw", "healthy", 2), ("tx", "error", 3)))
+    ports(m, PEERS, {"state": "active", "netdev": "eth0"}, {"state": "down", "netdev": "eth1"},
+          {"state": "init", "lid": 0, "sm-lid": 0})
     # A QP for whose peer, perhaps, there is no neighbour.
     m.add("qp", QUEUES, {"qpn": 30, "type": "rc", "state": "init", "pid": 4711, "comm": "ib_write_bw",
                          "family": FAMILY_NAME}, age=(100 + 2 * late) * SEC)
@@ -747,6 +754,8 @@ def well():
         # A few losses and pauses, packets that no protocol wants, faults that are over.
         around(m, 0, lost=6 * late, pauses=100 * late, unresolved="10.77.1.9", health=(("fw", "healthy", 7 + late),),
                cgroups=(("/denied", 0, 0), ("/job", 1, 269)))
+        # The subnet manager has ended; the port works without it.
+        ports(m, 0, {"state": "active", "netdev": "eth0"}, {"state": "active", "lid": 4, "sm-lid": 0})
         # Busy with QPs, beside its connections for control; idle; and with little to say.
         m.around.append(("verbs-user", [
             on_tcp(4711, "ib_write_bw", 900 * (1 << 20) * late, files=1), on_tcp(4811, "idle", 0),

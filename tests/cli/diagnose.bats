@@ -228,7 +228,7 @@ unready() { # FILE COUNTER=GROWTH...
 	[ "$status" = 8 ]
 	[ "$(jq -c '[.rows[] | select(.result != "ok") | [.result, .check, .dev_name]] | sort' \
 		<<<"$output")" = \
-		'[["fail","mac","recovering"],["fail","port","dead"],["note","cgroup","queues"],["note","cgroup","queues"],["warn","limits","peers"],["warn","limits","stalled"]]' ]
+		'[["fail","mac","recovering"],["fail","port","dead"],["note","cgroup","queues"],["note","cgroup","queues"],["note","port","peers"],["note","port","peers"],["warn","limits","peers"],["warn","limits","stalled"]]' ]
 }
 
 # audited FILE {OBJECT ROW}...: two adapters, and rows about their machine, in JSON.
@@ -785,6 +785,83 @@ note cloud_1 the loaded driver erdma is not eadm's (in-tree, srcversion 1A2B3C) 
 	[[ $(stopped traced) == "A debugger "*"|grep TracerPid /proc/4802/status; "*"detach"* ]]
 	[[ $(stopped zombie) == *"inherited the open device file"*"|find /proc/[0-9]*/fd "*"uverbs*'"* ]]
 	[[ $(stopped traced; stopped zombie) != *"kill -CONT"* ]]
+}
+
+# ports_seen NETDEV PORTS QPS: a stock device with these ports (netdev: that of port 1), and its verdicts:
+# severity, rule, object, number and finding; then what "eadm check" has of them.
+ports_seen() {
+	PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/ports" "$@" <<-'END'
+	import json, sys
+	sys.dont_write_bytecode = True
+	from nlcap import Capture
+	from nldev import rdma_qp
+	path, netdev, ports, qps = sys.argv[1:]
+	ports, states = json.loads(ports), {"down": 1, "init": 2, "armed": 3, "active": 4}
+	me, cap = {"dev-index": 0, "dev-name": "mlx4_0"}, Capture()
+	earlier = [port.pop("was", port["state"]) for port in ports]
+	one = cap.attr(1, cap.pack("I", 0))
+	first = cap.attr(3, cap.pack("I", 1))
+	for number in range(2):
+	    cap.time += 2 * 10 ** 9
+	    cap.snapshot(number)
+	    cap.family(False)
+	    cap.rdma_devices([(0, "mlx4_0", len(ports))])
+	    cap.local("port", *({**me, "port": n, **port, "state": port["state"] if number else was}
+	                        for n, (port, was) in enumerate(zip(ports, earlier), 1)))
+	    about = cap.attr(12, bytes([states[ports[0]["state"]]]))
+	    about += cap.attr(51, netdev.encode() + b"\0") if netdev else b""
+	    for kind, body in ((5, first + about), (9, b""), (17, first + cap.attr(80, b""))):
+	        seq = cap.request(20, 5 << 10 | kind, one + (b"" if kind == 9 else first), False)
+	        cap.packet(20, cap.message(5 << 10 | kind, 0, seq, one + body))
+	    # Each port has the RDMA core's QP 1.
+	    entries = [cap.attr(3, cap.pack("I", n)) + rdma_qp(cap, 1, 3, "ib_core", 1)
+	               for n in range(1, len(ports) + 1)]
+	    entries += [cap.attr(3, cap.pack("I", n)) + rdma_qp(cap, 17 + n, 3, 99) for n in json.loads(qps)]
+	    seq = cap.request(20, 5 << 10 | 10, one, True)
+	    cap.packet(20, cap.message(5 << 10 | 10, 2, seq, one + cap.attr(19, b"".join(
+	        cap.attr(20, entry) for entry in entries))) + cap.done(seq))
+	cap.write(path)
+	END
+	eadm --from "$BATS_TEST_TMPDIR/ports" diagnose --json 2>/dev/null |
+		jq -r '.rows[] | "\(.severity) \(.rule) \(.object) \(.id) \(.finding)"'
+	eadm --from "$BATS_TEST_TMPDIR/ports" check --json 2>/dev/null |
+		jq -r '.rows[] | select(.check == "port" or .check == "netdev") | "\(.result) \(.check): \(.finding)"'
+}
+
+@test "each port of a device is judged, by whether a QP uses it" {
+	local down='{"state":"down","netdev":"ens2"}' up='{"state":"active","netdev":"ens1"}'
+	[ "$(ports_seen ens2 "[$down,$up]" '[2]')" = "notice port-down port 1 port 1 is down: ens2 is down or has no carrier
+note port: port 1 is down: ens2 is down or has no carrier
+ok netdev: belongs to ens2, ens1
+ok port: port 2 is not down" ]
+	[ "$(ports_seen ens1 "[$up,$down]" '[2]')" = "critical port-down port 2 port 2 is down: ens2 is down or has no carrier
+note port: port 2 is down: ens2 is down or has no carrier
+ok netdev: belongs to ens1, ens2
+ok port: port 1 is not down" ]
+	[[ $(eadm --from "$BATS_TEST_TMPDIR/ports" diagnose --json | jq -r '.rows[0].next') == \
+		"ip link set ens2 up; ip -s link show ens2; eadm dump port -d mlx4_0" ]]
+	# One port: the device is judged.
+	[[ $(ports_seen ens2 "[$down]" '[1]') == "notice link-down dev null the port is down: ens2 is down or has no carrier"* ]]
+}
+
+@test "a port whose interface is unknown: no placeholder in the remedy" {
+	[[ $(ports_seen "" '[{"state":"down"}]' '[]') == "notice link-down dev null the port is down"* ]]
+	[[ $(eadm --from "$BATS_TEST_TMPDIR/ports" diagnose --json | jq -r '.rows[0].next') != *INTERFACE* ]]
+}
+
+@test "InfiniBand: no interface is required, but a subnet manager" {
+	ib() { printf '{"state":"%s","lid":%d,"sm-lid":%d}' "$@"; }
+	[ "$(ports_seen "" "[$(ib active 4 1)]" '[1]')" = "ok port: port 1 is configured by a subnet manager" ]
+	[[ $(ports_seen "" "[$(ib init 0 0)]" '[1]') == \
+		"critical no-subnet-manager port 1 no subnet manager has configured port 1"*"port: no subnet manager has configured port 1" ]]
+	[[ $(ports_seen "" "[$(ib active 4 1),$(ib armed 5 1)]" '[1]') == \
+		"notice no-subnet-manager port 2 no subnet manager has configured port 2"* ]]
+	# A port that has just come up.
+	[[ $(ports_seen "" '[{"state":"init","was":"down","lid":0,"sm-lid":0}]' '[1]') != *"critical "* ]]
+	# A second adapter without a cable.
+	[ "$(ports_seen "" "[$(ib down 0 0)]" '[]')" = "notice link-down dev null the port is down
+note port: the port is down" ]
+	[[ $(eadm --from "$BATS_TEST_TMPDIR/ports" diagnose --json | jq -r '.rows[0].next') == "ibstat mlx4_0; "* ]]
 }
 
 @test "past failures of all devices, in the order of time" {
