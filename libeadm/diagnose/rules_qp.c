@@ -161,6 +161,11 @@ static bool device_explains(struct judge *j, const struct diag_row *at,
 				 qp, "%s", text))
 			return true;
 	}
+	if (diag_has(at, QP_PORT) &&
+	    eadm_follows(j, NULL, DIAG_PORT,
+			 eadm_diag_find(m, DIAG_PORT, at->dev,
+					diag_u64(at, QP_PORT)), qp, "%s", text))
+		return true;
 	for (i = 0; i < EADM_ARRAY_SIZE(queue); i++) {
 		if (eadm_follows(j, queue[i], DIAG_CMDQ,
 				 eadm_diag_find(m, DIAG_CMDQ, at->dev, 0), qp,
@@ -741,7 +746,8 @@ static void look_plain_error(struct judge *j, const struct diag_row *now,
 
 	if (diag_has(now, QP_EVENTS) ||
 	    diag_u64(now, QP_STATE) != EADM_QP_STATE_ERR ||
-	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR)
+	    diag_u64(then, QP_STATE) != EADM_QP_STATE_ERR ||
+	    device_explains(j, now, now, "is in the error state"))
 		return;
 	/* If the QP had a peer, failed requests may be the reason. */
 	if (given_up && diag_u64(now, QP_DEST_QPN))

@@ -787,15 +787,16 @@ note cloud_1 the loaded driver erdma is not eadm's (in-tree, srcversion 1A2B3C) 
 	[[ $(stopped traced; stopped zombie) != *"kill -CONT"* ]]
 }
 
-# ports_seen NETDEV PORTS QPS: a stock device with these ports (netdev: that of port 1), and its verdicts:
-# severity, rule, object, number and finding; then what "eadm check" has of them.
+# ports_seen NETDEV PORTS QPS [STATE]: a stock device with these ports (netdev: that of port 1) and, on the ports
+# QPS, QPs in a state (3: RTS), and its verdicts: severity, rule, object, number and finding; then what "eadm check"
+# has of them.
 ports_seen() {
 	PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/ports" "$@" <<-'END'
 	import json, sys
 	sys.dont_write_bytecode = True
 	from nlcap import Capture
 	from nldev import rdma_qp
-	path, netdev, ports, qps = sys.argv[1:]
+	path, netdev, ports, qps, state = [*sys.argv[1:], 3][:5]
 	ports, states = json.loads(ports), {"down": 1, "init": 2, "armed": 3, "active": 4}
 	me, cap = {"dev-index": 0, "dev-name": "mlx4_0"}, Capture()
 	earlier = [port.pop("was", port["state"]) for port in ports]
@@ -814,9 +815,8 @@ ports_seen() {
 	        seq = cap.request(20, 5 << 10 | kind, one + (b"" if kind == 9 else first), False)
 	        cap.packet(20, cap.message(5 << 10 | kind, 0, seq, one + body))
 	    # Each port has the RDMA core's QP 1.
-	    entries = [cap.attr(3, cap.pack("I", n)) + rdma_qp(cap, 1, 3, "ib_core", 1)
-	               for n in range(1, len(ports) + 1)]
-	    entries += [cap.attr(3, cap.pack("I", n)) + rdma_qp(cap, 17 + n, 3, 99) for n in json.loads(qps)]
+	    entries = [rdma_qp(cap, 1, 3, "ib_core", 1, port=n) for n in range(1, len(ports) + 1)]
+	    entries += [rdma_qp(cap, 17 + n, int(state), 99, port=n) for n in json.loads(qps)]
 	    seq = cap.request(20, 5 << 10 | 10, one, True)
 	    cap.packet(20, cap.message(5 << 10 | 10, 2, seq, one + cap.attr(19, b"".join(
 	        cap.attr(20, entry) for entry in entries))) + cap.done(seq))
@@ -840,6 +840,10 @@ ok netdev: belongs to ens1, ens2
 ok port: port 1 is not down" ]
 	[[ $(eadm --from "$BATS_TEST_TMPDIR/ports" diagnose --json | jq -r '.rows[0].next') == \
 		"ip link set ens2 up; ip -s link show ens2; eadm dump port -d mlx4_0" ]]
+	# A consequence of the port: no verdict on the QP of that port.
+	[[ $(ports_seen ens1 "[$up,$down]" '[1,2]' 6) == "critical port-down port 2 "*"
+"*" qp-in-error qp 18 "* ]]
+	[[ $(ports_seen ens1 "[$up,$down]" '[1,2]' 6) != *"qp 19 "* ]]
 	# One port: the device is judged.
 	[[ $(ports_seen ens2 "[$down]" '[1]') == "notice link-down dev null the port is down: ens2 is down or has no carrier"* ]]
 }
