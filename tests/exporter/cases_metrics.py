@@ -464,7 +464,7 @@ def by_device(lines, devices):
 DIAGNOSED = ["dev dump", "eq dump", "cmdq dump", "cmd dump", "failure-total dump",
              "counters dump", "cgroup dump", "ctx dump", "cq dump", "qp dump", "link dump",
              "health dump", "qp-counter dump", "cmdq get", "cmd dump", "cmd dump",
-             "failure dump"]
+             "failure dump", "port dump"]
 STEADY = ["dev dump", "eq dump", "cmdq get", "cmd dump", "failure-total dump",
           "counters get"]
 MACHINE = ["machine dump", "machine dump", "probe dump", "process dump"]
