@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -132,17 +133,21 @@ const struct program eadm_program = {
  */
 static void block_on_stdout(void)
 {
-	int flags = fcntl(STDOUT_FILENO, F_GETFL), fd;
-	struct stat st;
+	int flags = fcntl(STDOUT_FILENO, F_GETFL), fd, number;
+	struct stat st, opened;
 
-	if (flags < 0 || !(flags & O_NONBLOCK) || fstat(STDOUT_FILENO, &st) ||
-	    !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+	if (flags < 0 || !(flags & O_NONBLOCK) || (flags & O_ACCMODE) == O_RDONLY ||
+	    fstat(STDOUT_FILENO, &st) || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)))
+		return;
+	/* Opening the master of a pseudoterminal creates a new pseudoterminal. */
+	if (!ioctl(STDOUT_FILENO, TIOCGPTN, &number))
 		return;
 	/* Opening a pipe without a reader must fail, not wait. */
 	fd = open("/proc/self/fd/1", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (!fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
+	if (!fstat(fd, &opened) && opened.st_dev == st.st_dev && opened.st_ino == st.st_ino &&
+	    !fcntl(fd, F_SETFL, flags & ~O_NONBLOCK))
 		dup2(fd, STDOUT_FILENO);
 	close(fd);
 }
