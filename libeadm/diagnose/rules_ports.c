@@ -38,7 +38,13 @@ static bool is_default_qp(const struct diag_row *qp)
 		type == EADM_QP_TYPE_UD);
 }
 
-/* Without rows of QPs, as in "eadm check": the only port that could be used is used. */
+/* QPs of a port that nothing uses: SMI, GSI, UD of IPoIB, and one of the driver. */
+#define DEFAULT_QPS 4
+
+/*
+ * Without rows of QPs, as in "eadm check": the only port that could be used is used.
+ * Storage in the kernel has QPs, but no contexts.
+ */
 static bool may_use_port(struct judge *j, const struct diag_row *port)
 {
 	const struct diag_row *dev =
@@ -50,7 +56,7 @@ static bool may_use_port(struct judge *j, const struct diag_row *port)
 		if (diag_u64(&ports.row[i], PORT_STATE) == EADM_PORT_STATE_ACTIVE)
 			return false;
 	}
-	return diag_u64(dev, DEV_CTXS);
+	return diag_u64(dev, DEV_CTXS) || diag_u64(dev, DEV_QPS) > DEFAULT_QPS * ports.n;
 }
 
 bool eadm_judge_uses_port(struct judge *j, const struct diag_row *port)
