@@ -295,21 +295,21 @@ static bool is_alone(const struct search *search, const struct hit *hit)
 	return true;
 }
 
-/* Removes hits whose words are not evidence of RDMA in this text. */
+/* Removes hits whose words are not evidence of RDMA, in a text that has no other. */
 static void drop_generic(struct search *search)
 {
-	bool known = false, about = false;
+	bool generic = false, about = false;
 	unsigned int i, n = 0;
 
 	for (i = 0; i < search->n; i++) {
-		const struct hit *hit = &search->hit[i];
-
-		if (hit->generic && !known) {
-			about = is_about_rdma(search->words);
-			known = true;
-		}
-		if (!hit->generic || about || is_alone(search, hit))
-			search->hit[n++] = *hit;
+		generic |= search->hit[i].generic;
+		about |= !search->hit[i].generic;
+	}
+	if (!generic || about || is_about_rdma(search->words))
+		return;
+	for (i = 0; i < search->n; i++) {
+		if (is_alone(search, &search->hit[i]))
+			search->hit[n++] = search->hit[i];
 	}
 	search->n = n;
 }
