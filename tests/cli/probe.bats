@@ -43,15 +43,19 @@ within() {
 	[ "$output" = "eadm: probe: stop: not running" ]
 }
 
-@test "start lets the group search a file system that only root can" {
-	local groups
-	groups='printf "root:x:0:\neadm:x:4321:\n" >"$dir/group"; mount --bind "$dir/group" /etc/group
-		"$0" probe start --btf /nonexistent || stat -c "%a %g" /sys/fs/bpf'
-	within mode=700 "$groups"
-	[ "${lines[-1]}" = "1710 4321" ]
-	within mode=700 "chgrp 5 /sys/fs/bpf; $groups"
+@test "with the probe, the group's right to search the file system ends" {
+	local group start
+	group='printf "root:x:0:\neadm:x:4321:\n" >"$dir/group"; mount --bind "$dir/group" /etc/group'
+	start='"$0" probe start --btf /nonexistent || stat -c "%a %g" /sys/fs/bpf'
+	within mode=700 "$group; $start"
+	[ "${lines[-1]}" = "1700 0" ]
+	# As a probe that was started leaves it.
+	within mode=700 "$group"'; chgrp 4321 /sys/fs/bpf; chmod 1710 /sys/fs/bpf; mkdir /sys/fs/bpf/eadm
+		"$0" probe stop; stat -c "%a %g" /sys/fs/bpf'
+	[ "${lines[-1]}" = "1700 0" ]
+	within mode=700 "$group; chgrp 5 /sys/fs/bpf; $start"
 	[ "${lines[-1]}" = "1700 5" ]
-	within mode=755 "$groups"
+	within mode=755 "$group; $start"
 	[ "${lines[-1]}" = "1755 0" ]
 }
 

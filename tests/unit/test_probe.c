@@ -267,7 +267,7 @@ static void test_run(void)
 	int dir = probe_dir_open(), result;
 	pid_t pid;
 
-	ok(!probe_end_loader(dir) && !probe_remove(dir) && access(EADM_PROBE_DIR, F_OK),
+	ok(!probe_end_loader(dir, 0) && !probe_remove(dir) && access(EADM_PROBE_DIR, F_OK),
 	   "a probe without a process is removed");
 	close(dir);
 	put_probe((struct eadm_probe_info){ .runner = 1 });
@@ -281,7 +281,9 @@ static void test_run(void)
 	   "a probe whose process exists is running, even if /proc hides the process");
 	become(0);
 	dir = probe_dir_open();
-	ok(!probe_end_loader(dir) && waitpid(pid, &result, 0) == pid && WIFSIGNALED(result) &&
+	ok(!probe_end_loader(dir, 0) && probe_end_loader(dir, pid + 1) == -EPERM &&
+	   !waitpid(pid, &result, WNOHANG), "stop ends no process because of its lock only");
+	ok(!probe_end_loader(dir, pid) && waitpid(pid, &result, 0) == pid && WIFSIGNALED(result) &&
 	   WTERMSIG(result) == SIGTERM, "stop ends the process");
 	ok(!rename(EADM_PROBE_DIR, EADM_PROBE_DIR "-old"), "the directory is moved");
 	close(probe_dir_claim());

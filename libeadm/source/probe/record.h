@@ -202,7 +202,8 @@ struct eadm_probe_info {
 	__u32 functions;
 	__u32 may_read;			/* may read untyped kernel memory, see lockdown */
 	__u64 expected;			/* functions that should exist */
-	__u32 runner;			/* the probe ends with the process that locks EADM_PROBE_DIR */
+	__u32 runner;			/* PID of the process with which the probe ends and which
+					 * locks EADM_PROBE_DIR, in its PID namespace; or 0 */
 	__u32 pad;
 };
 

@@ -40,7 +40,6 @@
 #include "../record.h"
 #include "typed.skel.h"
 
-#define BPF_DIR "/sys/fs/bpf"
 #define IB_CORE_TYPES "/sys/kernel/btf/ib_core"
 #define N_EXPORTED 2		/* types in a kernel whose modules have no types */
 #define LEAST_SLOTS 64
@@ -479,12 +478,12 @@ static int let_group_search(const struct probe *p)
 
 	if (!p->has_group)
 		return 0;
-	if (stat(BPF_DIR, &st))
-		return fail(-errno, BPF_DIR ": %s", strerror(errno));
+	if (stat(PROBE_BPF_DIR, &st))
+		return fail(-errno, PROBE_BPF_DIR ": %s", strerror(errno));
 	if (st.st_uid || st.st_gid || (st.st_mode & 0777) != 0700)
 		return 0;
-	if (chown(BPF_DIR, -1, p->group) || chmod(BPF_DIR, (st.st_mode & 07777) | S_IXGRP))
-		return fail(-errno, BPF_DIR ": %s", strerror(errno));
+	if (chown(PROBE_BPF_DIR, -1, p->group) || chmod(PROBE_BPF_DIR, (st.st_mode & 07777) | S_IXGRP))
+		return fail(-errno, PROBE_BPF_DIR ": %s", strerror(errno));
 	return 0;
 }
 
@@ -492,9 +491,9 @@ static int claim(struct probe *p)
 {
 	struct statfs fs;
 
-	if (statfs(BPF_DIR, &fs) || fs.f_type != BPF_FS_MAGIC)
+	if (statfs(PROBE_BPF_DIR, &fs) || fs.f_type != BPF_FS_MAGIC)
 		return fail(-ENOENT,
-			    BPF_DIR " is not a BPF file system (mount -t bpf -o mode=700 bpf " BPF_DIR ")");
+			    PROBE_BPF_DIR " is not a BPF file system (mount -t bpf -o mode=700 bpf " PROBE_BPF_DIR ")");
 	p->dir = probe_dir_claim();
 	return p->dir < 0 ? p->dir : 0;
 }
@@ -517,7 +516,7 @@ static int begin(struct probe *p, char **argv)
 	p->about.abi = EADM_PROBE_ABI;
 	p->about.level = level_of(argv[2]);
 	p->about.may_read = !is_locked_confidential();
-	p->about.runner = !p->pins;
+	p->about.runner = p->pins ? 0 : getpid();
 	find_group(p);
 	ret = set_sizes(p, strtoull(argv[3], NULL, 10));
 	if (ret)
@@ -537,13 +536,31 @@ static int begin(struct probe *p, char **argv)
 	return ret;
 }
 
+/* Returns the PID of the process with which the probe ends, or 0. */
+static pid_t find_runner(int dir)
+{
+	struct eadm_probe_info info = { 0 };
+	uint32_t zero = 0;
+	int fd;
+
+	if (fchdir(dir))
+		return 0;
+	fd = bpf_obj_get("info");
+	if (fd < 0)
+		return 0;
+	if (bpf_map_lookup_elem(fd, &zero, &info) || info.abi != EADM_PROBE_ABI)
+		info.runner = 0;
+	close(fd);
+	return info.runner;
+}
+
 static int stop(void)
 {
 	int dir = probe_dir_open(), ret;
 
 	if (dir < 0)
 		return dir;
-	ret = probe_end_loader(dir);
+	ret = probe_end_loader(dir, find_runner(dir));
 	if (!ret) {
 		ret = probe_remove(dir);
 		if (ret)

@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+
+#define PROBE_BPF_DIR "/sys/fs/bpf"
 
 /* functions.c: functions that programs can be attached to. */
 struct functions {
@@ -32,13 +35,13 @@ int fail(int error, const char *format, ...) __attribute__((format(printf, 2, 3)
 
 /*
  * remove.c: create or open the probe's directory. If it cannot be used, these functions
- * print why. The process that has claimed the directory is the one that
- * probe_end_loader() ends.
+ * print why. probe_end_loader() ends the process that has claimed the directory, if it is
+ * the one that "run" started; @loader: its PID, or 0 if "start" started the probe.
  */
 int probe_dir_claim(void);
 int probe_dir_open(void);
-int probe_end_loader(int dir);
-/* Remove the pinned probe, even if it is incomplete. */
+int probe_end_loader(int dir, pid_t loader);
+/* Remove the pinned probe, even if it is incomplete, and the group's right to search. */
 int probe_remove(int dir);
 
 #endif /* EADM_PROBE_LOADER_H */

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
@@ -90,16 +91,20 @@ static pid_t find_loader(int dir)
 	return fcntl(dir, F_GETLK, &lock) || lock.l_type == F_UNLCK ? -1 : lock.l_pid;
 }
 
-int probe_end_loader(int dir)
+int probe_end_loader(int dir, pid_t loader)
 {
 	struct pollfd process = { .events = POLLIN };
-	pid_t pid = find_loader(dir);
+	pid_t pid = loader ? find_loader(dir) : -1;
 	int ret = 0;
 
 	if (pid < 0)
 		return 0;
 	if (!pid)
 		return fail(-EPERM, "the probe was started in a different PID namespace: stop it there");
+	/* The group may lock the directory, too. */
+	if (pid != loader)
+		return fail(-EPERM, "process %d has locked " EADM_PROBE_DIR ", but is not known to record: end it first",
+			    pid);
 	process.fd = syscall(SYS_pidfd_open, pid, 0);
 	/* If the process ended meanwhile, its PID may be that of a different one. */
 	if (process.fd >= 0 && find_loader(dir) == pid) {
@@ -143,6 +148,19 @@ static bool is_current(int dir)
 	       own.st_dev == current.st_dev && own.st_ino == current.st_ino;
 }
 
+/* An administrator may have chosen a different group or mode. */
+static void end_group_search(void)
+{
+	const struct group *group = getgrnam("eadm");
+	struct stat st;
+
+	if (!group || stat(PROBE_BPF_DIR, &st) || st.st_uid || st.st_gid != group->gr_gid ||
+	    (st.st_mode & 0777) != 0710)
+		return;
+	if (!chmod(PROBE_BPF_DIR, (st.st_mode & 07777) & ~S_IXGRP))
+		(void)!chown(PROBE_BPF_DIR, -1, 0);
+}
+
 /*
  * Programs at call starts are removed first, so that no call remains without its end.
  */
@@ -156,5 +174,10 @@ int probe_remove(int dir)
 	unlinkat(dir, "links", AT_REMOVEDIR);
 	unlinkat(dir, "programs", AT_REMOVEDIR);
 	empty(dir, ".", "");
-	return is_current(dir) && rmdir(EADM_PROBE_DIR) ? -errno : 0;
+	if (!is_current(dir))
+		return 0;
+	if (rmdir(EADM_PROBE_DIR))
+		return -errno;
+	end_group_search();
+	return 0;
 }
