@@ -811,7 +811,9 @@ ports_seen() {
 	                        for n, (port, was) in enumerate(zip(ports, earlier), 1)))
 	    about = cap.attr(12, bytes([states[ports[0]["state"]]]))
 	    about += cap.attr(51, netdev.encode() + b"\0") if netdev else b""
-	    for kind, body in ((5, first + about), (9, b""), (17, first + cap.attr(80, b""))):
+	    made = cap.attr(15, cap.attr(16, cap.attr(17, b"qp\0") + cap.attr(
+	        18, cap.pack("Q", len(ports) + len(json.loads(qps))))))
+	    for kind, body in ((5, first + about), (9, made), (17, first + cap.attr(80, b""))):
 	        seq = cap.request(20, 5 << 10 | kind, one + (b"" if kind == 9 else first), False)
 	        cap.packet(20, cap.message(5 << 10 | kind, 0, seq, one + body))
 	    # Each port has the RDMA core's QP 1.
@@ -860,6 +862,9 @@ ok port: port 1 is not down" ]
 		"critical no-subnet-manager port 1 no subnet manager has configured port 1"*"port: no subnet manager has configured port 1" ]]
 	[[ $(ports_seen "" "[$(ib active 4 1),$(ib armed 5 1)]" '[1]') == \
 		"notice no-subnet-manager port 2 no subnet manager has configured port 2"* ]]
+	# "eadm check" does not read QPs: their number shows whether the port is used.
+	[[ $(ports_seen "" "[$(ib down 0 0)]" '[1,1,1,1]') == "critical "*"fail port: the port is down" ]]
+	[[ $(ports_seen "" "[$(ib init 0 0)]" '[1,1,1,1]') == *"fail port: no subnet manager has configured port 1" ]]
 	# A port that has just come up.
 	[[ $(ports_seen "" '[{"state":"init","was":"down","lid":0,"sm-lid":0}]' '[1]') != *"critical "* ]]
 	# A second adapter without a cable.
