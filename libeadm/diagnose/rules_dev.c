@@ -64,7 +64,7 @@ static void look_link(struct judge *j, const struct diag_row *now,
 		      const struct diag_row *then)
 {
 	struct diag_rows ports = eadm_diag_of(eadm_judge_now(j), DIAG_PORT, now->dev);
-	bool used = diag_u64(now, DEV_QPS) || diag_u64(now, DEV_CTXS);
+	bool used = diag_u64(now, DEV_CTXS);
 	const struct eadm_family *family = eadm_judge_family(j, now);
 	bool infiniband = eadm_judge_is_infiniband(j, now);
 	const char *netdev = diag_text(now, DEV_NETDEV);
@@ -82,8 +82,10 @@ static void look_link(struct judge *j, const struct diag_row *now,
 			eadm_pass(j, now, "the port is not down");
 		return;
 	}
-	if (infiniband)
-		used = eadm_judge_uses_port(j, &ports.row[0]);
+	if (ports.n)
+		used |= eadm_judge_uses_port(j, &ports.row[0]);
+	else
+		used |= diag_u64(now, DEV_QPS) != 0;
 	if ((family && !eadm_family_has_netdev(family)) ||
 	    diag_u64(now, DEV_SIDE) == EADM_DEV_SIDE_PROGRAM) {
 		eadm_accuse(j, now, "the port is down");
