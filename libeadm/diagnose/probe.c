@@ -35,7 +35,7 @@ static bool is_made(uint64_t op)
 }
 
 /*
- * Each CPU overwrites its own oldest records, so regions registered on an idle CPU may
+ * Each CPU overwrites the oldest of its records, so regions registered on an idle CPU may
  * have been deregistered on a busy one without a record. Calls of a device are numbered
  * consecutively: ignore changes before a gap.
  */

@@ -102,7 +102,7 @@ verdicts() {
 	[[ $(gone '[qp(17, state=1), qp(18, 100, peer=78)]') == "warning retries-exceeded 1 request failed "*"; QP 18 of "*" is in the state ERR, and its peer is QP 78"* ]]
 }
 
-@test "a QP is judged by the counters of its own port" {
+@test "a QP is judged by the counters of its port" {
 	[ "$(verdicts "judged(path, *([adapter(dict(req_transport_retries_exceeded=8), dict(req_transport_retries_exceeded=0), qps=[qp(17, state=6, port=2, peer=77)])] for n in range(2)))")" = \
 		"notice qp-in-error in error for at least 2.0 s; its peer is QP 77, whose address is not visible" ]
 }

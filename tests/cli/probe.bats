@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# eadm probe, in a BPF file system of its own.
+# eadm probe, in a separate BPF file system.
 load common
 
 setup_file() {
