@@ -524,7 +524,7 @@ test_remedy_provider() {
 
 	file=$(echo /usr/lib/*/libibverbs/liberdma-rdmav*.so)
 	mv "$file" "$file.away" || return 1
-	checked provider fail && [[ $remedy == "install a version of ibverbs-providers"* ]]
+	checked provider fail && [[ $remedy == "install ibverbs-providers (rdma-core)"* ]]
 	status=$?
 	mv "$file.away" "$file" && [ $status = 0 ] && checked provider ok
 }
