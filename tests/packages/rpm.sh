@@ -152,7 +152,7 @@ modules_stay() {
 
 	version=$(sed -n 's/^Version: *//p' packaging/rpm/eadm.spec) && mkdir "$rpms/next" &&
 		raise_rpms "$version" 2 && raise_rpms "$version.1" 1 &&
-		unpack build.tar rpm-modules && tests/packages/stub-kernel "$work/rpm-modules" &&
+		unpack build.tar rpm-modules && tests/packages/fake-kernel "$work/rpm-modules" &&
 		rpm --root "$work/rpm-modules" --initdb &&
 		rpm_modules --install "$rpms"/*-dkms-*.rpm && modules_are "$version" &&
 		rpm_modules --upgrade --replacepkgs "$rpms"/*-dkms-*.rpm && modules_are "$version" &&

@@ -11,7 +11,7 @@ files_of() { # FOLDER: but for what any run writes, and the tree itself
 # In the place of other modules of DKMS, of another package, which must stay.
 source_root() {
 	unpack build.tar source-root && mkdir "$work/source-root/eadm" &&
-		tests/packages/stub-kernel "$work/source-root" && within source-root depmod &&
+		tests/packages/fake-kernel "$work/source-root" && within source-root depmod &&
 		packaging/sources | tar --null --files-from=- -c | tar -C "$work/source-root/eadm" -x &&
 		mkdir -p "$work/source-root/usr/src/eadmire-1.0" && echo other >"$work/source-root/usr/src/eadmire-1.0/dkms.conf" &&
 		files_of source-root >"$work/before"

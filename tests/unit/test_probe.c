@@ -26,7 +26,7 @@
 #include "source/probe/record.h"
 #include "tap.h"
 
-#define NOBODY 65534
+#define UNPRIVILEGED 65534
 #define PROGRAM EADM_PROBE_DIR "/programs/leave"
 
 static struct eadm_ctx *ctx;
@@ -51,7 +51,7 @@ static void pin(int fd, const char *name)
 	attr.pathname = (uintptr_t)path;
 	attr.bpf_fd = fd;
 	bpf(BPF_OBJ_PIN, &attr);
-	if (chown(path, 0, NOBODY) || chmod(path, 0640))
+	if (chown(path, 0, UNPRIVILEGED) || chmod(path, 0640))
 		exit(1);
 	close(fd);
 }
@@ -94,11 +94,11 @@ static int program(void)
 
 static void make_dir(const char *path)
 {
-	if (mkdir(path, 0750) || chown(path, 0, NOBODY))
+	if (mkdir(path, 0750) || chown(path, 0, UNPRIVILEGED))
 		exit(1);
 }
 
-/* Pins a probe that the group NOBODY may read. */
+/* Pins a probe that the group UNPRIVILEGED may read. */
 static void put_probe(struct eadm_probe_info info)
 {
 	int fd;
@@ -188,7 +188,7 @@ static uint64_t status(uint16_t type)
 
 static void become(uid_t uid)
 {
-	const gid_t group = NOBODY;
+	const gid_t group = UNPRIVILEGED;
 
 	if (!uid && setresuid(0, 0, 0))
 		exit(1);
@@ -199,12 +199,12 @@ static void become(uid_t uid)
 static void test_losses(void)
 {
 	put_probe((struct eadm_probe_info){ 0 });
-	become(NOBODY);
+	become(UNPRIVILEGED);
 	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_RUNNING, "the group can read the probe");
 	ok(!status(EADM_A_PROBE_LOST) && !status(EADM_A_PROBE_MADE), "  and its losses");
 	become(0);
 	chmod(PROGRAM, 0600);
-	become(NOBODY);
+	become(UNPRIVILEGED);
 	ok(status(EADM_A_PROBE_LOST) == UINT64_MAX && status(EADM_A_PROBE_MADE) == UINT64_MAX &&
 	   !status(EADM_A_PROBE_RECORDED), "losses that cannot be read are left out, not 0");
 	become(0);
@@ -226,7 +226,7 @@ static void test_pending(void)
 	ok(n_calls() == (has_initial_pids() ? 1 : 2), "a call of a thread that ended is not pending");
 	if (mount("proc", "/proc", "proc", 0, "hidepid=2"))
 		exit(1);
-	become(NOBODY);
+	become(UNPRIVILEGED);
 	ok(n_calls() == 2, "calls of threads that /proc hides are pending");
 	become(0);
 	set_returned(getpid(), EADM_PROBE_FN_ib_modify_qp);
@@ -271,12 +271,12 @@ static void test_run(void)
 	   "a probe without a process is removed");
 	close(dir);
 	put_probe((struct eadm_probe_info){ .runner = 1 });
-	become(NOBODY);
+	become(UNPRIVILEGED);
 	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_BROKEN,
 	   "a probe whose process was killed is broken");
 	become(0);
 	pid = claim();
-	become(NOBODY);
+	become(UNPRIVILEGED);
 	ok(status(EADM_A_PROBE_STATE) == EADM_PROBE_STATE_RUNNING,
 	   "a probe whose process exists is running, even if /proc hides the process");
 	become(0);
