@@ -10,10 +10,10 @@ awaits_ack=destroy_awaits_ack
 PATH=$PWD/$programs:$PATH
 
 while read -r clause; do
-	left_out[$clause]="EFA has no verbs for consumers in the kernel: the driver refuses them"
+	left_out[$clause]="EFA has no verbs for consumers in the kernel, and the driver refuses them"
 done < <(declare -F | sed -n 's/^declare -f clause_\(kernel_.*\)/\1/p')
 left_out[events_may_sleep]="handlers that may sleep are those of consumers in the kernel"
-left_out[destroy_in_event]="the same; of applications: destroy_awaits_ack"
+left_out[destroy_in_event]="${left_out[events_may_sleep]}; destroy_awaits_ack is about events of applications"
 
 use() { # N
 	dev=$(device "e$1")
