@@ -27,13 +27,22 @@ failures() {
 	eadm dump failure-total --json | jq '[.rows[].count] | add // 0'
 }
 
-# Killed processes and closed connections do not count as failures.
+nothing_under_way() {
+	eadm dump qp -d "$dev" --state rts --hw --json |
+		jq -e '(.rows | length) == 2 and all(.rows[]; .hw_sq_pi == .hw_sq_ci)'
+}
+
+# Killed processes and closed connections do not count as failures. The other process must have no request
+# under way: the kernel ends the registrations of a killed process before its QP, so a request for its memory
+# fails with an access error, which counts.
 test_past_killed() {
 	local spid cpid before first
 
 	before=$(failures)
 	for first in cpid spid; do
 		begin_rping || return 1
+		kill -STOP $((spid + cpid - ${!first}))
+		until_true 20 nothing_under_way || return 1
 		kill -KILL "${!first}"
 		end_rping
 	done
