@@ -308,7 +308,7 @@ const struct eadm_rule eadm_rules_cmdq[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter completed a command twice, or completed one that was never submitted.",
 		.cause = "The adapter's firmware is at fault.",
-		.next = "eadm dump cmdq -d {dev} --hw",
+		.next = "eadm dump cmdq -d {dev} -o +last-spurious-age",
 		.alike = "Completions older than half a minute are ignored.",
 		.look = look_spurious,
 	},

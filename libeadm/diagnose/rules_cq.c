@@ -668,7 +668,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.stuck = true, .severity = EADM_SEVERITY_CRITICAL, .needs = HW,
 		.help = "QPs have completed requests that have no completion in the CQ.",
 		.cause = "The adapter did not write a completion; the consumer that waits for it waits forever.",
-		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} --hw -o +hw-send-cqes,hw-recv-cqes",
 		.alike = "Completions in flight are excluded, because no index may move between the samples. Completions of destroyed QPs can hide lost completions, but do not cause false reports.",
 		.look = look_lost_cqe,
 	}, {
@@ -676,7 +676,7 @@ const struct eadm_rule eadm_rules_cq[] = {
 		.severity = EADM_SEVERITY_WARNING, .needs = HW | RINGS,
 		.help = "A CQ has two completions for one request (the newest 512 completions are checked).",
 		.cause = "The adapter wrote a completion twice.",
-		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw",
+		.next = "eadm dump cqe {id} -d {dev} --around pi --hw; eadm dump qp -d {dev} --hw -o +hw-send-cqes,hw-recv-cqes",
 		.alike = "Completions left by destroyed QPs are excluded, because only two completions of the same request count.",
 		.look = look_extra_cqe,
 	}, {

@@ -482,7 +482,7 @@ const struct eadm_rule eadm_rules_dev[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The link went down between the samples.",
 		.cause = "A cable or transceiver is bad, or a switch restarted.",
-		.next = "ip -s link show; eadm info {dev}",
+		.next = "ip -s -s link show {netdev}; eadm info {dev}",
 		.alike = "A link that went down before the first sample is ignored.",
 		.look = look_flaps,
 	}, {

@@ -405,7 +405,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "Events were found without an interrupt.",
 		.cause = "Interrupts or doorbells of the queue are lost. The driver polls for events, but only periodically, so consumers wait longer.",
-		.next = "eadm dump eq {id} -d {dev} --hw; grep {irq} /proc/interrupts",
+		.next = "eadm dump eq {id} -d {dev} -o +last-missed-age; grep {irq} /proc/interrupts",
 		.alike = "Interrupts that were lost more than half a minute ago are ignored. On an overloaded machine, a command's completion may overtake its event, so the verdict is only a notice.",
 		.look = look_missed,
 	}, {
@@ -429,7 +429,7 @@ const struct eadm_rule eadm_rules_eq[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "The adapter reported an error for an object that does not exist.",
 		.cause = "The object was destroyed in the meantime, or the firmware is at fault.",
-		.next = "eadm dump eq {id} -d {dev}; dmesg | grep {dev}",
+		.next = "eadm dump eq {id} -d {dev} -o +last-unknown-age",
 		.alike = "An event for an object that was destroyed in the meantime is reported for half a minute only. Completion events of destroyed CQs do not count.",
 		.look = look_unknown,
 	}, {
@@ -458,7 +458,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.needs = STATE | HW, .severity = EADM_SEVERITY_CRITICAL,
 		.help = "A CQ was overrun or failed: completions are lost.",
 		.cause = "The CQ has fewer entries than its QPs may have outstanding requests, and its consumer is too slow.",
-		.next = "eadm dump cq {id} -d {dev} --hw; make the CQ at least as deep as the queues of its QPs combined",
+		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump qp -d {dev} -o +sq-depth,rq-depth; make the CQ at least as deep as the queues of its QPs combined",
 		.alike = "The CQ of a process that seldom polls looks the same, because its consumer index is unknown. Therefore the CQ of a process is reported only if the adapter reports an error for it.",
 		.look = look_overrun,
 	}, {
@@ -466,7 +466,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "A CQ has far fewer entries than the queues of its QPs combined, and its adapter does not report overruns.",
 		.cause = "The application made the CQ too small: completions that are not consumed in time are overwritten, and their requests never complete.",
-		.next = "eadm dump cq {id} -d {dev}; make the CQ at least as deep as the queues of its QPs combined",
+		.next = "eadm dump cq {id} -d {dev}; eadm dump qp -d {dev} -o +sq-depth,rq-depth; make the CQ at least as deep as the queues of its QPs combined",
 		.alike = "An application with fewer outstanding requests than its QPs allow is not affected. Therefore the verdict is only a notice, and is reported only if the QPs allow four times as many requests as the CQ has entries.",
 		.look = look_small,
 	}, {
@@ -498,7 +498,7 @@ const struct eadm_rule eadm_rules_notify[] = {
 		.needs = STATE, .severity = EADM_SEVERITY_WARNING,
 		.help = "A CQ received more events than were requested.",
 		.cause = "The adapter wrote an event twice.",
-		.next = "eadm dump cq {id} -d {dev} --hw; eadm dump eq -d {dev}",
+		.next = "eadm dump cq {id} -d {dev} -o +notify-requests,last-extra-age",
 		.alike = "A doorbell record can distinguish only 256 requests; further requests are not mistaken for a fault, because the driver counts them. Old events are ignored.",
 		.look = look_extra_events,
 	},

@@ -164,7 +164,7 @@ const struct eadm_rule eadm_rules_link[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "A health reporter of the driver reports a fault from which it has not recovered.",
 		.cause = "The firmware or hardware is at fault, or recovery failed or is disabled.",
-		.next = "devlink health show; devlink health dump show DEV reporter REPORTER; dmesg | grep {driver}",
+		.next = "devlink health show; devlink health dump show HANDLE reporter NAME, with the handle and the name that it shows; dmesg | grep {driver}",
 		.alike = "A fault from which the driver has recovered is excluded, because the reporter is healthy again.",
 		.look = look_health,
 	},

@@ -170,7 +170,7 @@ const struct eadm_rule eadm_rules_ports[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "An InfiniBand port is connected, but no subnet manager has made it active.",
 		.cause = "No subnet manager runs on the InfiniBand network, or it does not reach the port.",
-		.next = "ibstat {dev}; sminfo; check opensm, or the subnet manager in the switch; eadm dump port -d {dev}",
+		.next = "ibstat {dev}; sminfo -C {dev}; check opensm, or the subnet manager in the switch; eadm dump port -d {dev}",
 		.alike = "A port that came up between the two snapshots is excluded, because its subnet manager needs time. A port that no QP uses is reported as a notice.",
 		.look = look_subnet_manager,
 	},

@@ -189,7 +189,7 @@ static void look_timeout(struct judge *j, const struct diag_row *now,
 	} else if (is_cm(now, EADM_CM_EVENT_ROUTE_ERROR)) {
 		accuse_connection(j, now, rule, "no route to the peer was found");
 		eadm_judge_cause(j, "The subnet manager does not respond or knows no path to the peer, whose port may be down or in another partition.");
-		eadm_judge_next(j, "sminfo; eadm events --past -d {dev}");
+		eadm_judge_next(j, "sminfo -C {dev}; eadm events --past -d {dev}");
 	} else if (is_cm(now, EADM_CM_EVENT_ADDR_ERROR) && status == -ENODEV) {
 		accuse_connection(j, now, rule, "no RDMA device has the local address from which the peer is reached");
 		eadm_judge_cause(j, "The route to the peer uses an interface without an RDMA device, or the device has no GID for the interface's address.");
@@ -555,7 +555,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "A connection could not be established within the last ten minutes because the peer did not respond or there is no path to it.",
 		.cause = "The peer's machine is down or unreachable, a firewall drops its packets, or its application does not respond.",
-		.next = "ping the peer; eadm events --past",
+		.next = "ping the peer; eadm trace",
 		.alike = "A peer that responds late does not count, nor does a failure if a later attempt succeeded.",
 		.look = look_timeout,
 	}, {
@@ -579,7 +579,7 @@ const struct eadm_rule eadm_rules_probe[] = {
 		.severity = EADM_SEVERITY_CRITICAL,
 		.help = "The GID from which a connected QP sends was removed.",
 		.cause = "An IP address was removed, or its interface went down, while a connection used it.",
-		.next = "ip address; eadm events --past -d {dev}",
+		.next = "ip address; eadm dump gid -d {dev}",
 		.alike = "A GID from which no QP sends, or that was added again at the same index, does not count, nor does a QP that was connected afterwards.",
 		.look = look_gid,
 	}, {

@@ -641,7 +641,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_WARNING,
 		.help = "The module eadm is not loaded or shows no device, or its version differs from that of the tool.",
 		.cause = "The module is not installed, or the driver is not the one that comes with it.",
-		.next = "modprobe eadm (the module is in the package eadm-dkms or eadm-kmod)",
+		.next = "modprobe eadm (the module is in the package eadm-dkms)",
 		.alike = "A stock driver or a missing module is a notice, because everything else works. Only a version mismatch is a warning.",
 		.look = look_companion,
 	}, {
@@ -729,7 +729,7 @@ const struct eadm_rule eadm_rules_setup[] = {
 		.severity = EADM_SEVERITY_NOTICE,
 		.help = "An IOMMU translates the device's DMA.",
 		.cause = "The kernel was booted with the IOMMU enabled.",
-		.next = "boot the kernel with iommu=pt",
+		.next = "boot the kernel with iommu.passthrough=1",
 		.alike = "The IOMMU may be enabled on purpose, for protection; only performance is affected.",
 		.look = look_iommu,
 	}, {
