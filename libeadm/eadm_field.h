@@ -231,13 +231,15 @@ enum eadm_field_kind {
 /**
  * enum eadm_field_show - when a table shows a field
  * @EADM_SHOW_ALWAYS: always
+ * @EADM_SHOW_NONZERO: if a row has a value other than zero
  * @EADM_SHOW_WIDE: if there is room
  * @EADM_SHOW_NEVER: only if requested by name
  */
 enum eadm_field_show {
 	EADM_SHOW_ALWAYS = 0,
-	EADM_SHOW_WIDE = 1,
-	EADM_SHOW_NEVER = 2,
+	EADM_SHOW_NONZERO = 1,
+	EADM_SHOW_WIDE = 2,
+	EADM_SHOW_NEVER = 3,
 };
 
 /**

@@ -18,7 +18,7 @@ OWNER = ["pid", "comm", "cgroup-id", "netns", "res-id"]
 TYPES = ["flag", "u32", "s32", "u64", "uint", "string", "binary", "unused"]
 KINDS = ["id", "gauge", "counter", "state", "flags", "address", "secret", "time",
          "age", "name", "bytes", "data"]
-SHOWS = ["always", "wide", "never"]
+SHOWS = ["always", "nonzero", "wide", "never"]
 PERMS = ["none", "admin", "rawio"]
 FORMS = ["none", "ip", "mac", "guid"]
 REDACTS = ["text", "host", "process", "keep", "drop", "settings"]

@@ -100,6 +100,7 @@ static int add_field(struct table *table, const struct eadm_field *field,
 	for (i = 0; i < table->n_cols; i++) {
 		if (table->cols[i].field == field) {
 			table->cols[i].asked |= asked;
+			table->cols[i].nonzero = false;
 			if (asked)
 				table->cols[i].stands_in_for = NULL;
 			return 0;
@@ -130,6 +131,10 @@ static int add_shown(struct table *table, const struct eadm_object *object,
 			continue;
 		ret = fresh ? add_new_field(table, field, false) :
 			      add_field(table, field, false);
+		if (!ret && fresh)
+			table->cols[table->n_cols - 1].nonzero =
+				up_to == EADM_SHOW_NONZERO &&
+				eadm_field_show(field) == up_to;
 	}
 	return ret;
 }
@@ -261,7 +266,7 @@ int columns_choose(struct cli *cli, const struct eadm_object *object, bool hw,
 	if (usual)
 		ret = add_shown(table, object,
 				eadm_object_is_upright(object) ?
-					EADM_SHOW_WIDE : EADM_SHOW_ALWAYS, hw);
+					EADM_SHOW_WIDE : EADM_SHOW_NONZERO, hw);
 	if (!ret && usual)
 		ret = add_stand_in(table, object);
 	if (!ret && list)

@@ -30,6 +30,7 @@ struct column {
 	bool rate;		/* per second, in the object "rates" */
 	bool growth;		/* rate: also show the difference, in "growth" */
 	bool asked;		/* requested by name: shown even if empty */
+	bool nonzero;		/* not asked: shown only if a value is not zero */
 	/* Shown only if this field is absent in all rows. */
 	const struct eadm_field *stands_in_for;
 	bool json_only;

@@ -38,7 +38,7 @@ struct table_writer {
 	unsigned long long rows;
 	struct grid *grid;	/* a cell for each line and column */
 	bool begun;		/* LAYOUT_ROWS: the first rows were printed */
-	bool *present;		/* for each column: some line has a value */
+	bool *present;		/* for each column: some line has a value to show */
 	bool captioned;
 	unsigned long long cut;	/* number of rows that did not fit on the screen */
 	bool moves;		/* a rate is greater than zero */
@@ -141,7 +141,9 @@ static void add_cells(struct table_writer *tw, const struct row *row,
 			grid_absent(tw->grid);
 			continue;
 		}
-		tw->present[i] = true;
+		if (!table->cols[i].nonzero || values[i].type != EADM_TYPE_U64 ||
+		    values[i].u64)
+			tw->present[i] = true;
 		add_cell(tw, &table->cols[i], &values[i], row->record);
 	}
 }

@@ -303,3 +303,19 @@ tx-bytes bytes           1.0k" ]
 		"$(eadm --from "$TWO" stat eq -j | jq -c '[.rows[].index] | sort | reverse')" ]
 	fails 2 "eadm: stat: --pid: this filter does not apply to counters" stat --pid 1
 }
+
+@test "columns that count faults are shown when there are some" {
+	heads() { # CAPTURE [OPTIONS]
+		eadm --from "$1" dump eq "${@:2}" | head -n 1
+	}
+	[ "$(eadm --from "$TWO" dump eq -j | jq -c '[.rows[].unknown] | unique')" = "[0]" ]
+	[[ $(heads "$TWO") != *UNKNOWN* ]]
+	[[ $(heads "$TWO" -o +age) != *UNKNOWN* ]]
+	[[ $(heads "$TWO" -o +unknown) == *UNKNOWN* ]]
+	[[ $(heads "$TWO" -o +wide) == *UNKNOWN* ]]
+	[[ $(heads "$TWO" -o wide) == *UNKNOWN* ]]
+	[[ $(heads "$SICK") == *UNKNOWN* ]]
+	[[ $(heads "$SICK" -d guest) == *UNDELIVERED* && $(heads "$SICK" -d guest) != *UNKNOWN* ]]
+	[[ $(eadm --from "$SICK" dump qp) == *CAUSE* ]]
+	[[ $(eadm --from "$SICK" dump qp -d rings) != *CAUSE* ]]
+}
