@@ -476,8 +476,8 @@ const struct command cmd_stat = {
 	.help = "show counters, or with --live their rates",
 	.more = "Without OBJECT, shows the counters of all ports. Counters with the same\n"
 		"meaning have the same name across all drivers; other counters keep the\n"
-		"name that the driver gives them. With OBJECT (qp, cq, eq, cmdq), shows\n"
-		"the counters of each such object.\n"
+		"name that the driver gives them. With OBJECT, shows the counters of each\n"
+		"such object.\n"
 		"--live shows only counters that change. In a capture, it compares each\n"
 		"snapshot with the one before it.",
 	.examples = "  eadm stat\n"
