@@ -714,15 +714,15 @@ struct eadm_trace_opts {
 };
 
 /**
- * eadm_trace_open() - follow the flight recorder of a device of this machine
+ * eadm_trace_open() - follow the flight recorder or the probe's records of a device
  * @ctx: a context open on this machine, or on a program that emulates an
  *	adapter
  * @device: name of the RDMA device
  * @opts: selection of records, or NULL for all records from now on
  * @trace: set to the trace; close it with eadm_trace_close()
  *
- * Return: 0; -EOPNOTSUPP if @ctx reads a capture, if the companion module is missing,
- * or if the driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
+ * Return: 0; -EOPNOTSUPP if @ctx reads a capture, if there are neither the companion
+ * module nor records of the probe, or if the driver has no flight recorder; -ENODEV for an unknown device; -EINVAL or
  * -E2BIG for bad options; another negative errno if the device's node cannot be opened.
  * Since: 0.9
  */

@@ -30,8 +30,9 @@ struct eadm_events;
  * that belongs to a context, the stream may be used by only one thread at a
  * time.
  *
- * Return: 0; -EOPNOTSUPP if the companion module is missing or the capture has no
- * events; other errors of the source.
+ * Return: 0; -EOPNOTSUPP if neither the companion module, nor a program that emulates
+ * adapters, nor the probe provides events, or if the capture has none; other errors of the
+ * source.
  * Since: 0.9
  */
 int eadm_events_open(struct eadm_ctx *ctx, struct eadm_events **events);

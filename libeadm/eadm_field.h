@@ -39,8 +39,8 @@ const struct eadm_object *eadm_object_next(const struct eadm_object *object);
  * @EADM_CLASS_ROWS: read by a dump
  * @EADM_CLASS_EVENTS: reported as they happen, see eadm_events_open()
  * @EADM_CLASS_RAW: internal to the library, for captures
- * @EADM_CLASS_ENTRIES: decoded by a dump of one queue, which requires further
- *	members of &struct eadm_dump_opts
+ * @EADM_CLASS_ENTRIES: decoded by a dump of one queue, which requires @id of &struct
+ *	eadm_dump_opts and can be limited by its @entries
  * @EADM_CLASS_MACHINE: read by a dump from the machine's files
  */
 enum eadm_object_class {

@@ -93,11 +93,11 @@ int eadm_redactor_process(struct eadm_redactor *redactor, const char *name);
  * @out: set to the redacted text, terminated by NUL
  * @out_len: set to its length in bytes, without the NUL
  *
- * Addresses are recognized by their form, names only as whole words. In addition, the
- * names of processes and the memory keys are replaced that the kernel prints in its log.
+ * Addresses are recognized by their form, names only as whole words. Process names and
+ * memory keys that the kernel prints in its log are also replaced.
  *
- * Ownership: the caller owns *@out and releases it with free(). No functions of the
- * library but this one and eadm_redactor_facts() return memory from malloc().
+ * Ownership: the caller owns *@out and releases it with free(). Only this function and
+ * eadm_redactor_facts() return memory from malloc().
  *
  * Return: 0 or -ENOMEM.
  * Since: 0.9

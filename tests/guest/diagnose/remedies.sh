@@ -3,8 +3,8 @@
 # Carries out the remedies of docs/runbook.md until eadm reports no more faults. Commands are taken from
 # eadm's output. Other steps are implemented here: restarting an application, waiting, correcting a rule
 # or a limit. A fault of the adapter ends when its knob is reset; the test then checks that the remedy
-# restores service. tests/tree/docs compares the tests, which have the names of the rules, with
-# docs/runbook.yaml, which has "tried" for each of them.
+# restores service. docs/runbook checks that each rule has either a test here,
+# with the rule's name, or the key "untried" in docs/runbook.yaml.
 
 # Rules that report an event for ten minutes in any case; the last test waits for this time.
 lasting='["command-lost", "command-slow", "command-failed", "past-device-failure", "past-failure", "past-connection-failure"]'
