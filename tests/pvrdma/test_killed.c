@@ -12,8 +12,8 @@
 #define RAM (1u << 20)
 #define ROUNDS 20u
 #define GUESTS 2u
-/* A driver's access must not hang; a machine that is busy may take its time. */
-#define AT_ONCE_MS 1000
+/* A driver's access must not hang. It takes some milliseconds, on a busy machine up to a second. */
+#define HANG_MS 10000
 #define REQUESTS 8u
 
 static const uint8_t gids[GUESTS] = { 1, 2 };
@@ -48,7 +48,7 @@ static bool sees_the_end(struct guest *guest)
 {
 	struct pollfd fd = { .fd = guest->client.fd, .events = POLLIN };
 
-	return poll(&fd, 1, AT_ONCE_MS) == 1 && client_ended(&guest->client) &&
+	return poll(&fd, 1, HANG_MS) == 1 && client_ended(&guest->client) &&
 	       guest_read(guest, PVRDMA_REG_VERSION) == ~0u;
 }
 
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
 		;
 	ok(i == ROUNDS, "killed %u times under traffic: its clients see the end, its successor serves", i);
 	printf("# both clients had seen it within %u ms\n", slowest);
-	ok(slowest <= AT_ONCE_MS, "at once");
+	ok(slowest < HANG_MS, "without waiting for a limit");
 	for (i = 0; i < GUESTS; i++)
 		guest_close(&guests[i]);
 	served_close(&served);
