@@ -181,7 +181,7 @@ check "rnr with datagrams" under_traffic "-o ud" e1 receive-drops "received pack
 check "wr_error" under_traffic "" e0 failed-requests "bad-length" e0/wr_error arg 6 probability 10 count -1
 check "cqe_status" under_traffic "-o imm" e1 failed-requests "remote-status" e1/cqe_status arg 12 probability 10 count -1
 check "dma_fault" under_traffic "" e0 failed-requests "local-access" e0/dma_fault probability 10 count -1
-check "cqe_opcode" under_traffic "" e0 unknown-opcode "names operation 0x5" e0/cqe_opcode arg 5 count -1
+check "cqe_opcode" under_traffic "" e0 unknown-opcode "has operation 0x5" e0/cqe_opcode arg 5 count -1
 check "cqe_qpn" under_traffic "" e0 stray-completion "names QP 255, which does not exist" e0/cqe_qpn arg 255 count -1
 check "keep_alive_lost" named keep-alive-lost "no keep-alive" strike keep_alive_lost count -1 -- true
 calm

@@ -10,9 +10,13 @@ also=()		# command prefix that runs eadm as a different user, who must get the s
 home=$(mktemp -d)
 chmod 777 "$home"
 
+# Fails, but has recorded what can be read, if an adapter no longer responds.
 record() { # MOMENT: before or after
-	eadm record "${snapshot[@]}" "$VM_OUT/$1.pcapng" &&
-		{ [ ${#also[@]} = 0 ] || "${also[@]}" eadm record "${snapshot[@]}" "$home/$1.pcapng"; }
+	local status=0
+
+	eadm record "${snapshot[@]}" "$VM_OUT/$1.pcapng" || status=$?
+	[ ${#also[@]} = 0 ] || "${also[@]}" eadm record "${snapshot[@]}" "$home/$1.pcapng" || status=$?
+	return $status
 }
 
 found_in() { # FOLDER
