@@ -47,8 +47,10 @@ if until_true 30 blocked; then
 	}
 	# The page of the call may be preceded by pages of the program's own.
 	check "unprobed: a process that a call holds is named" until_true 60 held
+elif [[ $(uname -r) == @(5|6.[0-2]).* ]]; then
+	echo "# this kernel does not wait for a page of userfaultfd while it pins memory"
 else
-	tap_skip "unprobed: a process that a call holds is named" "this kernel does not wait for a page of userfaultfd while it pins memory"
+	tap_fail "unprobed: a process that a call holds is named"
 fi
 end_scene
 check "unprobed: and over when they have ended" same "" "$(verdicts)"
