@@ -242,8 +242,8 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 }
 
 /*
- * Some CQs may have been destroyed in the meantime; if none can be read, the reason is
- * the same for all CQs.
+ * Any of the CQs may have been destroyed in the meantime, also all of them. If none of the
+ * others can be read, the reason is the same for all.
  */
 int eadm_diag_read_cqes(struct reader *r, size_t first)
 {
@@ -263,10 +263,14 @@ int eadm_diag_read_cqes(struct reader *r, size_t first)
 			       read_by_phase(r, &cqs->row[i]);
 		if (ret == -ENOMEM)
 			return ret;
+		if (ret == -ENOENT || ret == -ESTALE)
+			continue;
+		if (ret == -ENODEV)
+			return 0;
 		good += !ret;
 		if (ret)
 			error = ret;
-		if (ret && ret != -ENODATA && ret != -ENOENT)
+		if (ret && ret != -ENODATA)
 			break;
 	}
 	if (!error || good)
