@@ -169,10 +169,9 @@ void eadm_local_interface(const struct ifaddrs *one, char name[IFNAMSIZ])
 
 bool eadm_local_is_of(const struct ifaddrs *one, const char *netdev)
 {
-	char name[IFNAMSIZ];
+	size_t len = strcspn(one->ifa_name, ":");
 
-	eadm_local_interface(one, name);
-	return !strcmp(name, netdev);
+	return !strncmp(one->ifa_name, netdev, len) && !netdev[len];
 }
 
 /*
