@@ -22,6 +22,30 @@ tests_run() {
 	find "/proc/$1/fd" -lname '/dev/infiniband/uverbs*' 2>/dev/null | grep -q .
 }
 
+# over PID...: these processes have ended
+over() {
+	local pid
+
+	for pid; do
+		! kill -0 "$pid" 2>/dev/null || return
+	done
+}
+
+# wait_for SECONDS PID...: if one of them does not end, shows where the kernel holds it.
+wait_for() {
+	local pid
+
+	until_true "$1" over "${@:2}" && return
+	for pid in "${@:2}"; do
+		over "$pid" || (cd "/proc/$pid" && echo "process $pid: $(tr '\0' ' ' <cmdline)" && cat stack && kill -KILL "$pid")
+	done
+	ps -e -o pid,stat,time,wchan:32,comm --sort -time | head -n 12
+	rdma resource show qp
+	dmesg | tail -n 20
+	until_true 20 over "${@:2}"
+	return 1
+}
+
 # run_mesh STATUS ARGUMENTS...: results in $work/said, notes in $work/notes. RANKS is another number
 # than that of the hosts that join; END is a signal that rank 5 gets when it tests.
 run_mesh() {
@@ -34,10 +58,12 @@ run_mesh() {
 		pids+=($!)
 	done
 	[ -z "${END-}" ] || { until_true 600 tests_run "${pids[4]}" && kill -"$END" "${pids[4]}"; } &
-	(rank 0 "${all[@]}" "$@") >"$work/said" 2>"$work/notes" </dev/null
-	status=$?
+	rank 0 "${all[@]}" "$@" >"$work/said" 2>"$work/notes" </dev/null &
+	pids+=($!)
+	status=unending
+	! wait_for 900 $! || { wait $!; status=$?; }
 	[ -z "${END-}" ] || kill -KILL "${pids[4]}"
-	wait "${pids[@]}"
+	wait_for 120 "${pids[@]}" || status=unending
 	cat "$work/said" "$work/notes" "$work"/rank.*
 	echo "status $status"
 	[ "$status" = "$want" ]
