@@ -40,7 +40,7 @@ part_forgotten() {
 	exec 3> >(hold -d "$dev" -q 1)
 	until_true 20 eval 'qpn=$(eadm dump qp --comm hold -d "$dev" --json | jq -er ".rows[0].qpn")' &&
 		context_of "$qpn" && reset_function && serves &&
-		! context_of "$qpn" && context_of "$qpn" | grep -F "has lost the object in a reset"
+		! context_of "$qpn" && context_of "$qpn" | grep -F "lost the object in a reset"
 	status=$?
 	exec 3>&-
 	return $status
