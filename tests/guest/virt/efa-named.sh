@@ -9,7 +9,7 @@ cd "$(dirname "$(readlink -f "$0")")/../../.." || exit 1
 export PATH=$PWD/build/eadm:$PATH
 config=/sys/kernel/config/eadm_virt/efa
 # shellcheck disable=SC2034 # for the tests of knobs
-driver=/sys/bus/pci/drivers/efa
+driver=/sys/bus/pci/drivers/efa driver_is=own
 # shellcheck disable=SC2034 # for what is named
 snapshot=(--hw --rings)
 
@@ -110,15 +110,14 @@ crowded() {
 	return $status
 }
 
-# forgotten KNOB: a process has a QP when the driver resets the adapter, because two commands have timed out.
+# forgotten KNOB: a process has a QP when the driver resets the adapter, which does not answer.
 forgotten() {
 	local status=0 line holder
 
 	coproc hold -d "$(device e0)" -u -q 1 -c 1 -m 0
 	holder=$COPROC_PID
 	read -r -t $((20 * ${EADM_PATIENCE:-1})) line <&"${COPROC[0]}"
-	same ready "$line" && record before && fault "e0/$1" count 1 &&
-		until_true 20 struck "e0/$1" && fails stats &&
+	same ready "$line" && record before && struck_dead "$1" &&
 		until_true 20 sees "$(device e0)" qp-forgotten "" || status=1
 	end_of "$holder"
 	return $status
