@@ -2,7 +2,8 @@
 # shellcheck shell=bash disable=SC2154 # $pauses
 # Pauses of the whole guest, which occur when the host is busy. The adapter is a thread of this guest,
 # so a slow command is not its fault if the guest was paused for at least half of that time. The file
-# $pauses has to exist.
+# $pauses has to exist. Nor is it if everything takes EADM_PATIENCE times as long, and the command no
+# longer than that times the second that diagnose allows.
 #
 # The guest's CPUs take turns. If the turn changes after the adapter has written a response and before
 # it raises the interrupt, the driver can find the response first: diagnose reports this as a notice.
@@ -23,6 +24,7 @@ is_explained() { # VERDICT command-slow
 
 	read -r time latency < <(jq -r '(.evidence | map({(.name): .value}) | add) |
 		"\(.time / 1000000 | floor) \(.latency / 1000000 | floor)"' <<<"$1")
+	[ "$latency" -gt $((1000 * ${EADM_PATIENCE:-1})) ] || return 0
 	awk -v from="$time" -v to=$((time + latency)) '
 		{ a = $1 > from ? $1 : from; b = $2 < to ? $2 : to; if (b > a) stood += b - a }
 		END { exit stood * 2 < to - from }' "$pauses"
