@@ -242,6 +242,25 @@ static int read_by_phase(struct reader *r, const struct diag_row *cq)
 }
 
 /*
+ * Returns true if the CQ or its device no longer exists. An error does not show that: the
+ * device's node may be missing, too, as in containers.
+ */
+static bool is_gone(struct reader *r, uint32_t cqn)
+{
+	struct diag_rows *cqs = &r->snapshot->rows[DIAG_CQ];
+	const struct eadm_dump_opts opts = {
+		.size = sizeof(opts), .device = r->device, .has_id = true,
+		.id = cqn,
+	};
+	size_t before = cqs->n;
+	int ret = eadm_diag_read_dump(r, DIAG_CQ, &opts);
+	bool gone = ret == -ENOENT || ret == -ENODEV;
+
+	cqs->n = before;
+	return gone;
+}
+
+/*
  * Any of the CQs may have been destroyed in the meantime, also all of them. If none of the
  * others can be read, the reason is the same for all.
  */
@@ -263,10 +282,10 @@ int eadm_diag_read_cqes(struct reader *r, size_t first)
 			       read_by_phase(r, &cqs->row[i]);
 		if (ret == -ENOMEM)
 			return ret;
-		if (ret == -ENOENT || ret == -ESTALE)
+		if (ret == -ESTALE ||
+		    ((ret == -ENOENT || ret == -ENODEV) &&
+		     is_gone(r, cqs->row[i].id)))
 			continue;
-		if (ret == -ENODEV)
-			return 0;
 		good += !ret;
 		if (ret)
 			error = ret;
