@@ -70,10 +70,10 @@ strike() { # KNOB [SETTING...] -- COMMAND...
 # The requests fail, and one completion is lost, so the process waits and its CQ can be inspected. -p
 # delays the messages until the first sample has been taken.
 unreachable() {
-	local pid status=0
+	local pid status=0 patience=${EADM_PATIENCE:-1}
 
 	fault e0/peer_silent count -1 && fault e0/cqe_lost count 1 || return
-	srd -p 4000 -t 90000 "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
+	srd -p $((4000 * patience)) -t $((90000 * patience)) "$(device e0)" "$(device e1)" >"$VM_OUT/srd" 2>&1 &
 	pid=$!
 	until_true 20 shown cq true >"$VM_OUT/cq" && record before &&
 		until_true 60 sees "$(device e0)" peer-unreachable "the peer never responded" || status=1
