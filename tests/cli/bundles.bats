@@ -132,9 +132,13 @@ sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
 	unshare -m true || skip "requires root"
 	cd "$BATS_TEST_TMPDIR"
 	bare() {
+		# A sanitizer reads its options from /proc/self/environ, and finds leaks by /proc.
 		# shellcheck disable=SC2016
 		LD_LIBRARY_PATH=$BUILD/libeadm unshare -m bash -c '
-			mount -t tmpfs none /dev && mount -t tmpfs none /proc && exec "$@"' - "$EADM" "$@"
+			mount -t tmpfs none /dev && mount -t tmpfs none /proc || exit
+			[ -z "${ASAN_OPTIONS-}" ] ||
+				{ mkdir /proc/self && printf "ASAN_OPTIONS=detect_leaks=0\0" >/proc/self/environ; } || exit
+			exec "$@"' - "$EADM" "$@"
 	}
 	bare --from "$TWO" list --save saved
 	[ "$(eadm --from saved list)" = "$(eadm --from "$TWO" list)" ]
@@ -144,7 +148,7 @@ sys.stdout.buffer.truncate(8192 * (number + 1))' >"$BATS_TEST_TMPDIR/kmsg"
 		.state == "failed" and (.why | test("^list: /proc/self/fd/[0-9]+: No such file"))'
 	mkfifo pipe
 	run -1 bare --from "$TWO" bundle create -o pipe
-	[ "$output" = "eadm: bundle: pipe: /proc is not mounted" ]
+	[ "$(grep -v '^==[0-9]*==WARNING: reading executable name' <<<"$output")" = "eadm: bundle: pipe: /proc is not mounted" ]
 	[ "$(ls)" = "b.zst
 pipe
 saved" ]
