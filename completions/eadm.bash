@@ -9,7 +9,14 @@ _eadm() {
 	done
 	[ "$last" = "=" ] && { last=; words+=(""); }
 	answer=$(eadm __complete "${words[@]}" 2>/dev/null)
-	mapfile -t COMPREPLY < <(compgen -W "$(grep -vx :file <<<"$answer")" -- "$last")
+	COMPREPLY=()
+	# Not "compgen -W": it would execute what a name contains, like $(...). Bash would
+	# do so with the line, too, hence the quotes.
+	while read -r word; do
+		[[ -z $word || $word == :file || $word != "$last"* ]] && continue
+		[[ $word == *[!A-Za-z0-9_.,:/@%+=-]* ]] && printf -v word %q "$word"
+		COMPREPLY+=("$word")
+	done <<<"$answer"
 	if [[ $'\n'$answer$'\n' == *$'\n:file\n'* ]]; then
 		compopt -o filenames
 		mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- "$last")

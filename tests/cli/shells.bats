@@ -63,6 +63,20 @@ in_zsh() {
 	offers in_bash
 }
 
+@test "bash does not execute what a name contains" {
+	cd "$BATS_TEST_TMPDIR"
+	cat >eadm <<'END'
+#!/bin/sh
+printf '%s\n' 'e$(touch ran)' eth0 'e;x'
+END
+	chmod +x eadm
+	PATH=$PWD:$PATH in_bash "eadm list -d e" >offered
+	diff - offered <<'END'
+eadm list -d e: e\$\(touch\ ran\) eth0 e\;x
+END
+	[ "$(ls)" = $'eadm\noffered' ]
+}
+
 @test "fish offers words and files" {
 	offers in_fish
 }
