@@ -730,6 +730,9 @@ static int run(struct cli *cli)
 		return fail(cli, STATUS_USAGE,
 			    cli->args.opt[OPT_AT] ? "--at" : "--save",
 			    "cannot be used with diff (FILE@TIME selects a snapshot)");
+	if (cli->args.opt[OPT_PROGRAM] && n > 1 && strcmp(arg[0], "live") &&
+	    strcmp(arg[1], "live"))
+		return fail(cli, STATUS_USAGE, "--peer", "requires 'live' as A or B");
 	status = open_snapshot(cli, arg[0], &diff.a.ctx);
 	if (!status)
 		status = open_snapshot(cli, n > 1 ? arg[1] : "live",

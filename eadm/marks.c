@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "source.h"
 
 bool mark_is_name(const char *name)
 {
@@ -62,16 +63,36 @@ static int open_capture(struct cli *cli, struct eadm_ctx *ctx,
 	return 0;
 }
 
+/* @spec is @name, or @name, '@' and @time. */
+static int open_named(struct cli *cli, struct eadm_ctx *ctx, const char *spec,
+		      const char *name, const char *time)
+{
+	const char *from = cli->args.opt[OPT_FROM];
+	unsigned int snapshot;
+	int status = set_up_source(cli, ctx);
+
+	if (status)
+		return status;
+	if (!strcmp(name, "live"))
+		return time ? fail(cli, STATUS_USAGE, spec, "'live' has no snapshots") :
+			      open_running(cli, ctx);
+	if (!*name && !from)
+		return fail(cli, STATUS_USAGE, spec,
+			    "'@TIME' requires a capture (use --from FILE)");
+	status = open_capture(cli, ctx, *name ? name : from);
+	return status || !time ? status : go_to_time(cli, ctx, time, &snapshot);
+}
+
 /*
  * Open the source @spec: a mark, a capture or "live", optionally followed by "@" and
  * the time of a snapshot. "@TIME" alone selects a snapshot of the capture of --from.
  */
 int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 {
-	const char *at = strrchr(spec, '@');
+	/* The path of a capture may contain '@', too. */
+	const char *at = access(spec, F_OK) ? strrchr(spec, '@') : NULL;
 	struct eadm_ctx *ctx = eadm_new();
-	int status = 0, ret;
-	unsigned int snapshot;
+	int status;
 	char *name;
 
 	name = at ? strndup(spec, at - spec) : strdup(spec);
@@ -80,20 +101,7 @@ int open_snapshot(struct cli *cli, const char *spec, struct eadm_ctx **result)
 		eadm_free(ctx);
 		return fail(cli, STATUS_FAILED, "start", "out of memory");
 	}
-	if (!*name && !cli->args.opt[OPT_FROM])
-		status = fail(cli, STATUS_USAGE, spec,
-			      "'@TIME' requires a capture (use --from FILE)");
-	else if (!*name)
-		status = open_capture(cli, ctx, cli->args.opt[OPT_FROM]);
-	else if (strcmp(name, "live"))
-		status = open_capture(cli, ctx, name);
-	else if (at)
-		status = fail(cli, STATUS_USAGE, spec, "'live' has no snapshots");
-	else if ((ret = eadm_open_live(ctx)))
-		status = fail(cli, status_of(ret), "open", "%s",
-			      eadm_errmsg(ctx));
-	if (!status && at)
-		status = go_to_time(cli, ctx, at + 1, &snapshot);
+	status = open_named(cli, ctx, spec, name, at ? at + 1 : NULL);
 	free(name);
 	if (!status)
 		status = device_resolve(cli, ctx);

@@ -64,49 +64,71 @@ static int open_file(struct cli *cli, const char *from)
 			     eadm_open_file(cli->ctx, from);
 }
 
-int open_source(struct cli *cli)
+/* What applies to every source: messages, the timeout, userspace adapters. */
+int set_up_source(struct cli *cli, struct eadm_ctx *ctx)
 {
-	const char *from = cli->args.opt[OPT_FROM];
-	const char *peer = cli->args.opt[OPT_PROGRAM];
 	uint64_t ns;
-	int ret;
 
-	cli->ctx = eadm_new();
-	if (!cli->ctx)
-		return fail(cli, STATUS_FAILED, "start", "%s", strerror(errno));
 	if (cli->args.opt[OPT_VERBOSE])
-		eadm_set_log(cli->ctx, EADM_LOG_DEBUG, log_line, cli);
+		eadm_set_log(ctx, EADM_LOG_DEBUG, log_line, cli);
 	if (cli->args.opt[OPT_TIMEOUT]) {
 		if (!opt_duration(cli, OPT_TIMEOUT, 1000000000, &ns))
 			return STATUS_USAGE;
 		if (ns < 1000000 || ns / 1000000 > 86400000)
 			return fail(cli, STATUS_USAGE, "--timeout",
 				    "must be from 1ms to 24h");
-		eadm_set_timeout(cli->ctx, ns / 1000000);
+		eadm_set_timeout(ctx, ns / 1000000);
 	}
-	if (cli->args.opt[OPT_AT] && !from)
-		return fail(cli, STATUS_USAGE, "--at", "requires --from");
-	if (from && peer)
-		return fail(cli, STATUS_USAGE, "--peer", "cannot be used with --from");
-	eadm_set_peers(cli->ctx, !cli->args.opt[OPT_NO_PEERS]);
-	ret = from ? open_file(cli, from) :
-	      peer ? eadm_open_peer(cli->ctx, peer) : eadm_open_live(cli->ctx);
+	eadm_set_peers(ctx, !cli->args.opt[OPT_NO_PEERS]);
+	return 0;
+}
+
+/* Opens this machine, or the program of --peer. */
+int open_running(struct cli *cli, struct eadm_ctx *ctx)
+{
+	const char *peer = cli->args.opt[OPT_PROGRAM];
+	int ret = peer ? eadm_open_peer(ctx, peer) : eadm_open_live(ctx);
+
+	if (!ret)
+		return 0;
+	return fail(cli, peer || ret == -EACCES || ret == -EPERM ?
+			      status_of(ret) : STATUS_FAILED,
+		    peer ? "--peer" : "open", "%s", eadm_errmsg(ctx));
+}
+
+static int open_from(struct cli *cli, const char *from)
+{
+	int ret = open_file(cli, from);
+
 	if (!ret && cli->args.opt[OPT_AT])
 		ret = go_to_time(cli, cli->ctx, cli->args.opt[OPT_AT],
 				 &cli->snapshot);
-	if (ret > 0)
+	if (ret >= 0)
 		return ret;
-	if (!ret) {
-		ret = save_source(cli);
-		return ret ? ret : device_resolve(cli, cli->ctx);
-	}
-	if (ret == -EACCES || ret == -EPERM)
-		return fail_lib(cli, ret, from ? from : "open");
-	if (peer)
-		return fail(cli, status_of(ret), "--peer", "%s",
-			    eadm_errmsg(cli->ctx));
-	return fail(cli, STATUS_FAILED, from ? from : "open", "%s",
-		    eadm_errmsg(cli->ctx));
+	return fail(cli, ret == -EACCES || ret == -EPERM ?
+			      STATUS_PERMISSION : STATUS_FAILED,
+		    from, "%s", eadm_errmsg(cli->ctx));
+}
+
+int open_source(struct cli *cli)
+{
+	const char *from = cli->args.opt[OPT_FROM];
+	int status;
+
+	cli->ctx = eadm_new();
+	if (!cli->ctx)
+		return fail(cli, STATUS_FAILED, "start", "%s", strerror(errno));
+	status = set_up_source(cli, cli->ctx);
+	if (status)
+		return status;
+	if (cli->args.opt[OPT_AT] && !from)
+		return fail(cli, STATUS_USAGE, "--at", "requires --from");
+	if (from && cli->args.opt[OPT_PROGRAM])
+		return fail(cli, STATUS_USAGE, "--peer", "cannot be used with --from");
+	status = from ? open_from(cli, from) : open_running(cli, cli->ctx);
+	if (!status)
+		status = save_source(cli);
+	return status ? status : device_resolve(cli, cli->ctx);
 }
 
 int need_connections(struct cli *cli)

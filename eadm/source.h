@@ -9,6 +9,9 @@
 #include "cli.h"
 
 int open_source(struct cli *cli);	/* as given by --from, --at, --save ... */
+/* The two steps of that without a capture, for a context that is not @cli's. */
+int set_up_source(struct cli *cli, struct eadm_ctx *ctx);
+int open_running(struct cli *cli, struct eadm_ctx *ctx);
 /* Refuses a device given by --device over which rdma_cm cannot establish connections. */
 int need_connections(struct cli *cli);
 int close_capture(struct cli *cli, struct eadm_capture *capture,

@@ -297,12 +297,19 @@ hosts() {
 	fails 2 "eadm: diff: qp: not part of a host's configuration" diff "$TWO" "$TWO" qp --setup
 }
 
+@test "the path of a capture may contain '@'" {
+	cp "$TWO" "$BATS_TEST_TMPDIR/ops@node7.pcapng"
+	cd "$BATS_TEST_TMPDIR"
+	eadm diff ops@node7.pcapng "ops@node7.pcapng@#1"
+}
+
 @test "wrong uses of history" {
 	fails 2 "eadm: diff: A: missing mark or capture (see 'eadm help diff')" diff
 	fails 2 "eadm: diff: qpp: unknown object (see 'eadm help dump')" diff "$TWO" "$TWO" qpp
 	fails 2 "eadm: diff: @#1: '@TIME' requires a capture (use --from FILE)" diff @#1 @#2
 	fails 2 "eadm: diff: live@12:00: 'live' has no snapshots" diff "$TWO" live@12:00
 	fails 2 "eadm: diff: --output: diff has fixed columns" diff "$TWO" "$TWO" -o a
+	fails 2 "eadm: diff: --timeout: must be from 1ms to 24h" --timeout 1us diff "$TWO" live
 	fails 2 "eadm: diff: --at: cannot be used with diff (FILE@TIME selects a snapshot)" \
 		--from "$TWO" --at '#1' diff @#1 @#1
 	fails 2 "eadm: stat: --since: cannot be used with --live" stat -l --since x

@@ -144,6 +144,18 @@ completions() { # DEVICE N: that many were written
 	done
 }
 
+@test "diff compares with the program" {
+	play
+	peer record before.pcapng
+	ask ok recv 3
+	ask ok send 2
+	until_true 10 completions lab-1 2
+	[ "$(row '[.[] | select(.dev_name == "lab-0" and .field == "send_bytes") | .growth]' diff before.pcapng counters)" = '[8192]' ]
+	[ "$(row '[.[] | select(.change != "changed")]' diff before.pcapng)" = '[]' ]
+	run -2 --separate-stderr peer diff before.pcapng before.pcapng
+	[ "$stderr" = "eadm: diff: --peer: requires 'live' as A or B" ]
+}
+
 @test "rows have the guest's numbers and the backend's side by side, and both states" {
 	play
 	[ "$(row '.[] | select(.dev_name == "lab-0") | [.type, .state, .backend_state, .qp_handle, .backend_qpn == .qpn, .peer_addr, .local_addr, .waits_for]' dump qp)" = \
