@@ -354,6 +354,12 @@ static void print_bars(const struct hist *hist)
 	}
 }
 
+/* Texts may come from a capture that is not the user's. */
+static void put_text(const char *text)
+{
+	put_clean(stdout, text, strlen(text));
+}
+
 static void print_hists(const struct table_writer *tw)
 {
 	unsigned int i, col;
@@ -361,10 +367,14 @@ static void print_hists(const struct table_writer *tw)
 	for (i = 0; i < tw->n_lines; i++) {
 		if (!tw->lines[i].hist)
 			continue;
-		printf("\n%s", text_at(tw, i, 0));
+		putchar('\n');
+		put_text(text_at(tw, i, 0));
 		for (col = 1; col < tw->table->n_cols; col++) {
-			if (tw->table->cols[col].heading && text_at(tw, i, col))
-				printf(" (%s)", text_at(tw, i, col));
+			if (!tw->table->cols[col].heading || !text_at(tw, i, col))
+				continue;
+			fputs(" (", stdout);
+			put_text(text_at(tw, i, col));
+			putchar(')');
 		}
 		putchar('\n');
 		print_bars(tw->lines[i].hist);

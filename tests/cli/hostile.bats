@@ -73,13 +73,15 @@ load common
 	evil = "e\x1b[31mX\x1b]0;pwn\x07\nroot#\x9b"
 	synth.DEVS[0] = 0, evil, 1
 	synth.SICK[:] = [evil + name for name in synth.SICK]
+	of_cmd = synth.cmd
+	synth.cmd = lambda *a, **more: {**of_cmd(*a, **more), "family": evil[:12], "function": evil[:12]}
 	synth.two().write(f"{sys.argv[2]}/two")
 	synth.moments().write(f"{sys.argv[2]}/moments")
 	synth.sick().write(f"{sys.argv[2]}/sick")
 	END
 	for capture in two moments sick; do
-		for command in list info diagnose check ver trace "stat -v" "dump qp --hw" \
-			"top -b" "diff $TWO@#1 $BATS_TEST_TMPDIR/$capture"; do
+		for command in list info diagnose check ver trace "trace hist" "dump cmd -o all" \
+			"stat -v" "dump qp --hw" "top -b" "diff $TWO@#1 $BATS_TEST_TMPDIR/$capture"; do
 			# shellcheck disable=SC2086
 			eadm --from "$BATS_TEST_TMPDIR/$capture" $command >>"$BATS_TEST_TMPDIR/all" 2>&1 || true
 		done
