@@ -93,6 +93,13 @@ static bool parse_peer(struct filter *filter, const char *text)
 	bits = 8 * filter->peer_len;
 	if (end && (!parse_u64(end, &bits) || bits > 8 * filter->peer_len))
 		return false;
+	/* Rows have the IPv4 address that a GID contains. */
+	if (filter->peer_len == 16 && bits >= 96 &&
+	    !memcmp(a, "\0\0\0\0\0\0\0\0\0\0\xff\xff", 12)) {
+		memmove(a, a + 12, 4);
+		filter->peer_len = 4;
+		bits -= 96;
+	}
 	filter->peer_bits = bits;
 	filter->has_peer = true;
 	return true;
