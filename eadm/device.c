@@ -124,11 +124,14 @@ int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
 
 	if (!*cli->device || cli->args.opt[OPT_DEVICE] != cli->device || eadm_scan(ctx))
 		return STATUS_OK;
-	for (i = 0; (name = eadm_device_name(ctx, i)); i++)
-		if (!strcmp(name, cli->device))
-			break;
+	for (i = 0, n = 0; (name = eadm_device_name(ctx, i)); i++)
+		n += !strcmp(name, cli->device);
 	eadm_scan_drop(ctx);
-	if (name)
+	/* The kernel's names differ; programs choose theirs. */
+	if (n > 1)
+		return fail(cli, STATUS_USAGE, cli->device,
+			    "%u devices have this name (--peer selects one program)", n);
+	if (n)
 		return STATUS_OK;
 	n = names_of(ctx, cli->device, names, sizeof(names));
 	if (n > 1)

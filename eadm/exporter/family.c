@@ -390,7 +390,7 @@ static int add_own(struct model *model)
 			"Time that the collector took to read this device.",
 			METRIC_GAUGE, METRIC_NS },
 		[OWN_TRUNCATED] = { "eadm_scrape_collector_truncated",
-			"1 if series are missing because of a limit on series or devices, or because objects changed while they were read." },
+			"1 if series are missing: too many series or devices, devices of the same name, or objects that changed while they were read." },
 		[OWN_SKIPPED] = { "eadm_collector_skipped",
 			"Objects without a pod label because their process could not be looked up." },
 		[OWN_SCRAPE] = { "eadm_scrape_duration",

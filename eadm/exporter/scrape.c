@@ -61,7 +61,7 @@ struct target {
 struct names {
 	char (*name)[64];
 	unsigned int n, max;
-	unsigned int omitted;		/* more devices than MAX_TARGETS */
+	unsigned int omitted;		/* those beyond MAX_TARGETS, or with a name of the list */
 	bool failed;
 };
 
@@ -181,11 +181,10 @@ static void add_name(struct names *names, const char *name, const char *only)
 
 	if (!name || !*name || (only && strcmp(name, only) != 0))
 		return;
-	for (i = 0; i < names->n; i++) {
-		if (!strcmp(names->name[i], name))
-			return;
-	}
-	if (names->n == MAX_TARGETS) {
+	/* The label "device" cannot tell devices with the same name apart. */
+	for (i = 0; i < names->n && strcmp(names->name[i], name) != 0; i++)
+		;
+	if (i < names->n || names->n == MAX_TARGETS) {
 		names->omitted++;
 		return;
 	}

@@ -209,6 +209,14 @@ def lists(place):
                 "--collectors", "cmdq")
     got = values(done.stdout)
     equal((done.returncode, got["eadm_devices"], got[success], got[truncated]), (6, 300, 1, 1))
+    with open(place.capture("two"), "rb") as file:
+        same = file.read().replace(b"cloud_1", b"cloud_0")
+    with open(f"{place.folder}/same.pcapng", "wb") as file:
+        file.write(same)
+    done = eadm("--from", f"{place.folder}/same.pcapng", "exporter", "--once",
+                "--collectors", "cmdq")
+    got = values(done.stdout)
+    equal((done.returncode, got["eadm_devices"], got[success], got[truncated]), (6, 2, 1, 1))
     with Exporter(place.folder, place.capture("lost-list")) as server:
         got = [server.metrics() for _ in range(2)]
     equal([(g.get("eadm_devices"), g[success], g.get(truncated)) for g in got],
