@@ -104,7 +104,10 @@ sample before
 beside() {
 	goes_on "status 12" && moves && sample after && between >/dev/null
 	same "" "$(found peer-unresponsive)" && found retries-exceeded | tee "$work/found"
-	grep -qE "^warning 1 request failed after all retries \(completion status 12\) within .*; QP [0-9]+ of lonely \($job\) is in the state ERR, and its peer is QP 7," "$work/found"
+	grep -qE "^warning 1 request failed after all retries \(completion status 12\) within .*; QP [0-9]+ of lonely \($job\) is in the state ERR, and its peer is QP 7," "$work/found" && return
+	eadm --from "$work/both.pcapng" dump qp --at '#1'
+	eadm --from "$work/both.pcapng" dump qp --at '#2'
+	return 1
 }
 check "12: only the one that failed is named" beside
 end
