@@ -130,7 +130,7 @@ int device_resolve(struct cli *cli, struct eadm_ctx *ctx)
 	/* The kernel's names differ; programs choose theirs. */
 	if (n > 1)
 		return fail(cli, STATUS_USAGE, cli->device,
-			    "%u devices have this name (--peer selects one program)", n);
+			    "not the only device of this name (--peer selects one program)");
 	if (n)
 		return STATUS_OK;
 	n = names_of(ctx, cli->device, names, sizeof(names));

@@ -370,7 +370,7 @@ full_disk() {
 	LC_ALL=C sed 's/cloud_1/cloud_0/g' "$TWO" >"$BATS_TEST_TMPDIR/same.pcapng"
 	run eadm --from "$BATS_TEST_TMPDIR/same.pcapng" dump qp -d cloud_0
 	[ "$status" = 2 ]
-	[ "$output" = "eadm: dump: cloud_0: 2 devices have this name (--peer selects one program)" ]
+	[ "$output" = "eadm: dump: cloud_0: not the only device of this name (--peer selects one program)" ]
 	run eadm --from "$TWO" dump qp -d eth7
 	[ "$status" = 3 ]
 	run eadm --from "$TWO" dump qp -d "$(printf 'e%.0s' {1..200})"
