@@ -84,7 +84,6 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 	struct eadm_events *events;
 	uint64_t left = count, others = 0, lost;
 	int ret, status = STATUS_OK;
-	unsigned int i;
 
 	if (eadm_is_live(cli->ctx))
 		status = check_device(cli);
@@ -95,9 +94,6 @@ static int follow(struct cli *cli, struct table *table, uint64_t count)
 		return fail_lib(cli, ret, "events");
 	table->lines = true;
 	table->title = NULL;
-	/* A field that the first event lacks may be present in the next one. */
-	for (i = 0; i < table->n_cols; i++)
-		table->cols[i].asked = true;
 	catch_signals();
 	cli->writer->ops->begin(cli->writer, table);
 	cli->writer->ops->flush(cli->writer);

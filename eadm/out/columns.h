@@ -31,7 +31,7 @@ struct column {
 	bool growth;		/* rate: also show the difference, in "growth" */
 	bool asked;		/* requested by name: shown even if empty */
 	bool nonzero;		/* not asked: shown only if a value is not zero */
-	/* Shown only if this field is absent in all rows. */
+	/* Not asked: shown only if a row with a value lacks this field. */
 	const struct eadm_field *stands_in_for;
 	bool json_only;
 	bool heading;		/* part of the heading of a row or of bars */

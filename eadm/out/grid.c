@@ -20,7 +20,7 @@
 
 struct grid_col {
 	char *head;
-	size_t width;
+	size_t least, width;
 	int flags;
 	unsigned int part;	/* part that shows the column, or EVERY */
 	bool cut;		/* truncate longer texts */
@@ -44,6 +44,7 @@ struct grid_cell {
 struct grid {
 	bool colors, failed;
 	bool shown;		/* widths have been determined */
+	bool below;		/* there is a table above, with fewer columns */
 	bool may_fold;
 	unsigned int keys;	/* columns that identify a row */
 	unsigned int parts;	/* number of further parts printed below the first one */
@@ -197,7 +198,18 @@ void grid_column(struct grid *grid, const char *head, size_t least, int flags)
 		grid->failed = true;
 		return;
 	}
-	grid->cols[grid->n_cols++] = (struct grid_col){ copy, least, flags };
+	grid->cols[grid->n_cols++] = (struct grid_col){
+		.head = copy, .least = least, .flags = flags,
+	};
+}
+
+void grid_show(struct grid *grid, unsigned int n)
+{
+	if (n >= grid->n_cols || !(grid->cols[n].flags & GRID_HIDDEN))
+		return;
+	grid->cols[n].flags &= ~GRID_HIDDEN;
+	grid->below |= grid->shown;
+	grid->shown = false;
 }
 
 static void add_cell(struct grid *grid, size_t at, struct extent extent,
@@ -384,7 +396,7 @@ static size_t width_of(const struct grid *grid, unsigned int i)
 {
 	const struct grid_col *col = &grid->cols[i];
 	size_t at, head = measure(col->head).width;
-	size_t width = head > col->width ? head : col->width;
+	size_t width = head > col->least ? head : col->least;
 
 	for (at = i; at < grid->n_cells; at += grid->n_cols) {
 		if (grid->cells[at].extent.width > width)
@@ -412,6 +424,12 @@ static void decide_widths(struct grid *grid, size_t spare)
 	size_t room = term_width();
 	unsigned int i;
 
+	for (i = 0; i < grid->n_cols; i++) {
+		grid->cols[i].width = grid->cols[i].least;
+		grid->cols[i].part = 0;
+		grid->cols[i].cut = false;
+	}
+	grid->parts = 0;
 	for (; cell < end; cell++) {
 		if (cell->extent.width > col->width)
 			col->width = cell->extent.width;
@@ -631,6 +649,8 @@ bool grid_print(struct grid *grid, size_t spare)
 		decide_widths(grid, spare);
 	if (!total_width(grid))
 		return true;
+	if (first && grid->below)
+		buffer_puts(&grid->lines, "\n");
 	grid->shown = true;
 	for (part = 0; part <= grid->parts; part++) {
 		if (part)

@@ -42,6 +42,11 @@ const char *grid_text(const struct grid *grid, size_t n);
  */
 bool grid_print(struct grid *grid, size_t spare);
 /*
+ * Show column number @n if it is hidden. If rows have been printed, the next grid_print()
+ * begins a new table below them: it prints headings again and determines new widths.
+ */
+void grid_show(struct grid *grid, unsigned int n);
+/*
  * Call before grid_print(). If the terminal is too narrow, columns move to further
  * parts below. The first @keys columns identify a row; if they are short, each part
  * repeats them.

@@ -14,8 +14,13 @@
 #include "text.h"
 #include "writer.h"
 
-/* Number of rows printed at a time; the first chunk determines the widths. */
+/*
+ * Number of rows printed at a time. The first chunk determines the columns and widths, until
+ * a later one has a value in a column that was left out.
+ */
 #define CHUNK 5000
+/* Width of the longest names of processes, and of IPv4 addresses. */
+#define TEXT_WIDTH 15
 /* Maximum number of devices shown side by side if the terminal width is unknown. */
 #define MOST_BESIDE 8
 
@@ -130,6 +135,20 @@ static void add_cell(struct table_writer *tw, const struct column *col,
 			  color_of(tw, col, room));
 }
 
+/* Returns true if the row's value requires its column, unless the column was requested. */
+static bool is_worth_showing(const struct table *table, unsigned int i,
+			     const struct eadm_value *values)
+{
+	const struct column *col = &table->cols[i];
+	unsigned int j;
+
+	for (j = 0; col->stands_in_for && j < table->n_cols; j++) {
+		if (table->cols[j].field == col->stands_in_for)
+			return !is_there(&values[j]);
+	}
+	return !col->nonzero || values[i].type != EADM_TYPE_U64 || values[i].u64;
+}
+
 static void add_cells(struct table_writer *tw, const struct row *row,
 		      const struct eadm_value *values)
 {
@@ -141,9 +160,7 @@ static void add_cells(struct table_writer *tw, const struct row *row,
 			grid_absent(tw->grid);
 			continue;
 		}
-		if (!table->cols[i].nonzero || values[i].type != EADM_TYPE_U64 ||
-		    values[i].u64)
-			tw->present[i] = true;
+		tw->present[i] |= is_worth_showing(table, i, values);
 		add_cell(tw, &table->cols[i], &values[i], row->record);
 	}
 }
@@ -225,29 +242,21 @@ static bool is_right(const struct column *col)
 			     col->kind != EADM_KIND_TIME);
 }
 
-static bool is_shown(const struct table_writer *tw, unsigned int i)
-{
-	const struct column *col = &tw->table->cols[i];
-	unsigned int j;
-
-	if (col->json_only || (tw->table->rates_only && !col->rate &&
-			       col->kind == EADM_KIND_COUNTER))
-		return false;
-	if (col->asked)
-		return true;
-	if (!tw->present[i])
-		return false;
-	for (j = 0; col->stands_in_for && j < tw->table->n_cols; j++) {
-		if (tw->table->cols[j].field == col->stands_in_for)
-			return !tw->present[j];
-	}
-	return true;
-}
-
 /* Returns true if rows arrive one by one, after the headings have been printed. */
 static bool is_stream(const struct table *table)
 {
 	return table->lines && !table->passes && !table->rates_only;
+}
+
+static bool is_shown(const struct table_writer *tw, unsigned int i)
+{
+	const struct column *col = &tw->table->cols[i];
+
+	if (col->json_only || (tw->table->rates_only && !col->rate &&
+			       col->kind == EADM_KIND_COUNTER))
+		return false;
+	/* A value that the first row of a stream lacks may be present in the next one. */
+	return col->asked || tw->present[i] || is_stream(tw->table);
 }
 
 /* Returns true if more rows can follow those that determine the widths. */
@@ -276,6 +285,9 @@ static size_t least_width(const struct table_writer *tw,
 		if (strlen(name) > width)
 			width = strlen(name);
 	}
+	/* Later rows of a stream may have the text that the first one lacks. */
+	if (!i && is_stream(tw->table) && !tw->present[col - tw->table->cols])
+		return TEXT_WIDTH;
 	return width;
 }
 
@@ -308,8 +320,14 @@ static void begin_rows(struct table_writer *tw)
 
 static void print_rows(struct table_writer *tw)
 {
+	unsigned int i;
+
 	if (!tw->begun)
 		begin_rows(tw);
+	for (i = 0; i < tw->table->n_cols; i++) {
+		if (is_shown(tw, i))
+			grid_show(tw->grid, i);
+	}
 	if (!grid_print(tw->grid, spare_width(tw)))
 		no_memory(tw);
 }

@@ -49,6 +49,54 @@ reports() {
 		--peer "$BATS_TEST_TMPDIR/socket" --timeout 2s dump qp
 }
 
+@test "trace --follow shows columns that only later commands need" {
+	/usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/socket" 3>&- <<-'END' &
+	import os, socket, struct, sys, threading
+
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	from nlcap import CTRL, FAMILY, Netlink
+	from synth import cmd, device
+
+	netlink = Netlink()
+	names = {number: name for name, number in netlink.spec.cmds.items()}
+	first, second = cmd(0, 1), cmd(0, 2, state="timeout", status=-110, qpn=77, pid=999, comm="train")
+	del first["pid"], first["comm"]
+	dumps = 0
+
+	def rows_of(name):
+	    global dumps
+	    dumps += name == "cmd"
+	    return {"dev": [device(0)], "cmd": [first, second][:dumps - 1]}.get(name, [])
+
+	def serve(client):
+	    while request := client.recv(65536):
+	        kind, seq = struct.unpack_from("=H2xI", request, 4)
+	        if kind == CTRL:
+	            client.send(netlink.message(CTRL, 0, seq, bytes([1, 2, 0, 0]) +
+	                                        netlink.attr(2, b"eadm\0") +
+	                                        netlink.attr(1, struct.pack("H", FAMILY))))
+	            continue
+	        name = names[request[16]]
+	        client.send(netlink.rows(name, rows_of(name), seq))
+
+	listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	listener.bind(sys.argv[2] + ".new")
+	listener.listen(8)
+	os.rename(sys.argv[2] + ".new", sys.argv[2])
+	while True:
+	    threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+	END
+	SERVER=$!
+	until_true 30 test -S "$BATS_TEST_TMPDIR/socket"
+	run timeout 60 "$EADM" --peer "$BATS_TEST_TMPDIR/socket" trace --follow -n 2
+	echo "$output"
+	[ "$status" = 0 ]
+	[[ ${lines[0]} == "DEVICE "*" STATE "*" PID COMM "*" QPN TO" ]]
+	[[ ${lines[1]} == "cloud_0 "*" done "*" - -" ]]
+	[[ ${lines[2]} == "cloud_0 "*" timeout "*" 999 train "*" 77 -" ]]
+}
+
 @test "an answer shorter than a header" {
 	reports short 1 "malformed netlink message: message exceeds its packet"
 }

@@ -205,6 +205,50 @@ mlx4_0    1 active ens1     -     -
 mlx4_0    2 init   -        0     0" ]
 }
 
+# many_qps: 5300 QPs in $BATS_TEST_TMPDIR/many, of which number 5210 has failed; the last one has no QPN.
+many_qps() {
+	PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/many" <<-'END'
+	import sys
+	sys.dont_write_bytecode = True
+	from synth import DEVS, Capture, device, qp
+	cap = Capture()
+	cap.snapshot(0)
+	cap.family()
+	cap.rdma_devices(DEVS[:1])
+	cap.dump("dev", [device(0)])
+	rows = []
+	for n in range(10, 5310):
+	    row = qp(0, n)
+	    if n == 5210:
+	        row.update({"state": "err", "first-event": "qp-fatal", "first-cause": "retries-exceeded"})
+	    else:
+	        del row["peer-addr"], row["peer-port"]
+	    rows.append(row)
+	del rows[-1]["qpn"]
+	cap.dump("qp", rows)
+	cap.write(sys.argv[1])
+	END
+}
+
+@test "a column that only later rows of a long table need gets new headings below" {
+	many_qps
+	run eadm --from "$BATS_TEST_TMPDIR/many" dump qp
+	[ "${#lines[@]}" = 5302 ]
+	[[ ${lines[0]} == "DEVICE "*" QPN TYPE "*" STATE "*" AGE" ]]
+	[[ ${lines[0]} != *" PEER "* && ${lines[0]} != *CAUSE* && ${lines[0]} != *RESID* ]]
+	[[ ${lines[5000]} == "cloud_0 "*" 5009 "* ]]
+	[[ ${lines[5001]} == "DEVICE "*" PEER "*" FIRSTEVENT "*" CAUSE "*" RESID" ]]
+	[[ ${lines[5202]} == "cloud_0 5210 "*" err "*" 10.77.1.1 "*" qp-fatal "*" retries-exceeded "*" 5210" ]]
+	[[ ${lines[5301]} == "cloud_0    - "*" 5309" ]]
+	# Each of both tables is aligned.
+	[ "$(printf '%s\n' "${lines[@]::5001}" | awk '{ print length }' | sort -u | wc -l)" = 1 ]
+	[ "$(printf '%s\n' "${lines[@]:5001}" | awk '{ print length }' | sort -u | wc -l)" = 1 ]
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/many" dump qp | grep -c '^$')" = 1 ]
+	run eadm --from "$BATS_TEST_TMPDIR/many" dump qp -o qpn,cause
+	[ "${#lines[@]}" = 5301 ]
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/many" dump qp -j | jq -c '[.rows[] | select(.first_cause) | .qpn]')" = '[5210]' ]
+}
+
 @test "a terminal that is too narrow cuts names, not numbers" {
 	run bash -c "TERM=dumb script -qec 'stty cols 80 rows 50; $EADM --from $TWO info cloud_0' \
 		/dev/null </dev/null | tr -d '\r'"
