@@ -19,6 +19,9 @@
 
 #define MAX_MISSING 64
 
+/* Size of the block that begins a snapshot. */
+#define SNAPSHOT_SIZE 16
+
 /* Requested data that could not be read. */
 struct missing {
 	int error;
@@ -181,20 +184,26 @@ static void put_packet(struct eadm_capture *c, uint16_t proto,
 	free(out.p);
 }
 
-/* Begin a new snapshot. After an error, offsets no longer match the file. */
+/*
+ * Begin a new snapshot, unless the last one is still empty: callers that move to a snapshot
+ * and callers that read all of it both call this. After an error, offsets no longer match
+ * the file.
+ */
 void eadm_capture_snapshot(struct eadm_capture *c)
 {
-	if (c->error)
+	uint64_t end = c->offset + c->used;
+
+	if (c->error || (c->n_starts && c->starts[c->n_starts - 1] + SNAPSHOT_SIZE == end))
 		return;
 	if (!grow(c->starts, c->n_starts, c->max_starts)) {
 		c->error = -ENOMEM;
 		return;
 	}
-	c->starts[c->n_starts++] = c->offset + c->used;
+	c->starts[c->n_starts++] = end;
 	put32(c, PCAPNG_SNAPSHOT);
-	put32(c, 16);
+	put32(c, SNAPSHOT_SIZE);
 	put32(c, c->snapshots++);
-	put32(c, 16);
+	put32(c, SNAPSHOT_SIZE);
 }
 
 void eadm_capture_request(struct eadm_capture *c,

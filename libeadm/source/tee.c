@@ -178,11 +178,11 @@ static void tee_mark(struct eadm_source *src)
 static int tee_snapshot_next(struct eadm_source *src)
 {
 	struct eadm_source *inner = inner_of(src);
+	int ret = inner->ops->snapshot_next(inner);
 
-	/* The capture being read has its own snapshots. */
-	if (src->ctx->live)
+	if (ret > 0)
 		tee_mark(src);
-	return inner->ops->snapshot_next(inner);
+	return ret;
 }
 
 static unsigned int tee_snapshots(const struct eadm_source *src)
@@ -203,8 +203,11 @@ static int tee_snapshot_time(const struct eadm_source *src, unsigned int index,
 static int tee_snapshot_go(struct eadm_source *src, unsigned int index)
 {
 	struct eadm_source *inner = inner_of(src);
+	int ret = inner->ops->snapshot_go(inner, index);
 
-	return inner->ops->snapshot_go(inner, index);
+	if (!ret)
+		tee_mark(src);
+	return ret;
 }
 
 /* Drops the capture if eadm_capture_close() has not ended it before. */

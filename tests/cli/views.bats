@@ -252,6 +252,16 @@ tx-bytes bytes           1.0k" ]
 		# shellcheck disable=SC2086
 		diff "$BATS_TEST_TMPDIR/now" <(eadm --from "$kept" $command)
 	done
+	# Each snapshot is kept as such.
+	for command in "stat --live" "stat cq --live --hw -j" "top -b" "diagnose -j"; do
+		# shellcheck disable=SC2086
+		eadm --from "$MOMENTS" --save "$kept" $command >"$BATS_TEST_TMPDIR/now" 2>"$BATS_TEST_TMPDIR/notes" ||
+			[ $? -gt 5 ]
+		# shellcheck disable=SC2086
+		diff "$BATS_TEST_TMPDIR/now" <(eadm --from "$kept" $command 2>/dev/null)
+	done
+	run eadm --from "$kept" --at '#3' list
+	[[ $output == *": the capture has 2 snapshots, "* ]]
 	run eadm --from "$kept" dump mr
 	[ "$status" != 0 ]
 	fails 2 "eadm: list: --save: standard output is already used for the output" --from "$TWO" --save - list
