@@ -140,6 +140,19 @@ int eadm_capture_omit_secrets(struct eadm_capture *capture);
 int eadm_capture_limit(struct eadm_capture *capture, uint64_t bytes);
 
 /**
+ * eadm_capture_flush() - write the data read so far
+ * @capture: the capture
+ *
+ * Data is otherwise written in large pieces. Without this call, a program that follows events
+ * learns only from eadm_capture_close() that they could not be written.
+ *
+ * Return: 0, or the negative errno of the first failure to write; the capture then takes no
+ * further data, and eadm_capture_close() keeps the part described there.
+ * Since: 0.9
+ */
+int eadm_capture_flush(struct eadm_capture *capture);
+
+/**
  * eadm_capture_close() - finish or discard the capture
  * @capture: the capture, freed in any case; if NULL, 0 is returned
  * @keep: false to leave no file behind

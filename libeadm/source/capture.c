@@ -50,11 +50,11 @@ struct eadm_capture {
 
 /* ---- bytes ------------------------------------------------------------------ */
 
-void eadm_capture_flush(struct eadm_capture *c)
+static void flush(struct eadm_capture *c)
 {
 	size_t done = 0;
 
-	if (!c->error)
+	if (!c->error && c->used)
 		c->error = eadm_write_all(c->fd, c->buf, c->used, &done);
 	c->offset += done;
 	c->used = 0;
@@ -67,7 +67,7 @@ static void put(struct eadm_capture *c, const void *data, size_t len)
 
 	while (len) {
 		if (c->used == BUFFER_SIZE)
-			eadm_capture_flush(c);
+			flush(c);
 		n = BUFFER_SIZE - c->used;
 		if (n > len)
 			n = len;
@@ -335,7 +335,7 @@ static void drop_oldest(struct eadm_capture *c)
 	uint64_t gone, first = c->starts[0];
 	size_t i, n = 0;
 
-	eadm_capture_flush(c);
+	flush(c);
 	if (c->error || c->offset <= c->limit)
 		return;
 	while (n + 1 < c->n_starts && c->offset - (c->starts[n] - first) >
@@ -359,6 +359,12 @@ static const char *why(const struct eadm_capture *c)
 			      strerror(-c->error);
 }
 
+EADM_API int eadm_capture_flush(struct eadm_capture *c)
+{
+	flush(c);
+	return c->error ? eadm_fail(c->ctx, c->error, "%s", why(c)) : 0;
+}
+
 /*
  * Make sure that all data so far is in the file and that the file is within the limit.
  * Returns the first error and sets the context's message.
@@ -367,7 +373,7 @@ int eadm_capture_settle(struct eadm_capture *c)
 {
 	if (!c->error && c->limit)
 		drop_oldest(c);
-	return c->error ? eadm_fail(c->ctx, c->error, "%s", why(c)) : 0;
+	return eadm_capture_flush(c);
 }
 
 /* Returns the first write error. */
@@ -413,7 +419,7 @@ int eadm_capture_end(struct eadm_capture *c, bool keep)
 	int ret;
 
 	if (keep)
-		eadm_capture_flush(c);
+		flush(c);
 	ret = c->error;
 	if (ret) {
 		n = keep ? keep_complete(c) : 0;

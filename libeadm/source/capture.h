@@ -26,7 +26,6 @@ int eadm_capture_bound(struct eadm_capture *c, uint64_t bytes);
 int eadm_capture_settle(struct eadm_capture *c) EADM_MUST_CHECK;
 int eadm_capture_status(const struct eadm_capture *c);
 bool eadm_capture_is_empty(const struct eadm_capture *c);
-void eadm_capture_flush(struct eadm_capture *c);
 void eadm_capture_snapshot(struct eadm_capture *c);
 void eadm_capture_request(struct eadm_capture *c,
 			  const struct eadm_query *query, uint32_t seq);

@@ -134,6 +134,26 @@ static void copied(void)
 	eadm_free(ctx);
 }
 
+/* eadm_capture_flush(): a failure to write is reported before the capture is closed. */
+static void flushed(void)
+{
+	struct eadm_ctx *ctx = from("two");
+	struct eadm_capture *capture;
+
+	if (eadm_capture_open(ctx, in_work("flushed"), NULL, &capture))
+		abort();
+	ok(!eadm_capture_flush(capture) && !eadm_capture_flush(capture) &&
+		   !eadm_capture_close(capture, false),
+	   "what was read is written");
+	if (eadm_capture_open(ctx, "/dev/full", NULL, &capture))
+		abort();
+	ok(eadm_capture_flush(capture) == -ENOSPC && *eadm_errmsg(ctx) &&
+		   eadm_capture_flush(capture) == -ENOSPC &&
+		   eadm_capture_close(capture, true) == -ENOSPC,
+	   "a full disk is reported at once, and when the capture is closed");
+	eadm_free(ctx);
+}
+
 /* eadm_capture_open(): eadm_free() drops the capture. */
 static void dropped(void)
 {
@@ -652,6 +672,7 @@ int main(int argc, char **argv)
 	last_error();
 	logged();
 	copied();
+	flushed();
 	dropped();
 	nothing();
 	selected();
