@@ -55,7 +55,7 @@ int close_save(struct cli *cli, int status)
 	if (ret != -EPIPE)
 		note(cli, "%s: %s", cli->args.opt[OPT_SAVE],
 		     eadm_errmsg(cli->ctx));
-	return status ? status : STATUS_FAILED;
+	return status && status != STATUS_PARTIAL ? status : STATUS_FAILED;
 }
 
 static int open_file(struct cli *cli, const char *from)

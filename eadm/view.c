@@ -96,11 +96,13 @@ uint64_t time_shown(struct cli *cli)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Returns false if there is no next snapshot. */
+/* Returns false if there is no next snapshot, or if the command is to stop. */
 bool next_snapshot(struct cli *cli)
 {
+	/* The screen of "top" uses no writer. */
+	flush_save(cli);
 	cli->snapshot++;
-	return eadm_snapshot_next(cli->ctx) > 0;
+	return !interrupted && eadm_snapshot_next(cli->ctx) > 0;
 }
 
 static void make_caption(struct cli *cli, char *caption, size_t size)

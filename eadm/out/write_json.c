@@ -626,6 +626,7 @@ static void json_flush_rows(struct writer *w)
 		jw->error = json_flush(jw->json);
 	if (jw->error)
 		interrupted = SIGPIPE;
+	flush_save(w->cli);
 }
 
 static void json_error(struct writer *w, int status, const char *what,

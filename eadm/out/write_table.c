@@ -877,6 +877,7 @@ static void table_flush(struct writer *w)
 		printf("... %llu more\n", tw->cut);
 	tw->cut = 0;
 	push(tw);
+	flush_save(w->cli);
 }
 
 /* Never called: the table is not open(), so errors go to stderr. */

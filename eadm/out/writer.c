@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "grow.h"
+#include "../signals.h"
 
 const struct eadm_value *row_values(struct writer *w, const struct table *table,
 				    const struct row *row)
@@ -60,6 +61,16 @@ int stdout_status(int err, int status)
 	if (!err || (err == EPIPE && status && status != STATUS_PARTIAL))
 		return status;
 	return STATUS_FAILED;
+}
+
+/*
+ * Writes the data for --save that was read so far. Stops the command if this fails, because
+ * it might otherwise never end; close_save() reports the failure.
+ */
+void flush_save(struct cli *cli)
+{
+	if (cli->save && eadm_capture_flush(cli->save))
+		interrupted = SIGPIPE;
 }
 
 /* Finishes the output; returns @status unless writing failed. */

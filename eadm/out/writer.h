@@ -47,6 +47,7 @@ const struct eadm_value *row_values(struct writer *w, const struct table *table,
 void write_values(struct writer *w, const struct eadm_value *values);
 void write_record(struct writer *w, const struct eadm_record *record);
 int write_end(struct cli *cli, int status);
+void flush_save(struct cli *cli);
 int stdout_error(void);
 const char *stdout_why(int err);
 int stdout_status(int err, int status);

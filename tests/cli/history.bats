@@ -223,6 +223,22 @@ has_grown() {
 	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
 
+@test "top, stat --live and --watch with --save: after a write error, the command ends" {
+	local saved=$BATS_TEST_TMPDIR/saved
+	eadm --from "$TWO" record --hw -n 100 -i 1ms "$BATS_TEST_TMPDIR/long"
+	ulimit -f 100
+	for command in "top -b" "stat cq --live --hw" "dump qp --watch"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/long" --save "$saved" $command
+		[ "$status" = 1 ]
+		[[ $stderr =~ "eadm: "[a-z]+": $saved: File too large (kept "([0-9]+)" complete snapshots)"$ ]]
+		[ "$(grep -c '^--' <<<"$output")" -le "$((BASH_REMATCH[1] + 1))" ]
+		run eadm --from "$saved" --at '#999' list
+		[[ $output == *": the capture has ${BASH_REMATCH[1]} snapshots, "* ]]
+		rm "$saved"
+	done
+}
+
 # on_terminal ARGUMENT...: what a terminal gets that is behind both outputs.
 on_terminal() {
 	script -qec "$EADM $*" /dev/null </dev/null
