@@ -158,8 +158,9 @@ int eadm_capture_flush(struct eadm_capture *capture);
  * @keep: false to leave no file behind
  *
  * If an error occurred while a snapshot was written, and @keep is set, the file contains
- * the complete snapshots before it, and eadm_errmsg() reports their number. If there are
- * none, or if the capture is not a file, there is no file.
+ * the complete snapshots before it, and eadm_errmsg() reports their number. If it occurred
+ * while events or commands were followed, the file contains all complete packets. If there
+ * are none, or if the capture is not a file, there is no file.
  *
  * Return: 0, or a negative errno if writing, syncing or renaming the file
  *	fails.

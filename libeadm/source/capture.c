@@ -41,6 +41,7 @@ struct eadm_capture {
 	bool oversized;		/* @error: a single snapshot exceeds @limit */
 	uint32_t snapshots;
 	uint64_t offset;	/* bytes written so far */
+	uint64_t stream;	/* offset from which each packet is complete, or 0 */
 	uint64_t limit;		/* 0: none */
 	uint64_t *starts;	/* offset of each snapshot in the file */
 	size_t n_starts, max_starts;
@@ -223,6 +224,17 @@ void eadm_capture_request(struct eadm_capture *c,
 	eadm_message_query(&msg, query, seq);
 	put_packet(c, query->proto, PCAPNG_TO_KERNEL, msg.p, msg.len,
 		   eadm_now(c->ctx));
+	c->stream = 0;
+}
+
+/*
+ * The next packet belongs to an endless stream: unlike a response, it can be read without
+ * the packets that follow it.
+ */
+void eadm_capture_stream(struct eadm_capture *c)
+{
+	if (!c->stream)
+		c->stream = c->offset + c->used;
 }
 
 void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
@@ -351,6 +363,8 @@ static void drop_oldest(struct eadm_capture *c)
 	for (i = n; i < c->n_starts; i++)
 		c->starts[i - n] = c->starts[i] - gone;
 	c->n_starts -= n;
+	if (c->stream)
+		c->stream -= gone;
 }
 
 static const char *why(const struct eadm_capture *c)
@@ -392,42 +406,60 @@ bool eadm_capture_is_empty(const struct eadm_capture *c)
 	return !c->snapshots;
 }
 
-/*
- * After an error, keep the snapshots that are complete: those followed by the start of
- * another one. Returns their number.
- */
-static size_t keep_complete(struct eadm_capture *c)
+/* Returns the end of the last packet of an endless stream that is complete, or 0. */
+static uint64_t end_of_stream(const struct eadm_capture *c)
 {
+	uint32_t head[2];	/* type and length of a block */
+	uint64_t at = c->stream;
+
+	if (at > c->offset)
+		return 0;
+	while (at && c->offset - at >= sizeof(head) &&
+	       pread(c->fd, head, sizeof(head), at) == sizeof(head) &&
+	       head[1] >= sizeof(head) && head[1] <= c->offset - at)
+		at += head[1];
+	return at;
+}
+
+/*
+ * After an error, keep the packets of an endless stream that are complete, or else the
+ * snapshots that are complete: those followed by the start of another one. @kept is set if
+ * there is such data.
+ */
+static void keep_complete(struct eadm_capture *c, char *kept, size_t size)
+{
+	uint64_t end = end_of_stream(c);
 	size_t n = c->n_starts;
 	int ret;
 
 	while (n && c->starts[n - 1] > c->offset)
 		n--;
-	if (n < 2 || !eadm_output_is_file(c->out) ||
-	    ftruncate(c->fd, c->starts[n - 1]))
-		return 0;
+	if (!eadm_output_is_file(c->out) || (!end && n < 2) ||
+	    ftruncate(c->fd, end ? end : c->starts[n - 1]))
+		return;
 	ret = eadm_output_close(c->out, true);
 	c->out = NULL;
-	return ret ? 0 : n - 1;
+	if (!ret && end)
+		snprintf(kept, size, " (kept all complete packets)");
+	else if (!ret)
+		snprintf(kept, size, " (kept %zu complete snapshot%s)", n - 1,
+			 n == 2 ? "" : "s");
 }
 
 /* Ends the capture in any case, even on failure. */
 int eadm_capture_end(struct eadm_capture *c, bool keep)
 {
 	struct eadm_ctx *ctx = c->ctx;
-	size_t n;
+	char kept[64] = "";
 	int ret;
 
 	if (keep)
 		flush(c);
 	ret = c->error;
 	if (ret) {
-		n = keep ? keep_complete(c) : 0;
-		if (n)
-			eadm_fail(ctx, ret, "%s (kept %zu complete snapshot%s)",
-				  why(c), n, n == 1 ? "" : "s");
-		else
-			eadm_fail(ctx, ret, "%s", why(c));
+		if (keep)
+			keep_complete(c, kept, sizeof(kept));
+		eadm_fail(ctx, ret, "%s%s", why(c), kept);
 	} else if (keep) {
 		ret = eadm_output_close(c->out, true);
 		c->out = NULL;

@@ -29,6 +29,7 @@ bool eadm_capture_is_empty(const struct eadm_capture *c);
 void eadm_capture_snapshot(struct eadm_capture *c);
 void eadm_capture_request(struct eadm_capture *c,
 			  const struct eadm_query *query, uint32_t seq);
+void eadm_capture_stream(struct eadm_capture *c);
 void eadm_capture_chunk(struct eadm_capture *c, uint16_t proto,
 			const struct eadm_chunk *chunk);
 void eadm_capture_error(struct eadm_capture *c, const struct eadm_query *query,

@@ -57,6 +57,8 @@ static int tee_next(struct eadm_stream *stream, struct eadm_chunk *chunk)
 	int ret = s->inner->ops->next(s->inner, chunk);
 
 	if (ret > 0) {
+		if (c && s->endless)
+			eadm_capture_stream(c);
 		if (c)
 			eadm_capture_chunk(c, s->query.proto, chunk);
 		return ret;
@@ -112,6 +114,8 @@ static void begin(struct tee_stream *s, struct eadm_stream **stream)
 	s->stream.fd = s->inner->fd;
 	s->tee->streams++;
 	eadm_capture_request(s->tee->capture, &s->query, s->stream.seq);
+	if (s->endless)
+		eadm_capture_stream(s->tee->capture);
 	*stream = &s->stream;
 }
 

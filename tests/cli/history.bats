@@ -223,6 +223,46 @@ has_grown() {
 	[ ! -e "$BATS_TEST_TMPDIR/none" ]
 }
 
+# many_events: 2000 events in $BATS_TEST_TMPDIR/events.
+many_events() {
+	PYTHONPATH=$REPO/tests/captures python3 - "$BATS_TEST_TMPDIR/events" <<-'END'
+	import sys
+	sys.dont_write_bytecode = True
+	from nlcap import FAMILY, GENERIC
+	from synth import DEVS, SEC, Capture, device
+	cap = Capture()
+	cap.family()
+	cap.rdma_devices(DEVS)
+	cap.dump("dev", [device(0), device(1)])
+	head = cap.pack("BBH", cap.spec.cmds["event"], 1, 0)
+	seq = cap.request(GENERIC, FAMILY, head, True)
+	for n in range(1, 2001):
+	    row = cap.row("event", {"dev-index": 3, "dev-name": "cloud_1", "seq": n, "time": 1700000000 * SEC + n,
+	                            "type": "async", "async": "qp-fatal", "qpn": n})
+	    cap.packet(GENERIC, cap.message(FAMILY, 2, seq, head + row))
+	cap.write(sys.argv[1])
+	END
+}
+
+@test "events --save: after a write error, the command ends and complete packets are kept" {
+	local saved=$BATS_TEST_TMPDIR/saved
+	many_events
+	eadm --from "$BATS_TEST_TMPDIR/events" events >"$BATS_TEST_TMPDIR/all"
+	ulimit -f 40
+	for format in "" --json; do
+		run --separate-stderr eadm --from "$BATS_TEST_TMPDIR/events" --save "$saved" events $format
+		[ "$status" = 1 ]
+		[ "$stderr" = "eadm: events: $saved: File too large (kept all complete packets)" ]
+		[ "${#lines[@]}" -gt 200 ]
+		[ "${#lines[@]}" -lt 400 ]
+		run --separate-stderr eadm --from "$saved" events
+		[ "$status" = 0 ]
+		[ "${#lines[@]}" -gt 200 ]
+		[ "$output" = "$(head -n "${#lines[@]}" "$BATS_TEST_TMPDIR/all")" ]
+		rm "$saved"
+	done
+}
+
 @test "top, stat --live and --watch with --save: after a write error, the command ends" {
 	local saved=$BATS_TEST_TMPDIR/saved
 	eadm --from "$TWO" record --hw -n 100 -i 1ms "$BATS_TEST_TMPDIR/long"
