@@ -7,6 +7,7 @@
 
 #include "diff_setup.h"
 #include "grow.h"
+#include "lifetime.h"
 #include "view.h"
 
 static const struct option_def options[] = {
@@ -21,8 +22,6 @@ static const struct option_def options[] = {
 
 enum { COL_OBJECT, COL_DEVICE, COL_PORT, COL_ID, COL_NAME, COL_CHANGE, COL_FIELD,
        COL_BEFORE, COL_AFTER, COL_GROWTH, COL_PID, COL_COMM, N_COLS };
-
-#define ARRIVAL_NS 1000000000ULL	/* limit on the delay of a row's arrival */
 
 /* Kinds of changes, in order of importance. */
 enum rank {
@@ -63,7 +62,8 @@ struct diff {
 	const struct eadm_object *object;
 	/* A key may be unique only on its port, or together with a name. */
 	const struct eadm_field *name, *port, *key, *part;
-	const struct eadm_field *res_id, *age, *pid, *comm;
+	const struct eadm_field *pid, *comm;
+	struct lifetime_fields life;
 	struct lack *lacks;
 	size_t n_lacks, max_lacks;
 	bool torn;		/* objects changed while a side was read */
@@ -80,8 +80,8 @@ static uint64_t id_of(const struct diff *diff, const struct eadm_record *row)
 {
 	uint64_t id = 0;
 
-	if (eadm_record_u64(row, diff->key, &id) && diff->res_id)
-		eadm_record_u64(row, diff->res_id, &id);
+	if (eadm_record_u64(row, diff->key, &id) && diff->life.res_id)
+		eadm_record_u64(row, diff->life.res_id, &id);
 	return id;
 }
 
@@ -143,27 +143,14 @@ static int compare_sides(const struct diff *diff, const struct eadm_record *a,
 	return ret ? ret : compare_parts(diff, a, b);
 }
 
-/*
- * Returns true if the rows are of different objects that used the same number one after
- * the other. The time of a row is that of its arrival, which may be later than that of its
- * age.
- */
-static bool is_reused(const struct diff *diff, const struct eadm_record *a,
-		      const struct eadm_record *b)
+static bool is_same_object(const struct diff *diff, const struct eadm_record *a,
+			   const struct eadm_record *b)
 {
-	uint64_t from = eadm_record_time(a), to = eadm_record_time(b);
-	uint64_t before, after;
+	struct lifetime x, y;
 
-	if (diff->res_id && !eadm_record_u64(a, diff->res_id, &before) &&
-	    !eadm_record_u64(b, diff->res_id, &after) && before != after)
-		return true;
-	if (from > to)
-		return is_reused(diff, b, a);
-	if (!from || from == to || !diff->age ||
-	    eadm_record_u64(a, diff->age, &before) ||
-	    eadm_record_u64(b, diff->age, &after))
-		return false;
-	return after < before || after + ARRIVAL_NS < to - from;
+	lifetime_of(&diff->life, a, &x);
+	lifetime_of(&diff->life, b, &y);
+	return !is_reused(&x, &y);
 }
 
 /* ---- rows ------------------------------------------------------------------------ */
@@ -369,7 +356,7 @@ static void put_lone(struct diff *diff, const struct eadm_record *row,
 static void put_both(struct diff *diff, const struct eadm_record *a,
 		     const struct eadm_record *b)
 {
-	if (!is_reused(diff, a, b)) {
+	if (is_same_object(diff, a, b)) {
 		put_changes(diff, a, b);
 		return;
 	}
@@ -601,8 +588,7 @@ static int diff_object(struct diff *diff, const struct eadm_object *object)
 	if (diff->port == diff->key)
 		diff->port = NULL;
 	diff->part = eadm_object_find_field(object, "name");
-	diff->res_id = eadm_object_find_field(object, "res-id");
-	diff->age = eadm_object_find_field(object, "age");
+	lifetime_fields(object, &diff->life);
 	diff->pid = eadm_object_find_field(object, "pid");
 	diff->comm = eadm_object_find_field(object, "comm");
 	status = read_side(diff, &diff->a);

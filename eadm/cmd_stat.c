@@ -8,6 +8,7 @@
 
 #include "clock.h"
 #include "grow.h"
+#include "lifetime.h"
 #include "signals.h"
 #include "source.h"
 #include "view.h"
@@ -36,7 +37,8 @@ static const struct option_def options[] = {
 /* Counters of an object in one sample. */
 struct sample {
 	char device[64];	/* name, because indices are reused */
-	uint64_t id, port, time;
+	uint64_t id, port;
+	struct lifetime life;
 	struct eadm_value *values;	/* values of the columns before the rates */
 };
 
@@ -88,29 +90,39 @@ static bool keep(struct samples *samples, const struct sample *sample,
 struct stat {
 	struct cli *cli;
 	const struct eadm_field *dev_index, *name, *key, *port;
+	struct lifetime_fields life;
 	struct view view;
 	unsigned int n_plain;		/* number of columns before the rates */
 	struct eadm_value *values;
 	struct samples before, now;
 	uint64_t newest, caption_time;
+	uint64_t mark_time;		/* --since: time of the mark's newest row, or 0 */
 	bool anew;			/* a counter has decreased */
 	char caption[80];
 };
 
-/* Returns false if a sample has no value or the counter was reset. */
+/*
+ * Returns false if a sample has no value or the counter was reset. Without @before, the
+ * counter began at 0.
+ */
 static bool growth_of(struct stat *stat, const struct eadm_field *field,
 		      const struct eadm_value *before,
 		      const struct eadm_value *now, uint64_t *growth)
 {
-	if (before->type != EADM_TYPE_U64 || now->type != EADM_TYPE_U64)
+	if (now->type != EADM_TYPE_U64 ||
+	    (before && before->type != EADM_TYPE_U64))
 		return false;
+	*growth = now->u64;
+	if (!before)
+		return true;
 	if (eadm_field_bits(field) >= 64 && now->u64 < before->u64)
 		stat->anew = true;
 	return counter_growth(field, before->u64, now->u64, growth);
 }
 
+/* Without @before, no growth is known, unless the object is @fresh. */
 static void add_rates(struct stat *stat, const struct sample *before,
-		      const struct sample *now)
+		      const struct sample *now, bool fresh)
 {
 	struct table *table = &stat->view.table;
 	uint64_t time, growth;
@@ -120,16 +132,36 @@ static void add_rates(struct stat *stat, const struct sample *before,
 		stat->values[i] = value_string(NULL);
 		while (table->cols[j].field != table->cols[i].field)
 			j++;
-		if (!before ||
-		    !growth_of(stat, table->cols[i].field, &before->values[j],
+		if ((!before && !fresh) ||
+		    !growth_of(stat, table->cols[i].field,
+			       before ? &before->values[j] : NULL,
 			       &now->values[j], &growth))
 			continue;
-		time = now->time > before->time ? now->time - before->time : 0;
-		if (table->growth)
+		if (table->growth) {
 			stat->values[i] = value_u64(growth);
-		else if (time)
+			continue;
+		}
+		time = now->life.time > before->life.time ?
+			       now->life.time - before->life.time : 0;
+		if (time)
 			stat->values[i] = value_rate(growth * 1e9 / time);
 	}
+}
+
+/*
+ * Returns true if the object did not exist when the mark was made, so that its counters
+ * began at 0 since then. Objects of which no @before is known need an age.
+ */
+static bool is_fresh(const struct stat *stat, const struct sample *before,
+		     const struct sample *now)
+{
+	if (!stat->view.table.growth)
+		return false;
+	if (before)
+		return is_reused(&before->life, &now->life);
+	return stat->mark_time && now->life.has_age &&
+	       now->life.time > stat->mark_time &&
+	       is_recent(now->life.age, now->life.time - stat->mark_time);
 }
 
 static int take(struct stat *stat, const struct eadm_record *record,
@@ -138,15 +170,16 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	struct sample now = { .values = stat->values }, *before = NULL;
 	struct row row = { .values = stat->values, .record = record };
 	const char *name = eadm_record_string(record, stat->name);
+	bool fresh;
 
 	values_of_record(&stat->view.table, record, stat->values);
 	snprintf(now.device, sizeof(now.device), "%s", name ? name : "");
 	eadm_record_u64(record, stat->key, &now.id);
 	if (stat->port)
 		eadm_record_u64(record, stat->port, &now.port);
-	now.time = eadm_record_time(record);
-	if (now.time > stat->newest)
-		stat->newest = now.time;
+	lifetime_of(&stat->life, record, &now.life);
+	if (now.life.time > stat->newest)
+		stat->newest = now.life.time;
 	if (!keep(&stat->now, &now, stat->n_plain))
 		return -ENOMEM;
 	if (first)
@@ -154,7 +187,10 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	if (stat->before.n)
 		before = bsearch(&now, stat->before.all, stat->before.n,
 				 sizeof(now), by_identity);
-	add_rates(stat, before, &now);
+	fresh = is_fresh(stat, before, &now);
+	if (before && is_reused(&before->life, &now.life))
+		before = NULL;
+	add_rates(stat, before, &now, fresh);
 	stat->cli->writer->ops->row(stat->cli->writer, &row);
 	return 0;
 }
@@ -319,6 +355,7 @@ static int run_since(struct stat *stat, const char *since)
 	if (!status) {
 		machine_text(cli->ctx, "host", was, sizeof(was));
 		status = sample(stat, true);
+		stat->mark_time = stat->newest;
 		eadm_free(cli->ctx);
 	}
 	cli->ctx = now;
@@ -437,6 +474,7 @@ static int run(struct cli *cli)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
 	stat.port = eadm_object_find_field(stat.view.object, "port");
+	lifetime_fields(stat.view.object, &stat.life);
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
 	stat.name = eadm_object_find_field(stat.view.object, "dev-name");
 	if (cli->args.opt[OPT_ORIGINAL] &&

@@ -97,6 +97,35 @@ load common
 	[ "$stderr" = "eadm: stat: host: the counters are from different machines: node8 before, node7 now" ]
 }
 
+@test "stat does not compare a CQ with an earlier one of the same number" {
+	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/reused" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import DEVS, SEC, Capture, cq, device
+	cap = Capture()
+	# CQ 2 is replaced, CQ 3 stays, CQ 4 is new. CQ 5 has no number in the RDMA core, only an age.
+	for number, rows in enumerate((
+	        [(2, 900, 17, 3600), (3, 900, 3, 3600), (5, 900, None, 3600)],
+	        [(2, 1000, 95, 1), (3, 1000, 3, 3610), (4, 70, 96, 1), (5, 1000, None, 1)])):
+	    cap.time = (1700000000 + 10 * number) * SEC
+	    cap.snapshot(number)
+	    cap.family()
+	    cap.rdma_devices(DEVS[:1])
+	    cap.dump("dev", [device(0)])
+	    full = [cq(0, cqn, events=events, age=age * SEC, **{"res-id": res_id})
+	            for cqn, events, res_id, age in rows]
+	    cap.dump("cq", [{k: v for k, v in row.items() if v is not None} for row in full])
+	cap.write(sys.argv[2])
+	EOF
+	events() {
+		eadm --from "$BATS_TEST_TMPDIR/reused" "$@" -j | jq -c '
+			.rows | map({(.cqn | tostring): ((.rates // .growth).events | if . then . + 0 else . end)}) | add'
+	}
+	[ "$(events stat cq --live)" = '{"2":null,"3":10,"4":null,"5":null}' ]
+	# Counters of CQs that are newer than the mark began at 0.
+	[ "$(events --at '#2' stat cq --since @#1)" = '{"2":1000,"3":100,"4":70,"5":1000}' ]
+}
+
 @test "stat --live goes on where a device does not answer, and without rows" {
 	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/part" <<-'EOF'
 	import sys
