@@ -109,6 +109,75 @@ static uint32_t index_mask(const char *driver, const char *queue)
 	return bits && bits < 32 ? (1U << bits) - 1 : UINT32_MAX;
 }
 
+static void start_dev(struct top_dev *dev, uint32_t index, uint64_t since)
+{
+	unsigned int i;
+
+	*dev = (struct top_dev){
+		.index = index, .since = since, .connects = -1, .failures = -1,
+	};
+	for (i = 0; i < N_COUNTS; i++)
+		dev->count[i].rate = -1;
+}
+
+static void stop_dev(struct top_dev *dev)
+{
+	eadm_trace_close(dev->trace);
+	free(dev->latency);
+}
+
+/* Returns true if this is a different device, which has taken over the index. */
+static bool is_replaced(const struct top_dev *dev, const struct top_dev *now)
+{
+	return strcmp(dev->name, now->name) ||
+	       memcmp(dev->guid, now->guid, sizeof(dev->guid)) ||
+	       is_reused(&dev->life, &now->life);
+}
+
+static void identify(const struct eadm_record *record, struct top_dev *dev)
+{
+	const struct eadm_object *object = eadm_object_find("dev");
+	struct lifetime_fields fields;
+	const void *guid;
+	const char *name;
+	size_t len;
+
+	name = eadm_record_string(record,
+				  eadm_object_find_field(object, "dev-name"));
+	snprintf(dev->name, sizeof(dev->name), "%s", name ? name : "");
+	guid = eadm_record_bytes(record,
+				 eadm_object_find_field(object, "node-guid"), &len);
+	if (guid && len == sizeof(dev->guid))
+		memcpy(dev->guid, guid, len);
+	lifetime_fields(object, &fields);
+	lifetime_of(&fields, record, &dev->life);
+}
+
+/* Returns the device of a row, or NULL if out of memory. */
+static struct top_dev *get_dev(struct top *top, const struct eadm_record *record,
+			       uint32_t index)
+{
+	struct top_dev *dev = find_dev(top, index), now;
+
+	start_dev(&now, index, eadm_record_time(record));
+	identify(record, &now);
+	if (dev && !is_replaced(dev, &now)) {
+		dev->life = now.life;
+		return dev;
+	}
+	if (dev) {
+		stop_dev(dev);
+		/* The QPs that were read are those of the other device. */
+		top->next_scan = 0;
+	} else {
+		if (!grow(top->dev, top->n_devs, top->max_devs))
+			return NULL;
+		dev = &top->dev[top->n_devs++];
+	}
+	*dev = now;
+	return dev;
+}
+
 static void take_dev(struct top *top, const struct eadm_record *record)
 {
 	const struct eadm_object *object = eadm_object_find("dev");
@@ -118,22 +187,11 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 
 	if (!get(record, "dev", "dev-index", &index))
 		return;
-	dev = find_dev(top, index);
+	dev = get_dev(top, record, index);
 	if (!dev) {
-		if (!grow(top->dev, top->n_devs, top->max_devs)) {
-			top->failed = true;
-			return;
-		}
-		dev = &top->dev[top->n_devs++];
-		*dev = (struct top_dev){
-			.index = index, .connects = -1, .failures = -1,
-		};
-		for (int i = 0; i < N_COUNTS; i++)
-			dev->count[i].rate = -1;
+		top->failed = true;
+		return;
 	}
-	text = eadm_record_string(record,
-				  eadm_object_find_field(object, "dev-name"));
-	snprintf(dev->name, sizeof(dev->name), "%s", text ? text : "");
 	text = eadm_record_string(record,
 				  eadm_object_find_field(object, "netdev"));
 	snprintf(dev->netdev, sizeof(dev->netdev), "%s", text ? text : "");
@@ -162,8 +220,7 @@ static bool forget_devs(struct top *top)
 			top->dev[n++] = top->dev[i];
 			continue;
 		}
-		eadm_trace_close(top->dev[i].trace);
-		free(top->dev[i].latency);
+		stop_dev(&top->dev[i]);
 	}
 	gone = n < top->n_devs;
 	top->n_devs = n;
@@ -174,7 +231,8 @@ static bool forget_devs(struct top *top)
 
 struct qp_fields {
 	const struct eadm_field *dev, *qpn, *state, *sq_pi, *sq_ci, *rq_pi,
-		*pid, *comm, *peer, *last, *age;
+		*pid, *comm, *peer, *last, *state_age;
+	struct lifetime_fields life;
 	uint64_t rtr, rts;
 };
 
@@ -192,7 +250,8 @@ static void find_fields(struct qp_fields *f)
 	f->comm = eadm_object_find_field(qp, "comm");
 	f->peer = eadm_object_find_field(qp, "peer-addr");
 	f->last = eadm_object_find_field(qp, "last-comp-age");
-	f->age = eadm_object_find_field(qp, "age");
+	f->state_age = eadm_object_find_field(qp, "state-age");
+	lifetime_fields(qp, &f->life);
 	f->rtr = f->rts = UINT64_MAX;
 	eadm_field_value_find(f->state, "rtr", &f->rtr);
 	eadm_field_value_find(f->state, "rts", &f->rts);
@@ -223,7 +282,7 @@ static void take_qp(struct top *top, const struct qp_fields *f,
 	size_t len;
 
 	memset(qp, 0, sizeof(*qp));
-	qp->time = eadm_record_time(record);
+	lifetime_of(&f->life, record, &qp->life);
 	qp->sq_rate = -1;
 	qp->rq_rate = -1;
 	get_field(record, f->dev, &value);
@@ -242,7 +301,7 @@ static void take_qp(struct top *top, const struct qp_fields *f,
 	qp->rq_pi = value;
 	qp->has_pid = get_field(record, f->pid, &qp->pid);
 	qp->has_last = get_field(record, f->last, &qp->last);
-	qp->has_age = get_field(record, f->age, &qp->age);
+	qp->has_state_age = get_field(record, f->state_age, &qp->state_age);
 	comm = eadm_record_string(record, f->comm);
 	if (comm)
 		snprintf(qp->comm, sizeof(qp->comm), "%s", comm);
@@ -265,6 +324,23 @@ static float index_rate(uint32_t before, uint32_t now, uint32_t mask,
 	return ((now - before) & mask) * 1e9 / ns;
 }
 
+/*
+ * Returns true if the indices of a QP have advanced from those of the earlier reading:
+ * they begin again in a new QP, and after a change to the state RESET.
+ */
+static bool is_continued(struct top *top, const struct top_qp *was,
+			 const struct top_qp *qp)
+{
+	const struct top_dev *dev = find_dev(top, qp->dev);
+	uint64_t ns = qp->life.time - was->life.time;
+
+	return qp->life.time > was->life.time &&
+	       (!dev || was->life.time >= dev->since) &&
+	       !is_reused(&was->life, &qp->life) &&
+	       !(was->has_state_age && qp->has_state_age &&
+		 is_restarted(was->state_age, qp->state_age, ns));
+}
+
 /* Both sets are sorted, so a merge finds the QPs that are in both. */
 static void add_rates(struct top *top)
 {
@@ -277,22 +353,24 @@ static void add_rates(struct top *top)
 	for (i = 0; i < qps->n; i++) {
 		struct top_qp *qp = &qps->qp[i];
 		const struct top_qp *was;
+		uint64_t ns;
 
 		while (j < old->n && top_qp_by_id(&old->qp[j], qp) < 0)
 			j++;
 		if (j == old->n)
 			break;
 		was = &old->qp[j];
-		if (top_qp_by_id(was, qp) || qp->time <= was->time)
+		if (top_qp_by_id(was, qp) || !is_continued(top, was, qp))
 			continue;
+		ns = qp->life.time - was->life.time;
 		if (qp->has_sq && was->has_sq)
 			qp->sq_rate = index_rate(was->sq_pi, qp->sq_pi,
 						 mask_of(top, qp->dev, false),
-						 qp->time - was->time);
+						 ns);
 		if (qp->has_rq && was->has_rq)
 			qp->rq_rate = index_rate(was->rq_pi, qp->rq_pi,
 						 mask_of(top, qp->dev, true),
-						 qp->time - was->time);
+						 ns);
 	}
 }
 
@@ -493,10 +571,8 @@ void top_free(struct top *top)
 {
 	unsigned int i;
 
-	for (i = 0; i < top->n_devs; i++) {
-		eadm_trace_close(top->dev[i].trace);
-		free(top->dev[i].latency);
-	}
+	for (i = 0; i < top->n_devs; i++)
+		stop_dev(&top->dev[i]);
 	free(top->dev);
 	free(top->qps.qp);
 	free(top->old.qp);

@@ -111,7 +111,7 @@ static int compare(const struct top_qp *a, const struct top_qp *b,
 			return a->has_last ? -1 : 1;
 		return ORDER(b->last, a->last);
 	case QP_AGE:
-		return ORDER(b->age, a->age);
+		return ORDER(b->life.age, a->life.age);
 	case QP_QPN:
 		return ORDER(a->qpn, b->qpn);
 	case QP_STATE:

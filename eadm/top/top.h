@@ -3,6 +3,7 @@
 #ifndef TOP_H
 #define TOP_H
 
+#include "../lifetime.h"
 #include "../view.h"
 
 #define TOP_TRAFFIC 32	/* number of refreshes to remember */
@@ -41,6 +42,9 @@ struct count {
 struct top_dev {
 	uint32_t index;
 	char name[64], netdev[32];
+	unsigned char guid[8];
+	struct lifetime life;		/* as of the last refresh */
+	uint64_t since;			/* first seen: older QPs are of another device */
 	uint64_t state, port, qps, outstanding;
 	uint32_t sq_mask, rq_mask;	/* index masks */
 	bool has_state, has_port, has_qps, has_outstanding;
@@ -61,13 +65,14 @@ struct top_dev {
 
 /* Keep this struct small: there can be a hundred thousand QPs. */
 struct top_qp {
-	uint64_t time, pid, last, age;
+	struct lifetime life;
+	uint64_t pid, last, state_age;
 	float sq_rate, rq_rate;		/* below 0: unknown */
 	uint32_t dev, qpn;
 	uint32_t sq_pi, rq_pi, queued;
 	uint8_t state;
-	bool has_state, has_sq, has_rq, has_queued, has_pid, has_last, has_age;
-	bool connected;
+	bool has_state, has_sq, has_rq, has_queued, has_pid, has_last;
+	bool has_state_age, connected;
 	uint8_t peer_len;
 	unsigned char peer[16];
 	char comm[32];

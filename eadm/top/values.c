@@ -142,7 +142,7 @@ static void qp_values(const struct top *top, const struct top_qp *qp,
 	values[QP_COMM] = value_text(qp->comm);
 	values[QP_PEER] = value_text(peer);
 	values[QP_LAST] = number(qp->has_last, qp->last);
-	values[QP_AGE] = number(qp->has_age, qp->age);
+	values[QP_AGE] = number(qp->life.has_age, qp->life.age);
 }
 
 /*

@@ -333,6 +333,48 @@ start() {
 	[ "$stderr" = "eadm: top: devices: no RDMA device found" ]
 }
 
+@test "top does not compare objects that used the same number in turn" {
+	local file=$BATS_TEST_TMPDIR/turns
+
+	python3 - "$REPO/tests/captures" "$file" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import SEC, Capture, counters, device, qp
+	cap = Capture()
+	# The device of index 0 is replaced before the second refresh, QPs before the last one.
+	for number in range(4):
+	    cap.time = (1700000000 + number) * SEC
+	    cap.snapshot(number)
+	    cap.family()
+	    first, last = number == 0, number == 3
+	    name = {"dev-name": "cloud_0" if first else "rxe9"}
+	    age = 3600 if first else 50 + number
+	    cap.rdma_devices([(0, name["dev-name"], 1)])
+	    cap.dump("dev", [{**device(0), **name}])
+	    cap.dump("counters", [counters(0, **name, **{"tx-bytes": 10**6 if first else 10**12 + 1000 * number})],
+	             hw=True)
+	    row = lambda qpn, **more: qp(0, qpn, **name, **{  # pylint: disable=cell-var-from-loop
+	        "age": age * SEC, "state-age": age * SEC, "sq-pi": 5 if last else 60000, **more})
+	    cap.dump("qp", [row(10, **{"sq-pi": 100 * number}),
+	                    row(11, **{"res-id": 95 if last else 11}),
+	                    row(12, **{"age": SEC // 2 if last else age * SEC}),
+	                    row(13, **{"state-age": SEC // 2 if last else age * SEC})])
+	cap.write(sys.argv[2])
+	EOF
+	rates() { # OBJECT KEY
+		eadm --from "$file" top --json --sort qpn | jq -c "select(.object == \"$1\") |
+			.rows | map(.$2 | if . then . + 0 else . end)"
+	}
+	[ "$(rates top-device tx_bytes_per_s)" = "[null]
+[null]
+[1000]
+[1000]" ]
+	[ "$(rates top-qp sq_per_s)" = "[null,null,null,null]
+[null,null,null,null]
+[100,0,0,0]
+[100,null,null,null]" ]
+}
+
 @test "top of a capture that calls its host something endless" {
 	BUSY=$BATS_TEST_TMPDIR/long.pcapng
 	PYTHONPATH=$REPO/tests/captures /usr/bin/python3 -B - "$BUSY" <<-'END'
