@@ -76,13 +76,20 @@ static bool reads_records(const struct top *top)
 	return !eadm_is_live(top->cli->ctx) || top->cli->save;
 }
 
-/* Opens the stream; without permission, no latency is shown. */
+/*
+ * Opens the stream, again if it has ended, as when the driver was reloaded. Without
+ * permission, no latency is shown.
+ */
 void top_latency_open(struct top *top, struct top_dev *dev)
 {
-	dev->tried = true;
-	if (!reads_records(top) &&
-	    eadm_trace_open(top->cli->ctx, dev->name, NULL, &dev->trace))
+	if (dev->trace || dev->refused || reads_records(top))
+		return;
+	if (eadm_trace_open(top->cli->ctx, dev->name, NULL, &dev->trace)) {
 		dev->trace = NULL;
+		dev->refused = !dev->streamed;
+	} else {
+		dev->streamed = true;
+	}
 }
 
 static void drain(struct top_dev *dev)

@@ -205,8 +205,7 @@ static void take_dev(struct top *top, const struct eadm_record *record)
 	dev->seen = true;
 	if (eadm_record_time(record) > top->now)
 		top->now = eadm_record_time(record);
-	if (!dev->tried)
-		top_latency_open(top, dev);
+	top_latency_open(top, dev);
 }
 
 /* Drops removed devices; returns true if there were any. */

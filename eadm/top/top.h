@@ -51,7 +51,8 @@ struct top_dev {
 	bool seen;
 	struct count count[N_COUNTS];
 	struct eadm_trace *trace;	/* on this machine, or NULL */
-	bool tried;			/* an attempt was made to open the trace */
+	bool streamed;			/* the trace was open */
+	bool refused;			/* the trace could never be opened */
 	uint64_t *latency;		/* latencies of commands since the last refresh */
 	size_t n_latency, max_latency;
 	uint64_t p50, p99;

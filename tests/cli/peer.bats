@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program on --peer's socket that does not keep to the protocol: a clear error, at once.
+# Programs on --peer's socket. One that does not keep to the protocol: a clear error, at once.
 load common
 
 # answers WHAT: listens on $BATS_TEST_TMPDIR/socket, and answers each request so.
@@ -127,4 +127,63 @@ reports() {
 
 @test "a program that says nothing" {
 	reports silent 1 "$BATS_TEST_TMPDIR/socket: no reply from the program within 2000 ms"
+}
+
+@test "top shows latencies again once a stream of records that ended can be opened again" {
+	timeout 60 /usr/bin/python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/socket" "$EADM" <<-'END'
+	import json, socket, struct, subprocess, sys, threading, time
+	sys.path.insert(0, sys.argv[1])
+	sys.dont_write_bytecode = True
+	from nlcap import FAMILY, GENERIC, Netlink
+	from synth import cmd, cmdq, counters, device
+
+	net = Netlink()
+	names = {number: name for name, number in net.spec.cmds.items()}
+	listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+	listener.bind(sys.argv[2])
+	listener.listen(8)
+	seen = cut = 0  # records sent; of these, before the stream ended
+
+	def rows_of(name):
+	    global seen
+	    if name == "cmd":
+	        seen += 1
+	        return [cmd(0, seen, time=time.time_ns())]
+	    return {"dev": [device(0)], "counters": [counters(0)], "cmdq": [cmdq(0)]}.get(name, [])
+
+	def serve(client):
+	    global cut
+	    while request := client.recv(65536):
+	        _, kind, _, seq = struct.unpack_from("=IHHI", request)
+	        if kind == GENERIC:
+	            client.send(net.message(kind, 0, seq, struct.pack("=BBH", 1, 2, 0) +
+	                        net.attr(2, b"eadm\0") + net.attr(1, struct.pack("=H", FAMILY))))
+	            continue
+	        name = names[request[16]]
+	        if name == "cmd" and shown and not cut:
+	            cut = seen
+	            break
+	        head = struct.pack("=BBH", request[16], 1, 0)
+	        client.send(b"".join(net.message(FAMILY, 2, seq, head + net.row(name, row))
+	                             for row in rows_of(name)) + net.message(3, 2, seq, bytes(4)))
+	    client.close()
+
+	def accept():
+	    while True:
+	        threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+
+	shown = False
+	threading.Thread(target=accept, daemon=True).start()
+	top = subprocess.Popen([sys.argv[3], "--peer", sys.argv[2], "top", "--json", "-i", "100ms"],
+	                       stdout=subprocess.PIPE, text=True)
+	for line in top.stdout:
+	    table = json.loads(line)
+	    if table["object"] != "top-device":
+	        continue
+	    shown = "cmd_p50" in table["rows"][0]
+	    if shown and cut and seen > cut + 1:
+	        break
+	top.terminate()
+	sys.exit(top.wait())
+	END
 }
