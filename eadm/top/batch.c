@@ -36,6 +36,7 @@ static void put_devs(struct top *top)
 		top_dev_values(&top->dev[i], values);
 		write_values(writer, values);
 	}
+	top_notes_write(top, &top->dev_notes);
 	writer->ops->flush(writer);
 }
 
@@ -51,6 +52,8 @@ static void put_rows(struct top *top, uint64_t rows)
 		top_row_values(top, i, values, peer, sizeof(peer));
 		write_values(writer, values);
 	}
+	top_notes_write(top, &top->row_notes);
+	top_notes_write(top, &top->once);
 	writer->ops->flush(writer);
 }
 
@@ -73,10 +76,6 @@ int top_batch(struct top *top, uint64_t count, uint64_t rows)
 		caption_of(top, caption, sizeof(caption));
 		put_devs(top);
 		put_rows(top, rows);
-		if (top->note[0])
-			note(cli, "%s", top->note);
-		if (top->blind[0])
-			note(cli, "%s", top->blind);
 		if (!--count || (eadm_is_live(cli->ctx) &&
 				 !wait_until(&next, top->interval)) ||
 		    !top_next(top))

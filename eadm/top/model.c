@@ -21,13 +21,6 @@
 
 #define LIST_LOOKS 5
 
-static void keep_note(struct top *top, const char *what)
-{
-	if (!top->note[0])
-		snprintf(top->note, sizeof(top->note), "%s: %s", what,
-			 eadm_errmsg(top->cli->ctx));
-}
-
 static bool get(const struct eadm_record *record, const char *object,
 		const char *name, uint64_t *value)
 {
@@ -397,8 +390,9 @@ static int scan_qps(struct top *top)
 	ret = eadm_dump_open(top->cli->ctx, eadm_object_find("qp"), &opts,
 			     &dump);
 	top->no_qps = ret;
+	top->blind = false;
 	if (ret) {
-		keep_note(top, "queue pairs");
+		top_note_error(top, &top->row_notes, "qp", ret);
 		return 0;
 	}
 	blind_init(&blind, eadm_object_find("qp"), &top->filter, false);
@@ -418,11 +412,13 @@ static int scan_qps(struct top *top)
 	}
 	top->no_qps = ret < 0;
 	if (ret < 0)
-		keep_note(top, "queue pairs");
-	top->blind[0] = '\0';
-	if (blind_next(&blind, &at, &note))
-		snprintf(top->blind, sizeof(top->blind), "%s: %s: %s",
-			 note.device, note.what, note.why);
+		top_note_error(top, &top->row_notes, "qp", ret);
+	else
+		top_note_dump(top, &top->row_notes, dump);
+	while (blind_next(&blind, &at, &note)) {
+		top->blind = true;
+		top_note(top, &top->row_notes, note.device, note.what, note.why);
+	}
 	blind_free(&blind);
 	eadm_dump_close(dump);
 	add_rates(top);
@@ -469,8 +465,10 @@ static bool is_absent(const struct top *top, int error)
 static int scan(struct top *top, uint64_t start, bool has_device)
 {
 	uint64_t cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID), share;
-	int ret = has_device ? scan_qps(top) : 0;
+	int ret;
 
+	top->row_notes.n = 0;
+	ret = has_device ? scan_qps(top) : 0;
 	if (!ret && top->processes)
 		ret = top_procs_look(top);
 	cpu = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu;
@@ -494,7 +492,9 @@ static int no_device(struct top *top, uint64_t start)
 	forget_devs(top);
 	top->qps.n = 0;
 	top->old.n = 0;
-	top->blind[0] = '\0';
+	top->row_notes.n = 0;
+	top->no_qps = false;
+	top->blind = false;
 	top->lost = true;
 	top->now = time_shown(top->cli);
 	if (top->processes) {
@@ -514,14 +514,15 @@ int top_look(struct top *top)
 	unsigned int i;
 	int ret;
 
-	top->note[0] = '\0';
+	top->dev_notes.n = 0;
+	top->once.n = 0;
 	top->before = top->now;
 	for (i = 0; i < top->n_devs; i++) {
 		top->dev[i].seen = false;
 		top->dev[i].has_outstanding = false;
 	}
 	hold_list(top);
-	ret = top_each(top, "dev", take_dev);
+	ret = top_each(top, &top->dev_notes, "dev", take_dev);
 	if (is_absent(top, ret))
 		return no_device(top, start);
 	if (ret < 0 || top->failed)
@@ -529,10 +530,13 @@ int top_look(struct top *top)
 	top->found = true;
 	if (forget_devs(top))
 		top->lost = true;
-	if (top_each(top, "counters", take_counters) < 0)
-		keep_note(top, "counters");
+	ret = top_each(top, &top->dev_notes, "counters", take_counters);
+	if (ret < 0)
+		top_note_error(top, &top->dev_notes, "counters", ret);
 	/* Devices without a command queue have no row in this dump. */
-	top_each(top, "cmdq", take_cmdq);
+	ret = top_each(top, &top->dev_notes, "cmdq", take_cmdq);
+	if (ret < 0 && !means_no_objects(ret))
+		top_note_error(top, &top->dev_notes, "cmdq", ret);
 	top_latency_look(top);
 	top_failures_look(top);
 	top_traffic_look(top);
@@ -554,7 +558,7 @@ int top_end(struct top *top)
 {
 	if (!top->found && !interrupted)
 		return top_failed(top, -ENODEV);
-	return top->blind[0] ? STATUS_PARTIAL : STATUS_OK;
+	return top->blind || top->partial ? STATUS_PARTIAL : STATUS_OK;
 }
 
 /* Goes to the next snapshot of a capture. Returns false if there is none. */
@@ -578,6 +582,9 @@ void top_free(struct top *top)
 	free(top->procs.proc);
 	free(top->old_procs.proc);
 	free(top->order);
+	free(top->dev_notes.note);
+	free(top->row_notes.note);
+	free(top->once.note);
 	columns_free(&top->proc_table);
 	columns_free(&top->dev_table);
 	columns_free(&top->qp_table);

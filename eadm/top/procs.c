@@ -370,25 +370,23 @@ static void judge(struct top *top)
 static void explain(struct top *top)
 {
 	bool uncounted = false;
-	size_t i, at = strlen(top->note);
+	char why[80];
+	size_t i;
 
 	for (i = 0; i < top->procs.n; i++)
 		uncounted |= top->procs.proc[i].qps &&
 			     !is_whole(&top->procs.proc[i], RDMA_TX);
-	if (at)
-		return;
-	if (top->hidden && !top->said_hidden)
-		at = snprintf(top->note, sizeof(top->note),
-			      "%lu %s that may use RDMA cannot be read (run as root)",
-			      (unsigned long)top->hidden,
-			      plural(top->hidden, "process", "processes"));
-	else if (top->hides_more && !top->said_hidden)
-		at = snprintf(top->note, sizeof(top->note),
-			      "processes hidden by /proc cannot be read (run as root)");
+	if (top->hidden && !top->said_hidden) {
+		snprintf(why, sizeof(why), "%lu that may use RDMA cannot be read (run as root)",
+			 (unsigned long)top->hidden);
+		top_note(top, &top->once, "", "processes", why);
+	} else if (top->hides_more && !top->said_hidden) {
+		top_note(top, &top->once, "", "processes",
+			 "those hidden by /proc cannot be read (run as root)");
+	}
 	if (uncounted && !top->said_uncounted)
-		snprintf(top->note + at, sizeof(top->note) - at,
-			 "%sTXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)",
-			 at ? "; " : "");
+		top_note(top, &top->once, "", "TXB/s and RXB/s",
+			 "unknown without counters bound to QPs (rdma statistic qp set)");
 	top->said_hidden |= top->hidden || top->hides_more;
 	top->said_uncounted |= uncounted;
 }
@@ -401,9 +399,13 @@ static bool lacks(struct top *top, const char *name,
 		  void (*take)(struct top *top,
 			       const struct eadm_record *record))
 {
-	int ret = top_each(top, name, take);
+	int ret = top_each(top, &top->row_notes, name, take);
 
-	return ret < 0 && ret != -ENODEV;
+	if (ret >= 0 || ret == -ENODEV)
+		return false;
+	if (!means_no_objects(ret))
+		top_note_error(top, &top->row_notes, name, ret);
+	return true;
 }
 
 /* Called after the QPs have been read. */
@@ -418,15 +420,15 @@ int top_procs_look(struct top *top)
 	top->hidden = 0;
 	top->hides_more = false;
 	take_qps(top);
-	top_each(top, "ctx", take_ctx);
+	top_each(top, NULL, "ctx", take_ctx);
 	top->no_cqs = lacks(top, "cq", take_cq);
 	top->no_mrs = lacks(top, "mr", take_mr);
-	top_each(top, "qp-counter", take_counter);
-	top_each(top, "verbs-user", take_user);
+	top_each(top, NULL, "qp-counter", take_counter);
+	top_each(top, NULL, "verbs-user", take_user);
 	for (i = 0; i < top->procs.n && top->procs.proc[i].is_user; i++)
 		;
 	if (i < top->procs.n)
-		top_each(top, "process", take_process);
+		top_each(top, NULL, "process", take_process);
 	judge(top);
 	explain(top);
 	return top->failed ? -ENOMEM : 0;

@@ -4,7 +4,7 @@
 
 #include "top.h"
 
-int top_each(struct top *top, const char *name,
+int top_each(struct top *top, struct top_notes *notes, const char *name,
 	     void (*take)(struct top *top, const struct eadm_record *record))
 {
 	const struct eadm_object *object = eadm_object_find(name);
@@ -21,6 +21,8 @@ int top_each(struct top *top, const char *name,
 		return ret;
 	while ((ret = eadm_dump_next(dump, &record)) > 0)
 		take(top, record);
+	if (!ret && notes)
+		top_note_dump(top, notes, dump);
 	eadm_dump_close(dump);
 	return ret;
 }

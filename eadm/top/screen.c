@@ -236,7 +236,8 @@ static void draw_rows(struct screen *s, int y)
 		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
 			 "no process matches" : "no processes");
 	else
-		put_line(s, y, A_NORMAL, PLAIN, top->match[0] ?
+		put_line(s, y, A_NORMAL, PLAIN, top->no_qps ?
+			 "queue pairs unknown" : top->match[0] ?
 			 "no queue pair matches" : "no queue pairs");
 	free(rows);
 }
@@ -332,11 +333,7 @@ static void draw_foot(struct screen *s)
 	text_of_interval(s->top->interval, every, sizeof(every));
 	if (s->typing)
 		snprintf(line, sizeof(line), "like: %s_", s->typed);
-	else if (s->top->note[0])
-		snprintf(line, sizeof(line), "%s", s->top->note);
-	else if (s->top->blind[0])
-		snprintf(line, sizeof(line), "%s", s->top->blind);
-	else
+	else if (!top_notes_line(s->top, line, sizeof(line)))
 		snprintf(line, sizeof(line),
 			 "q quit  h help  space freeze  s sort  r reverse  f filter  +/- every %s",
 			 every);

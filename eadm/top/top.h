@@ -113,6 +113,16 @@ struct proc_set {
 	size_t n, max;
 };
 
+/* Data that could not be read, or a filter that could not be applied. */
+struct top_note {
+	char device[DEVICE_NAME], what[64], why[300];
+};
+
+struct top_notes {
+	struct top_note *note;
+	size_t n, max;
+};
+
 struct top {
 	struct cli *cli;
 	struct filter filter;		/* filter given by options */
@@ -133,8 +143,11 @@ struct top {
 	bool lost;			/* the list of devices must be read */
 	bool failed;			/* out of memory */
 	bool reverse, frozen, ended;
-	char note[160];			/* note about unreadable data */
-	char blind[300];		/* note about a filter that could not be applied */
+	struct top_notes dev_notes;	/* of the last refresh */
+	struct top_notes row_notes;	/* of the last scan of QPs or processes */
+	struct top_notes once;		/* about processes: shown once */
+	bool blind;			/* a filter could not be applied in that scan */
+	bool partial;			/* data could not be read in some refresh */
 	struct table dev_table, qp_table;
 	const struct eadm_field *qp_peer;
 	bool processes;			/* show processes instead of QPs */
@@ -142,7 +155,7 @@ struct top {
 	struct table proc_table;
 	uint64_t hidden;		/* processes that cannot be read */
 	bool hides_more;		/* /proc hides processes, whose number is unknown */
-	bool no_qps, no_cqs, no_mrs;	/* reading them is not permitted */
+	bool no_qps, no_cqs, no_mrs;	/* they cannot be read */
 	bool said_hidden, said_uncounted;
 };
 
@@ -160,11 +173,23 @@ void top_failures_look(struct top *top); /* failures.c */
 
 /* ---- rows.c ----------------------------------------------------------------------- */
 
-int top_each(struct top *top, const char *name,
+/* Adds devices whose objects cannot be read to @notes, which can be NULL. */
+int top_each(struct top *top, struct top_notes *notes, const char *name,
 	     void (*take)(struct top *top, const struct eadm_record *record));
 int top_qp_by_id(const void *a, const void *b);
 const struct top_qp *top_qp_find(const struct top *top, uint32_t dev,
 				 uint32_t qpn);
+
+/* ---- notes.c ---------------------------------------------------------------------- */
+
+void top_note(struct top *top, struct top_notes *notes, const char *device,
+	      const char *what, const char *why);
+void top_note_error(struct top *top, struct top_notes *notes, const char *object,
+		    int error);
+void top_note_dump(struct top *top, struct top_notes *notes,
+		   const struct eadm_dump *dump);
+void top_notes_write(struct top *top, const struct top_notes *notes);
+bool top_notes_line(const struct top *top, char *buf, size_t size);
 
 /* ---- procs.c, proc_view.c ----------------------------------------------------- */
 

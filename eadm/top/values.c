@@ -168,6 +168,10 @@ void top_rows_count(const struct top *top, bool brief, char *buf, size_t size)
 {
 	size_t n = top->processes ? top->procs.n : top->qps.n;
 
+	if (top->no_qps && !top->processes) {
+		snprintf(buf, size, "%s unknown", brief ? "QPs" : "queue pairs");
+		return;
+	}
 	snprintf(buf, size, "%zu %s", n,
 		 top->processes ? plural(n, "process", "processes") :
 		 brief ? plural(n, "QP", "QPs") :

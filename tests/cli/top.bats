@@ -75,12 +75,12 @@ teardown() {
 }
 
 @test "top shows bytes of a process by RDMA only if all its QPs are counted" {
-	eadm --from "$JOBS" top --processes --json >"$BATS_TEST_TMPDIR/top" 2>"$BATS_TEST_TMPDIR/notes"
+	eadm --from "$JOBS" top --processes --json >"$BATS_TEST_TMPDIR/top"
 	[ "$(jq -c 'select(.object == "top-process") | .rows[] | select(has("tx_bytes_per_s")) |
 		[.comm, .tx_bytes_per_s + 0, .rx_bytes_per_s + 0]' "$BATS_TEST_TMPDIR/top" | sort -u)" = '["counted",2000000,1000000]
 ["resting",0,0]' ]
 	# Once, for three refreshes.
-	[ "$(cat "$BATS_TEST_TMPDIR/notes")" = "eadm: top: 3 processes that may use RDMA cannot be read (run as root); TXB/s and RXB/s require counters bound to QPs (rdma statistic qp set)" ]
+	[ "$(jq -c 'select(.notes) | [.object, .notes[]]' "$BATS_TEST_TMPDIR/top")" = '["top-process",{"what":"processes","why":"3 that may use RDMA cannot be read (run as root)"},{"what":"TXB/s and RXB/s","why":"unknown without counters bound to QPs (rdma statistic qp set)"}]' ]
 	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
 	# A capture without users of libibverbs says nothing of TCP, and one of a stock driver nothing of bytes.
 	eadm --from "$BUSY" top --processes --json 2>/dev/null >"$BATS_TEST_TMPDIR/top"
@@ -88,6 +88,52 @@ teardown() {
 	"$REPO/tests/cli/validate" <"$BATS_TEST_TMPDIR/top"
 	[ "$(jq -c 'select(.object == "top-process") | .rows[] |
 		select(has("tx_bytes_per_s") or has("tcp_tx_bytes_per_s"))' "$BATS_TEST_TMPDIR/top")" = "" ]
+}
+
+@test "top reports what it is not permitted to read" {
+	local file=$BATS_TEST_TMPDIR/refused
+
+	python3 - "$REPO/tests/captures" "$file" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import DEVS, SEC, Capture, counters, device, qp
+	cap = Capture()
+	for number in range(2):
+	    cap.time = (1700000000 + number) * SEC
+	    cap.snapshot(number)
+	    cap.family()
+	    cap.rdma_devices(DEVS[:1])
+	    cap.dump("dev", [device(0)])
+	    if number:
+	        cap.dump("counters", [counters(0)], hw=True)
+	        cap.dump("qp", [qp(0, 10)])
+	        continue
+	    for obj in "counters", "cmdq", "qp":
+	        cap.refused(obj, -1)
+	    cap.refused("counters", -1, hw=True)
+	cap.write(sys.argv[2])
+	EOF
+	run --separate-stderr eadm --from "$file" top -b
+	[ "$status" = 6 ]
+	[[ $output == "-- 22:13:20  1 device, queue pairs unknown"*"-- 22:13:21  1 device, 1 queue pair"* ]]
+	[ "$stderr" = "eadm: top: counters: Operation not permitted
+eadm: top: command queues: Operation not permitted
+eadm: top: queue pairs: Operation not permitted" ]
+	run --separate-stderr eadm --from "$file" top -j -n 1
+	[ "$status" = 6 ]
+	[ "$stderr" = "" ]
+	"$REPO/tests/cli/validate" <<<"$output"
+	[ "$(jq -c '[.object, [.notes[].what]]' <<<"$output")" = '["top-device",["counters","command queues"]]
+["top-qp",["queue pairs"]]' ]
+	# Objects that do not exist are no missing part.
+	run --separate-stderr eadm --from "$SYNTH/foreign.pcapng" top -b
+	[ "$status" = 0 ]
+	FROM=$file start -i 300s
+	on_screen "QPs unknown"
+	screen | grep -qx "queue pairs unknown"
+	screen | tail -1 | grep -q "queue pairs: Operation not permitted; counters: Operation not permitted"
+	key q
+	on_screen "status 6"
 }
 
 @test "wrong uses of top" {

@@ -68,7 +68,7 @@ by_rate() {
 check "with the rate of its connections, and no bytes by RDMA" by_rate
 as_other() {
 	ends 0 setpriv --reuid=65533 --regid=65533 --clear-groups eadm top --processes --batch -n 2 &&
-		said '^eadm: top: [0-9]+ processes that may use RDMA cannot be read' && ! said talk.py &&
+		said '^eadm: top: processes: [0-9]+ that may use RDMA cannot be read' && ! said talk.py &&
 		same 1 "$(grep -c 'cannot be read' "$work/said")"
 }
 check "to another user, top counts it as unknown, once" as_other
