@@ -36,7 +36,7 @@ static const struct option_def options[] = {
 
 /* Counters of an object in one sample. */
 struct sample {
-	char device[64];	/* name, because indices are reused */
+	char *identity;		/* values of stat.labels */
 	uint64_t id, port;
 	struct lifetime life;
 	struct eadm_value *values;	/* values of the columns before the rates */
@@ -51,8 +51,10 @@ static void forget(struct samples *samples)
 {
 	size_t i;
 
-	for (i = 0; i < samples->n; i++)
+	for (i = 0; i < samples->n; i++) {
+		free(samples->all[i].identity);
 		free(samples->all[i].values);
+	}
 	free(samples->all);
 	*samples = (struct samples){ 0 };
 }
@@ -60,13 +62,14 @@ static void forget(struct samples *samples)
 static int by_identity(const void *a, const void *b)
 {
 	const struct sample *x = a, *y = b;
-	int ret = strcmp(x->device, y->device);
+	int ret = strcmp(x->identity, y->identity);
 
 	if (!ret)
 		ret = x->id < y->id ? -1 : x->id > y->id;
 	return ret ? ret : x->port < y->port ? -1 : x->port > y->port;
 }
 
+/* Takes over @sample->identity if successful. */
 static bool keep(struct samples *samples, const struct sample *sample,
 		 unsigned int n_values)
 {
@@ -79,7 +82,7 @@ static bool keep(struct samples *samples, const struct sample *sample,
 	s->values = malloc(n_values * sizeof(*s->values));
 	if (!s->values)
 		return false;
-	/* Counters are numbers, so the copies contain no pointers into the record. */
+	/* Only counters are read again; strings would be pointers into the record. */
 	memcpy(s->values, sample->values, n_values * sizeof(*s->values));
 	samples->n++;
 	return true;
@@ -87,8 +90,16 @@ static bool keep(struct samples *samples, const struct sample *sample,
 
 /* ---- rates ---------------------------------------------------------------------- */
 
+#define MAX_LABELS 8
+
 struct stat {
 	struct cli *cli;
+	/*
+	 * Fields that distinguish rows with the same key, and devices: their indices are
+	 * reused.
+	 */
+	const struct eadm_field *labels[MAX_LABELS];
+	unsigned int n_labels;
 	const struct eadm_field *dev_index, *name, *key, *port;
 	struct lifetime_fields life;
 	struct view view;
@@ -164,24 +175,41 @@ static bool is_fresh(const struct stat *stat, const struct sample *before,
 	       is_recent(now->life.age, now->life.time - stat->mark_time);
 }
 
+static char *identity_of(const struct stat *stat, const struct eadm_record *record)
+{
+	char text[1024], value[128];
+	unsigned int i;
+	size_t at = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < stat->n_labels && at < sizeof(text); i++) {
+		if (eadm_record_text(record, stat->labels[i], value, sizeof(value)) < 0)
+			value[0] = '\0';
+		at += snprintf(text + at, sizeof(text) - at, "%s\n", value);
+	}
+	return strdup(text);
+}
+
 static int take(struct stat *stat, const struct eadm_record *record,
 		bool first)
 {
 	struct sample now = { .values = stat->values }, *before = NULL;
 	struct row row = { .values = stat->values, .record = record };
-	const char *name = eadm_record_string(record, stat->name);
 	bool fresh;
 
 	values_of_record(&stat->view.table, record, stat->values);
-	snprintf(now.device, sizeof(now.device), "%s", name ? name : "");
-	eadm_record_u64(record, stat->key, &now.id);
+	if (stat->key != stat->dev_index)
+		eadm_record_u64(record, stat->key, &now.id);
 	if (stat->port)
 		eadm_record_u64(record, stat->port, &now.port);
 	lifetime_of(&stat->life, record, &now.life);
 	if (now.life.time > stat->newest)
 		stat->newest = now.life.time;
-	if (!keep(&stat->now, &now, stat->n_plain))
+	now.identity = identity_of(stat, record);
+	if (!now.identity || !keep(&stat->now, &now, stat->n_plain)) {
+		free(now.identity);
 		return -ENOMEM;
+	}
 	if (first)
 		return 0;
 	if (stat->before.n)
@@ -387,6 +415,25 @@ static int add(struct stat *stat, const struct eadm_field *field)
 	return 0;
 }
 
+static bool is_label(const struct eadm_field *field)
+{
+	return eadm_field_metric(field) == EADM_METRIC_LABEL;
+}
+
+/* The QPs of a counter set are a label, too, but change while it is the same set. */
+static void find_labels(struct stat *stat)
+{
+	const struct eadm_object *object = stat->view.object;
+	const struct eadm_field *field, *qpns = eadm_object_find_field(object, "qpns");
+	unsigned int i;
+
+	for (i = 0; i < eadm_object_fields(object) && stat->n_labels < MAX_LABELS; i++) {
+		field = eadm_object_field(object, i);
+		if (is_label(field) && field != stat->port && field != qpns)
+			stat->labels[stat->n_labels++] = field;
+	}
+}
+
 /* Selects the fields that identify a row, and its counters. */
 static int usual_columns(struct stat *stat)
 {
@@ -401,6 +448,7 @@ static int usual_columns(struct stat *stat)
 		if (eadm_field_is_hw(field) && !stat->view.opts.hw)
 			continue;
 		if (eadm_field_kind(field) == EADM_KIND_COUNTER ||
+		    is_label(field) ||
 		    field == stat->name || field == stat->key ||
 		    field == stat->port ||
 		    field == stat->dev_index)
@@ -474,6 +522,7 @@ static int run(struct cli *cli)
 		return STATUS_USAGE;
 	stat.key = eadm_object_key(stat.view.object);
 	stat.port = eadm_object_find_field(stat.view.object, "port");
+	find_labels(&stat);
 	lifetime_fields(stat.view.object, &stat.life);
 	stat.dev_index = eadm_object_find_field(stat.view.object, "dev-index");
 	stat.name = eadm_object_find_field(stat.view.object, "dev-name");

@@ -126,6 +126,39 @@ load common
 	[ "$(events --at '#2' stat cq --since @#1)" = '{"2":1000,"3":100,"4":70,"5":1000}' ]
 }
 
+@test "stat pairs rows by their labels, and shows these" {
+	# Counters of one set have the same number.
+	values() {
+		eadm --from "$JOBS" "$@" -j | jq -c '[.rows[] | select(.counter == 1) | {(.name): ((.rates // .growth).value + 0)}] | add'
+	}
+	want='{"rdma_tx_bytes":2000000,"rdma_rx_bytes":1000000,"rdma_tx_packets":7000000}'
+	[ "$(values stat qp-counter -l)" = "$want
+$want" ]
+	[ "$(values --at '#2' stat qp-counter --since @#1)" = "$want" ]
+	golden stat-qp-counter --from "$JOBS" stat qp-counter
+	[ "$(eadm --from "$SICK" stat failure-total -j | jq -c '.rows[0] | [.kind, .cause]')" = '["qp","retries-exceeded"]' ]
+	[ "$(eadm --from "$SICK" stat health -j | jq -c '[.rows[].reporter]')" = '["fw","tx"]' ]
+	# The index of a device changes, and then its interface.
+	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/links" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import SEC, Capture, device
+	cap = Capture()
+	for number, netdev in enumerate(("eth0", "eth0", "eth1")):
+	    cap.time = (1700000000 + number) * SEC
+	    cap.snapshot(number)
+	    head = {"dev-index": number, "dev-name": "cloud_0", "netdev": netdev}
+	    cap.family()
+	    cap.rdma_devices([(number, "cloud_0", 1)])
+	    cap.dump("dev", [{**device(0), **head}])
+	    cap.local("link", {**head, "downs": 1 + number})
+	cap.write(sys.argv[2])
+	EOF
+	[ "$(eadm --from "$BATS_TEST_TMPDIR/links" stat link -l -j | jq -c '[.rows[] | .netdev, (.rates.downs // -1) + 0]')" = \
+		'["eth0",1]
+["eth1",-1]' ]
+}
+
 @test "stat --live goes on where a device does not answer, and without rows" {
 	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/part" <<-'EOF'
 	import sys
