@@ -92,6 +92,12 @@ static bool keep(struct samples *samples, const struct sample *sample,
 
 #define MAX_LABELS 8
 
+/* Counters of a device that the previous sample or the mark lacks. */
+struct lack {
+	char device[DEVICE_NAME];
+	size_t n;
+};
+
 struct stat {
 	struct cli *cli;
 	/*
@@ -108,46 +114,41 @@ struct stat {
 	struct samples before, now;
 	uint64_t newest, caption_time;
 	uint64_t mark_time;		/* --since: time of the mark's newest row, or 0 */
-	bool anew;			/* a counter has decreased */
+	struct lack *lacks;
+	size_t n_lacks, max_lacks;
+	struct eadm_dump *mark;		/* --since: the dump of the mark, for its notes */
+	bool reset;			/* a counter has decreased */
 	char caption[80];
 };
 
 /*
- * Returns false if a sample has no value or the counter was reset. Without @before, the
- * counter began at 0.
+ * Returns the number of counters that are missing in @before, or NULL. The counters of
+ * an object that is @fresh began at 0.
  */
-static bool growth_of(struct stat *stat, const struct eadm_field *field,
-		      const struct eadm_value *before,
-		      const struct eadm_value *now, uint64_t *growth)
-{
-	if (now->type != EADM_TYPE_U64 ||
-	    (before && before->type != EADM_TYPE_U64))
-		return false;
-	*growth = now->u64;
-	if (!before)
-		return true;
-	if (eadm_field_bits(field) >= 64 && now->u64 < before->u64)
-		stat->anew = true;
-	return counter_growth(field, before->u64, now->u64, growth);
-}
-
-/* Without @before, no growth is known, unless the object is @fresh. */
-static void add_rates(struct stat *stat, const struct sample *before,
-		      const struct sample *now, bool fresh)
+static size_t add_rates(struct stat *stat, const struct sample *before,
+			const struct sample *now, bool fresh)
 {
 	struct table *table = &stat->view.table;
-	uint64_t time, growth;
 	unsigned int i, j = 0;
+	uint64_t growth, time;
+	size_t lacking = 0;
 
 	for (i = stat->n_plain; i < table->n_cols; i++) {
 		stat->values[i] = value_string(NULL);
 		while (table->cols[j].field != table->cols[i].field)
 			j++;
-		if ((!before && !fresh) ||
-		    !growth_of(stat, table->cols[i].field,
-			       before ? &before->values[j] : NULL,
-			       &now->values[j], &growth))
+		if (now->values[j].type != EADM_TYPE_U64)
 			continue;
+		if (!fresh && (!before || before->values[j].type != EADM_TYPE_U64)) {
+			lacking++;
+			continue;
+		}
+		if (!counter_growth(table->cols[i].field,
+				    fresh ? 0 : before->values[j].u64,
+				    now->values[j].u64, &growth)) {
+			stat->reset = true;
+			continue;
+		}
 		if (table->growth) {
 			stat->values[i] = value_u64(growth);
 			continue;
@@ -157,6 +158,28 @@ static void add_rates(struct stat *stat, const struct sample *before,
 		if (time)
 			stat->values[i] = value_rate(growth * 1e9 / time);
 	}
+	return lacking;
+}
+
+/* Returns false if out of memory. */
+static bool add_lack(struct stat *stat, const struct eadm_record *record, size_t n)
+{
+	const char *device = eadm_record_string(record, stat->name);
+	size_t i;
+
+	for (i = 0; i < stat->n_lacks; i++) {
+		if (!strcmp(stat->lacks[i].device, device ? device : ""))
+			break;
+	}
+	if (i == stat->n_lacks) {
+		if (!grow(stat->lacks, stat->n_lacks, stat->max_lacks))
+			return false;
+		snprintf(stat->lacks[i].device, sizeof(stat->lacks[i].device), "%s",
+			 device ? device : "");
+		stat->lacks[stat->n_lacks++].n = 0;
+	}
+	stat->lacks[i].n += n;
+	return true;
 }
 
 /*
@@ -196,6 +219,7 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	struct sample now = { .values = stat->values }, *before = NULL;
 	struct row row = { .values = stat->values, .record = record };
 	bool fresh;
+	size_t n;
 
 	values_of_record(&stat->view.table, record, stat->values);
 	if (stat->key != stat->dev_index)
@@ -218,7 +242,10 @@ static int take(struct stat *stat, const struct eadm_record *record,
 	fresh = is_fresh(stat, before, &now);
 	if (before && is_reused(&before->life, &now.life))
 		before = NULL;
-	add_rates(stat, before, &now, fresh);
+	n = add_rates(stat, before, &now, fresh);
+	if (n && !add_lack(stat, record, n))
+		return -ENOMEM;
+	stat->view.table.incomplete = stat->n_lacks || stat->reset;
 	stat->cli->writer->ops->row(stat->cli->writer, &row);
 	return 0;
 }
@@ -261,6 +288,70 @@ static int sample_absent(struct stat *stat, bool first)
 	return 0;
 }
 
+static bool has_note(const struct eadm_dump *dump, const struct eadm_note *note)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	unsigned int i;
+
+	for (i = 0; eadm_dump_note(dump, i, &n) > 0; i++) {
+		if (!strcmp(n.device, note->device) && !strcmp(n.what, note->what) &&
+		    !strcmp(n.why, note->why))
+			return true;
+	}
+	return false;
+}
+
+/* Notes what the mark could not read, except what @now cannot read either. */
+static int mark_notes(struct stat *stat, const struct eadm_dump *now)
+{
+	struct eadm_note n = { .size = sizeof(n) };
+	int status = STATUS_OK;
+	unsigned int i;
+	char why[600];
+
+	for (i = 0; eadm_dump_note(stat->mark, i, &n) > 0; i++) {
+		if (!n.error || has_note(now, &n))
+			continue;
+		snprintf(why, sizeof(why), "in the mark: %s", n.why);
+		n.why = why;
+		stat->cli->writer->ops->note(stat->cli->writer, &n);
+		status = STATUS_PARTIAL;
+	}
+	return status;
+}
+
+/*
+ * Notes the counters that were not compared. With --live, those that the previous
+ * sample lacks are compared in the next one.
+ */
+static int lack_notes(struct stat *stat, const struct eadm_dump *dump)
+{
+	struct writer *writer = stat->cli->writer;
+	struct eadm_note n = { .size = sizeof(n), .device = "", .what = "counters",
+			       .why = "omitted counters that decreased (reset)" };
+	int status = STATUS_OK;
+	char why[80];
+	size_t i;
+
+	if (stat->reset) {
+		writer->ops->note(writer, &n);
+		status = STATUS_PARTIAL;
+	}
+	if (!stat->view.table.growth)
+		return STATUS_OK;
+	n.what = eadm_object_title(stat->view.object);
+	n.why = why;
+	for (i = 0; i < stat->n_lacks; i++) {
+		n.device = stat->lacks[i].device;
+		snprintf(why, sizeof(why), "omitted %zu %s not in the mark",
+			 stat->lacks[i].n,
+			 plural(stat->lacks[i].n, "counter", "counters"));
+		writer->ops->note(writer, &n);
+		status = STATUS_PARTIAL;
+	}
+	return mark_notes(stat, dump) ? STATUS_PARTIAL : status;
+}
+
 /* Makes one pass over the objects, and shows the rates unless it is the first pass. */
 static int sample(struct stat *stat, bool first)
 {
@@ -283,6 +374,9 @@ static int sample(struct stat *stat, bool first)
 	if (stat->before.n)
 		qsort(stat->before.all, stat->before.n,
 		      sizeof(*stat->before.all), by_identity);
+	stat->n_lacks = 0;
+	stat->reset = false;
+	stat->view.table.incomplete = false;
 	ret = eadm_dump_next(dump, &record);
 	if (ret >= 0)
 		stat->view.found = true;
@@ -311,11 +405,16 @@ static int sample(struct stat *stat, bool first)
 		status = fail_lib(cli, ret, eadm_object_title(stat->view.object));
 	else if (!status && !(first && stat->view.table.growth))
 		status = dump_notes(cli, dump);
+	if (!first && (!status || status == STATUS_PARTIAL) && lack_notes(stat, dump))
+		status = STATUS_PARTIAL;
 	more = first ? 0 : blind_notes(cli, &stat->view, &blind);
 	if (more && (!status || status == STATUS_PARTIAL))
 		status = more;
 	blind_free(&blind);
-	eadm_dump_close(dump);
+	if (first && stat->view.table.growth)
+		stat->mark = dump;
+	else
+		eadm_dump_close(dump);
 	if (!first)
 		cli->writer->ops->flush(cli->writer);
 	return status;
@@ -360,47 +459,56 @@ static int run_live(struct stat *stat)
 	return shown ? write_end(cli, view_end(cli, &stat->view, status)) : status;
 }
 
-/* Sample the counters of a mark, then the current ones. */
-static int run_since(struct stat *stat, const char *since)
+static void host_note(struct cli *cli, const char *was)
+{
+	struct eadm_note n = { .size = sizeof(n), .device = "", .what = "host" };
+	char host[80], why[240];
+
+	machine_text(cli->ctx, "host", host, sizeof(host));
+	if (!*was || !*host || !strcmp(was, host))
+		return;
+	snprintf(why, sizeof(why), "the counters are from different machines: %s before, %s now",
+		 was, host);
+	n.why = why;
+	cli->writer->ops->note(cli->writer, &n);
+}
+
+/* Samples the counters of a mark, then the current ones. */
+static int sample_both(struct stat *stat, struct eadm_ctx *mark)
 {
 	struct cli *cli = stat->cli;
-	const struct eadm_note anew = {
-		.size = sizeof(anew), .device = "", .what = "counters",
-		.why = "omitted counters that decreased (reset)",
-	};
-	struct eadm_note other = {
-		.size = sizeof(other), .device = "", .what = "host",
-	};
-	struct eadm_ctx *now;
-	char was[80], host[80], why[240];
+	struct eadm_ctx *now = cli->ctx;
+	char was[80];
 	int status;
 
-	status = open_source(cli);
-	if (status)
-		return status;
-	now = cli->ctx;
-	status = open_snapshot(cli, since, &cli->ctx);
-	if (!status) {
-		machine_text(cli->ctx, "host", was, sizeof(was));
-		status = sample(stat, true);
-		stat->mark_time = stat->newest;
-		eadm_free(cli->ctx);
-	}
+	cli->ctx = mark;
+	machine_text(mark, "host", was, sizeof(was));
+	status = sample(stat, true);
+	stat->mark_time = stat->newest;
 	cli->ctx = now;
 	if (status && status != STATUS_PARTIAL)
 		return status;
 	catch_signals();
 	status = sample(stat, false);
-	if (stat->anew)
-		cli->writer->ops->note(cli->writer, &anew);
-	machine_text(cli->ctx, "host", host, sizeof(host));
-	if (*was && *host && strcmp(was, host)) {
-		snprintf(why, sizeof(why), "the counters are from different machines: %s before, %s now",
-			 was, host);
-		other.why = why;
-		cli->writer->ops->note(cli->writer, &other);
-	}
+	host_note(cli, was);
 	return write_end(cli, status);
+}
+
+static int run_since(struct stat *stat, const char *since)
+{
+	struct cli *cli = stat->cli;
+	struct eadm_ctx *mark;
+	int status;
+
+	status = open_source(cli);
+	if (!status)
+		status = open_snapshot(cli, since, &mark);
+	if (status)
+		return status;
+	status = sample_both(stat, mark);
+	eadm_dump_close(stat->mark);
+	eadm_free(mark);
+	return status;
 }
 
 /* ---- columns ---------------------------------------------------------------------- */
@@ -553,6 +661,7 @@ static int run(struct cli *cli)
 	forget(&stat.before);
 	forget(&stat.now);
 	free(stat.values);
+	free(stat.lacks);
 	view_free(&stat.view);
 	return status;
 }

@@ -54,6 +54,7 @@ struct table {
 	bool about;		/* LAYOUT_FIELDS: show the fields' help */
 	bool rates_only;	/* not JSON: show rates instead of counters */
 	bool growth;		/* rates_only: show growth instead of rates */
+	bool incomplete;	/* rates_only: some counters were not compared */
 	bool unknown;		/* not JSON: print no message if there are no rows */
 	bool notes_once;	/* not JSON: do not repeat the previous pass's notes */
 	const char *caption;	/* not JSON: line above the table, or NULL */

@@ -724,7 +724,8 @@ static void print_lines(struct table_writer *tw)
 		if (tw->table->absent)
 			printf("  %s\n", tw->table->absent);
 		else
-			puts(tw->moves ? "" : "  no activity");
+			puts(tw->moves || tw->table->incomplete ? "" :
+			     "  no activity");
 		tw->captioned = true;
 	}
 	if (tw->n_lines && !tw->error && tw->moves) {

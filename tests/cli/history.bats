@@ -159,6 +159,53 @@ $want" ]
 ["eth1",-1]' ]
 }
 
+@test "stat says that there is no activity only if it compared all counters" {
+	local dir=$BATS_TEST_TMPDIR
+
+	python3 - "$REPO/tests/captures" "$dir" <<-'EOF'
+	import sys
+	sys.path.insert(0, sys.argv[1])
+	from synth import DEVS, SEC, Capture, counters, device
+	def write(name, *snapshots):
+	    cap = Capture()
+	    for number, rows in enumerate(snapshots):
+	        cap.time = (1700000000 + number) * SEC
+	        cap.snapshot(number)
+	        cap.family()
+	        cap.rdma_devices(DEVS)
+	        cap.dump("dev", [device(i) for i in range(len(rows))])
+	        cap.dump("counters", rows, hw=True)
+	    cap.write(f"{sys.argv[2]}/{name}")
+	one, two = counters(0), counters(1)
+	write("both", [one, two])
+	write("one", [one])
+	write("few", [{k: v for k, v in one.items() if not k.startswith(("tx", "rx"))}, two])
+	write("reset", [one, two], [{**one, "tx-bytes": 5}, two], [{**one, "tx-bytes": 5}, two])
+	EOF
+	since() { # NOW MARK STATUS STDERR
+		run --separate-stderr eadm --from "$dir/$1" stat --since "$dir/$2"
+		echo "$status $output $stderr"
+		[ "$status" = "$3" ] && [ "$stderr" = "$4" ]
+	}
+	since both both 0 ""
+	[ "$output" = "-- 22:13:20, in 0ns  no activity" ]
+	since both one 6 "eadm: stat: cloud_1: counters: omitted 14 counters not in the mark
+eadm: stat: cloud_1: counters: in the mark: not in the capture"
+	[ "$output" = "-- 22:13:20, in 0ns" ]
+	since both few 6 "eadm: stat: cloud_0: counters: omitted 11 counters not in the mark"
+	[ "$output" = "-- 22:13:20, in 0ns" ]
+	[ "$(eadm --from "$dir/both" stat --since "$dir/few" -j | jq -c .notes)" = \
+		'[{"device":"cloud_0","what":"counters","why":"omitted 11 counters not in the mark"}]' ]
+	# What neither can read is noted once.
+	since one one 6 "eadm: stat: cloud_1: counters: not in the capture"
+	run --separate-stderr eadm --from "$dir/reset" stat --live
+	[ "$status" = 0 ]
+	[ "$output" = "-- 22:13:21
+-- 22:13:22  no activity" ]
+	[ "$stderr" = "eadm: stat: counters: omitted counters that decreased (reset)" ]
+	eadm --from "$dir/reset" stat --live -j | "$REPO/tests/cli/validate"
+}
+
 @test "stat --live goes on where a device does not answer, and without rows" {
 	python3 - "$REPO/tests/captures" "$BATS_TEST_TMPDIR/part" <<-'EOF'
 	import sys

@@ -179,7 +179,7 @@ nothing() { # FILE OPTIONS...
 COUNTER  PER SECOND cloud_0/1
 tx-bytes bytes           1.0k
 -- 22:13:22  no device
--- 22:13:23  no activity
+-- 22:13:23
 -- 22:13:24
 COUNTER  PER SECOND cloud_0/1
 tx-bytes bytes           1.0k" ]
