@@ -520,18 +520,17 @@ static int ms_left(const struct screen *s)
 /* Handles keys until the next refresh is due. Returns false if the user quits. */
 static bool serve_keys(struct screen *s)
 {
-	int key, ms;
+	int key;
 
 	while (!interrupted) {
-		ms = ms_left(s);
-		curses.wtimeout(s->win, ms);
+		curses.wtimeout(s->win, ms_left(s));
 		key = curses.wgetch(s->win);
+		/* Without its terminal, wgetch() no longer waits. */
+		if (key == ERR && !isatty(STDIN_FILENO))
+			return false;
 		if (key == ERR && !s->top->frozen && !s->top->ended &&
 		    !ms_left(s))
 			return true;
-		/* The terminal is gone. */
-		if (key == ERR && ms > 1000 && !isatty(STDIN_FILENO))
-			return false;
 		if (key != ERR && !press(s, key))
 			return false;
 		if (key != ERR)

@@ -307,6 +307,27 @@ start() {
 	done
 }
 
+@test "top ends with its terminal, even if SIGHUP is ignored" {
+	# Five minutes at the default interval.
+	"$REPO/tests/captures/devices.py" "$BATS_TEST_TMPDIR/long" "$(seq -s, 300 | sed 's/[0-9]\+/1/g')"
+	timeout 60 /usr/bin/python3 - "$EADM" --from "$BATS_TEST_TMPDIR/long" top <<-'END'
+	import os, pty, signal, sys
+	main, side = pty.openpty()
+	pid = os.fork()
+	if not pid:
+	    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+	    os.close(main)
+	    os.dup2(side, 0)
+	    os.dup2(side, 1)
+	    os.environ["TERM"] = "xterm"
+	    os.execv(sys.argv[1], sys.argv[1:])
+	os.close(side)
+	os.read(main, 1)  # the screen is open
+	os.close(main)
+	sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	END
+}
+
 @test "top stands still while it is frozen" {
 	start -i 16s
 	on_screen "eadm top 22:13:20"
