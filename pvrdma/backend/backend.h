@@ -75,8 +75,8 @@ struct backend_qp_attr {
 	uint32_t qpn_limit;
 };
 
-/* Opcodes that libibverbs does not define. */
-#define BACKEND_WR_FAST_REG ((enum ibv_wr_opcode)0x20)
+/* Opcodes that neither libibverbs nor the kernel defines. */
+#define BACKEND_WR_FAST_REG ((enum ibv_wr_opcode)0x10000)
 
 /*
  * A work request. Each request gets a completion, even if it is unsignalled; its

@@ -73,8 +73,9 @@ static enum ibv_wc_status datagram(const struct qp *qp, const struct pvrdma_wqe_
 
 /*
  * Checks whether the QP may use the opcode: libvmw_pvrdma passes on any number unchecked.
+ * The opcodes after FETCH_ADD require memory management extensions (hw 3.2).
  */
-static bool allowed(const struct qp *qp, uint32_t opcode)
+static bool allowed(const struct model *m, const struct qp *qp, uint32_t opcode)
 {
 	bool sends = opcode == PVRDMA_WR_SEND || opcode == PVRDMA_WR_SEND_IMM;
 
@@ -82,7 +83,7 @@ static bool allowed(const struct qp *qp, uint32_t opcode)
 		return opcode == PVRDMA_WR_SEND;
 	if (qp->type == PVRDMA_QPT_UD)
 		return sends;
-	return opcode <= PVRDMA_WR_FETCH_ADD || !qp->pd->context;
+	return opcode <= PVRDMA_WR_FETCH_ADD || (!qp->pd->context && m->caps.bmme_flags);
 }
 
 static unsigned int send_flags(uint32_t flags)
@@ -96,7 +97,7 @@ enum ibv_wc_status send_translate(struct model *m, struct qp *qp, const struct p
 {
 	struct ibv_send_wr *wr = &send->wr;
 
-	if (!allowed(qp, sqe->opcode))
+	if (!allowed(m, qp, sqe->opcode))
 		return IBV_WC_LOC_QP_OP_ERR;
 	wr->send_flags = send_flags(sqe->flags);
 	switch (sqe->opcode) {

@@ -287,6 +287,35 @@ static void test_refused(void)
 	guest_about(guest, PVRDMA_CMD_DESTROY_QP, qp.handle);
 }
 
+/* A device whose provider does not check opcodes must not get one of the kernel's. */
+static void test_kernel_opcodes(void)
+{
+	static const uint32_t opcodes[] = {
+		PVRDMA_WR_SEND_INV, PVRDMA_WR_LOCAL_INV, PVRDMA_WR_FAST_REG,
+	};
+	const uint8_t no_flags = lab.models[0]->caps.bmme_flags;
+	struct fake_qp *device;
+	struct guest_qp qp;
+	unsigned int i;
+	bool refused = true;
+
+	/* First by the model, then by the backend alone. */
+	for (i = 0; i < 6; i++) {
+		lab.models[0]->caps.bmme_flags = i < 3 ? no_flags : 7;
+		qp = make_qp(PVRDMA_QPT_RC);
+		device = fake.qp;
+		guest_connect(&qp, 0x99, 2);
+		post(&qp, i, opcodes[i % 3], 0);
+		refused &= device->n_sends == 1 && device->sends[0].opcode == IBV_WR_SEND &&
+			   !device->sges[0].lkey;
+		fake_sent(device, 0, IBV_WC_LOC_PROT_ERR);
+		refused &= next_is(i, IBV_WC_LOC_QP_OP_ERR);
+		guest_about(guest, PVRDMA_CMD_DESTROY_QP, qp.handle);
+	}
+	lab.models[0]->caps.bmme_flags = no_flags;
+	ok(refused, "requests that verbs does not define fail without reaching the device");
+}
+
 /* Waits for the worker, by a response that comes after its jobs. */
 static void barrier(void)
 {
@@ -632,6 +661,7 @@ int main(void)
 	test_room();
 	test_drained();
 	test_refused();
+	test_kernel_opcodes();
 	test_receives();
 	test_received();
 	test_datagrams();

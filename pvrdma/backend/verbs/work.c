@@ -242,13 +242,18 @@ static int send_datagram(struct verbs_qp *qp, const struct backend_send *send)
 	return err;
 }
 
-int verbs_qp_send(struct backend_qp *backend_qp, const struct backend_send *send)
+int verbs_qp_send(struct backend_qp *backend_qp, const struct backend_send *from)
 {
 	struct verbs_qp *qp = verbs_qp(backend_qp);
+	struct backend_send checked = *from;
+	const struct backend_send *send = &checked;
 	uint32_t number;
 
 	if (qp->soft)
 		return qp->port->verbs->soft->ops->qp_send(qp->soft, send);
+	/* A provider may pass an opcode to the kernel, which has more of them, unchecked. */
+	if (checked.wr.opcode > IBV_WR_ATOMIC_FETCH_AND_ADD && !checked.refused)
+		checked.refused = IBV_WC_LOC_QP_OP_ERR;
 	if (qp->port->verbs->dead) {
 		if (!push(&qp->sends, send->wr.wr_id, &number))
 			return -ENOMEM;
