@@ -3,90 +3,76 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "discard.h"
 
 struct discard {
-	TAILQ_ENTRY(discard) link;
+	/* Protects all of the following. */
+	pthread_mutex_t lock;
+	pthread_cond_t more;
 	int fds[DISCARD_MAX];
 	unsigned int count;
-	/* The thread is closing another descriptor of this owner. */
+	/* The thread is closing another descriptor. */
 	bool busy;
 	/* The owner has gone: the thread frees this when it is done. */
 	bool closed;
 };
 
-/* Protects all of the following, and the contents of the list. */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-/* Those with descriptors. */
-static TAILQ_HEAD(, discard) waiting = TAILQ_HEAD_INITIALIZER(waiting);
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int failure;
-
-static void free_if_done(struct discard *discard)
-{
-	if (discard->closed && !discard->count && !discard->busy)
-		free(discard);
-}
-
-/* Closes one descriptor of each owner in turn. */
 static void *work(void *arg)
 {
-	struct discard *discard;
+	struct discard *discard = arg;
 	int fd;
 
-	(void)arg;
-	pthread_mutex_lock(&lock);
-	for (;;) {
-		while (TAILQ_EMPTY(&waiting))
-			pthread_cond_wait(&more, &lock);
-		discard = TAILQ_FIRST(&waiting);
-		TAILQ_REMOVE(&waiting, discard, link);
+	pthread_mutex_lock(&discard->lock);
+	while (discard->count || !discard->closed) {
+		if (!discard->count) {
+			pthread_cond_wait(&discard->more, &discard->lock);
+			continue;
+		}
 		fd = discard->fds[--discard->count];
-		if (discard->count)
-			TAILQ_INSERT_TAIL(&waiting, discard, link);
 		discard->busy = true;
-		pthread_mutex_unlock(&lock);
+		pthread_mutex_unlock(&discard->lock);
 		close(fd);
-		pthread_mutex_lock(&lock);
+		pthread_mutex_lock(&discard->lock);
 		discard->busy = false;
-		free_if_done(discard);
 	}
+	pthread_mutex_unlock(&discard->lock);
+	pthread_cond_destroy(&discard->more);
+	pthread_mutex_destroy(&discard->lock);
+	free(discard);
 	return NULL;
-}
-
-static void start(void)
-{
-	pthread_t thread;
-
-	failure = pthread_create(&thread, NULL, work, NULL);
-	if (!failure)
-		pthread_detach(thread);
 }
 
 struct discard *discard_open(void)
 {
-	pthread_once(&once, start);
-	if (failure) {
-		errno = failure;
+	struct discard *discard = calloc(1, sizeof(*discard));
+	pthread_t thread;
+	int err;
+
+	if (!discard)
+		return NULL;
+	pthread_mutex_init(&discard->lock, NULL);
+	pthread_cond_init(&discard->more, NULL);
+	err = pthread_create(&thread, NULL, work, discard);
+	if (err) {
+		free(discard);
+		errno = err;
 		return NULL;
 	}
-	return calloc(1, sizeof(struct discard));
+	pthread_detach(thread);
+	return discard;
 }
 
 void discard_close(struct discard *discard)
 {
 	if (!discard)
 		return;
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&discard->lock);
 	discard->closed = true;
-	free_if_done(discard);
-	pthread_mutex_unlock(&lock);
+	pthread_cond_signal(&discard->more);
+	pthread_mutex_unlock(&discard->lock);
 }
 
 bool discard_is_memory(int fd)
@@ -98,16 +84,14 @@ void discard_fd(struct discard *discard, int fd)
 {
 	bool now = discard_is_memory(fd);
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&discard->lock);
 	if (!now && discard->count < DISCARD_MAX) {
-		if (!discard->count)
-			TAILQ_INSERT_TAIL(&waiting, discard, link);
 		discard->fds[discard->count++] = fd;
-		pthread_cond_signal(&more);
+		pthread_cond_signal(&discard->more);
 	} else {
 		now = true;
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&discard->lock);
 	if (now)
 		close(fd);
 }
@@ -122,8 +106,8 @@ unsigned int discard_pending(struct discard *discard)
 {
 	unsigned int pending;
 
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&discard->lock);
 	pending = discard->count + discard->busy;
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&discard->lock);
 	return pending;
 }

@@ -12,12 +12,16 @@
 /* Maximum descriptors of one owner that wait to be closed. */
 #define DISCARD_MAX 144
 
-/* Descriptors of one client. Any thread may use them, but only one at a time. */
+/*
+ * Descriptors of one owner, and the thread that closes them: a descriptor that blocks the
+ * thread delays only those of the same owner. Any thread may use them, but only one at a
+ * time.
+ */
 struct discard;
 
 /*
- * The first call starts a thread, and must therefore come before a filter of system calls
- * is installed. Returns NULL with errno set on failure.
+ * Starts the thread, and must therefore be called before a filter of system calls is
+ * installed. Returns NULL with errno set on failure.
  */
 struct discard *discard_open(void);
 /* Descriptors that have not been closed yet are closed later. */

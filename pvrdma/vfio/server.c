@@ -83,6 +83,8 @@ static void end_session(struct vfio *vfio, const char *why)
 			    (int)vfio->stats.peer.pid, why);
 	}
 	set_timer(vfio, 0);
+	/* The socket may wait to be closed, and would be ready all that time. */
+	watch(vfio, vfio->channel.fd, EPOLL_CTL_DEL, 0);
 	channel_close(&vfio->channel);
 	/*
 	 * Prevents interrupts and memory accesses while the function releases the memory.

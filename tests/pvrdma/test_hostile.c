@@ -258,6 +258,35 @@ static void slow_to_close(void)
 	bench_close(&bench);
 }
 
+/* A descriptor that blocks its thread delays neither the loop nor another function. */
+static void slow_neighbour(void)
+{
+	struct pollfd ready = { .events = POLLIN };
+	struct vfio_stats now;
+	struct bench other;
+	int peer, event, i;
+
+	alarm(120);
+	bench_open(&bench, true);
+	send_lingering(&peer);
+	client_close(vmm);
+	ready.fd = vfio_fd(bench.dummy.vfio);
+	ok(!poll(&ready, 1, 0), "a socket that waits to be closed does not keep the loop awake");
+	bench_open(&other, true);
+	event = bench_event();
+	for (i = 0; i < 40; i++) {
+		client_call(&other.client, PROTO_DEVICE_RESET, 0, NULL, 0, &event, 1, NULL, 0);
+		bench_reconnect(&other, true);
+	}
+	vfio_stats(other.dummy.vfio, &now);
+	ok(now.sessions == 41 && !now.broken, "sessions of another function go on");
+	close(event);
+	close(peer);
+	bench_close(&other);
+	bench_close(&bench);
+	alarm(0);
+}
+
 static atomic_bool stop;
 
 /* Fills the counter whenever it is empty, and blocks while it is not. */
@@ -449,6 +478,7 @@ int main(void)
 	descriptors();
 	shortage();
 	slow_to_close();
+	slow_neighbour();
 	filled();
 	vectors();
 	flood();
