@@ -14,6 +14,7 @@
 
 #include "control.h"
 #include "descriptors.h"
+#include "discard.h"
 #include "fault_client.h"
 #include "options.h"
 #include "sandbox.h"
@@ -21,9 +22,9 @@
 #define NS 1000000000u
 /*
  * Maximum open files of one adapter: sockets and timers, files and interrupts of the VMM,
- * and those of a message; and of everything else.
+ * and those that wait to be closed; and of everything else.
  */
-#define ADAPTER_FILES 224u
+#define ADAPTER_FILES (80u + DISCARD_MAX)
 #define OTHER_FILES 512u
 
 struct server {
@@ -123,7 +124,10 @@ static int serve(struct server *server)
 	}
 }
 
-/* So that a VMM that uses as many descriptors as it may leaves enough to all other VMMs. */
+/*
+ * So that a VMM that uses as many descriptors as it may leaves enough to all other VMMs.
+ * At the limit, the kernel closes descriptors of a message itself, which may block.
+ */
 static void raise_file_limit(unsigned int n_functions)
 {
 	rlim_t need = n_functions * ADAPTER_FILES + OTHER_FILES;

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 /* Maximum descriptors of one owner that wait to be closed. */
-#define DISCARD_MAX 144
+#define DISCARD_MAX 336
 
 /*
  * Descriptors of one owner, and the thread that closes them: a descriptor that blocks the

@@ -11,8 +11,15 @@
 /* Maximum descriptors that wait to be closed while further messages are received. */
 #define SLOW_FDS 15
 
-/* A message of two parts, each with as many descriptors as possible, and the socket. */
-_Static_assert(SLOW_FDS + 2 * PROTO_MAX_FDS < DISCARD_MAX, "all descriptors have room");
+/*
+ * Most descriptors that one call receives, the kernel's SCM_MAX_FD. With less room, the
+ * kernel would close the rest within the call, which may block.
+ */
+#define MAX_RECEIVED 253
+
+/* The descriptors of a message, those of a part of it that has too many, and the socket. */
+_Static_assert(SLOW_FDS + PROTO_MAX_FDS + MAX_RECEIVED < DISCARD_MAX,
+	       "all descriptors have room");
 
 int channel_init(struct channel *channel)
 {
@@ -103,11 +110,10 @@ static bool keep_fds(struct channel *channel, struct msghdr *msg)
 			}
 		}
 	}
-	if (!(msg->msg_flags & MSG_CTRUNC))
-		return fit;
-	/* With room for more descriptors, this process has reached its limit. */
-	channel->fds_lost = true;
-	return fit && channel->fd_count < PROTO_MAX_FDS;
+	/* The room is always enough, so this process has reached its limit of descriptors. */
+	if (msg->msg_flags & MSG_CTRUNC)
+		channel->fds_lost = true;
+	return fit;
 }
 
 /*
@@ -118,7 +124,7 @@ static int read_until(struct channel *channel, size_t want, const char **why)
 {
 	union {
 		struct cmsghdr align;
-		char space[CMSG_SPACE(PROTO_MAX_FDS * sizeof(int))];
+		char space[CMSG_SPACE(MAX_RECEIVED * sizeof(int))];
 	} control;
 
 	while (channel->have < want) {

@@ -217,6 +217,19 @@ static void send_lingering(int *peer)
 	close(fd);
 }
 
+/* The same, behind as many as the kernel allows. */
+static void send_many(int *peer)
+{
+	enum { MOST = 253 };
+	int fds[MOST], i;
+
+	for (i = 0; i < MOST - 1; i++)
+		fds[i] = bench.ram;
+	fds[i] = lingering(peer);
+	send_header(PROTO_DEVICE_RESET, 16, 0, fds, MOST);
+	close(fds[i]);
+}
+
 /* Only the client waits for descriptors that cannot be closed at once. */
 static void slow_to_close(void)
 {
@@ -234,6 +247,11 @@ static void slow_to_close(void)
 	   "a descriptor that cannot be closed is received");
 	bench_reconnect(&bench, true);
 	close(peer);
+	send_many(&peer);
+	ok(client_ended(vmm) && strstr(bench.dummy.last_log, "too many file descriptors"),
+	   "one that is behind as many as a message may have does not block");
+	bench_reconnect(&bench, true);
+	close(peer);
 	send_lingering(&peer);
 	vfio_hang_up(bench.dummy.vfio, "enough");
 	ok(client_ended(vmm), "a session ends with such a descriptor in its queue");
@@ -248,7 +266,7 @@ static void slow_to_close(void)
 	   "a client that sends many of them loses its session");
 	bench_reconnect(&bench, false);
 	client_ended(vmm);
-	ok(stats().sessions == 3, "and cannot begin another one");
+	ok(stats().sessions == 4, "and cannot begin another one");
 	while (i)
 		close(peers[--i]);
 	ready.fd = vfio_fd(bench.dummy.vfio);
