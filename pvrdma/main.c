@@ -241,6 +241,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	options.soft.log = log_line;
+	options.control.log = log_line;
 	raise_file_limit(options.n_functions);
 	server.signals = open_signals();
 	if (server.signals < 0) {

@@ -102,12 +102,27 @@ void discard_socket(struct discard *discard, int fd)
 	discard_fd(discard, fd);
 }
 
-unsigned int discard_pending(struct discard *discard)
+bool discard_blocked(struct discard *discard)
 {
-	unsigned int pending;
+	bool blocked;
 
 	pthread_mutex_lock(&discard->lock);
-	pending = discard->count + discard->busy;
+	blocked = discard->count + discard->busy > DISCARD_SLOW;
 	pthread_mutex_unlock(&discard->lock);
-	return pending;
+	return blocked;
+}
+
+ssize_t discard_recv(int fd, void *data, size_t size, int flags)
+{
+	struct iovec iov = { data, size };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t got = recvmsg(fd, &msg, flags | MSG_PEEK);
+
+	if (got <= 0)
+		return got;
+	if (msg.msg_flags & MSG_CTRUNC) {
+		errno = EPROTO;
+		return -1;
+	}
+	return recv(fd, data, (size_t)got < size ? (size_t)got : size, flags);
 }

@@ -8,9 +8,12 @@
 #define PVRDMA_DISCARD_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
 
 /* Maximum descriptors of one owner that wait to be closed. */
 #define DISCARD_MAX 336
+#define DISCARD_SLOW 15
 
 /*
  * Descriptors of one owner, and the thread that closes them: a descriptor that blocks the
@@ -34,8 +37,18 @@ void discard_close(struct discard *discard);
 void discard_fd(struct discard *discard, int fd);
 /* The same for a connected socket, whose peer is disconnected at once. */
 void discard_socket(struct discard *discard, int fd);
-/* Number of descriptors that have not been closed yet. */
-unsigned int discard_pending(struct discard *discard);
+/*
+ * More than DISCARD_SLOW descriptors have not been closed yet. Until they are, the owner
+ * must not receive any further ones.
+ */
+bool discard_blocked(struct discard *discard);
+
+/*
+ * recv() from a socket that does not block and over which no descriptors are expected.
+ * Fails with EPROTO if the data has some, which stay in the socket's queue: recv() would
+ * close them.
+ */
+ssize_t discard_recv(int fd, void *data, size_t size, int flags);
 
 /*
  * Returns true if the descriptor is a file of memfd_create(), tmpfs or hugetlbfs. Neither

@@ -4,6 +4,7 @@
 #define CONTROL_CLIENT_H
 
 #include "control.h"
+#include "discard.h"
 #include "listener.h"
 #include "rows.h"
 #include "peer_wire.h"
@@ -66,8 +67,13 @@ struct client {
 struct control {
 	char path[108];
 	struct listener_file file;
-	/* @spare: see listener_accept() */
-	int listener, spare, epoll;
+	/* @spare: see listener_accept(); @timer expires when the listener is watched again. */
+	int listener, spare, epoll, timer;
+	/* Closes the clients' sockets, which may contain descriptors. */
+	struct discard *discard;
+	/* It has been logged that no client is accepted. */
+	bool blocked;
+	void (*log)(const char *name, const char *line);
 	struct device devices[MAX_DEVICES];
 	unsigned int count;
 	struct client *clients[16];

@@ -30,6 +30,8 @@ struct control_config {
 	/* Owner of the socket; -1: this process's user. */
 	uid_t uid;
 	gid_t gid;
+	/* One line without a newline, or NULL; @name: the path. */
+	void (*log)(const char *name, const char *line);
 };
 
 struct control_device {

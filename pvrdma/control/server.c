@@ -9,6 +9,7 @@
 #include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define MAX_CLIENTS ARRAY_SIZE(((struct control *)NULL)->clients)
@@ -23,6 +24,8 @@
  */
 #define MAX_PACKETS 4
 #define MAX_READY 8
+/* Delay before clients are accepted again while sockets take long to close. */
+#define RETRY_NS 100000000
 /* Above the kernel's indices of RDMA devices; the lowest bits are the function. */
 #define INDEX_BASE 0x80000000u
 #define INDEX_SHIFT 6
@@ -35,7 +38,9 @@ static void client_close(struct client *client)
 	for (i = 0; i < MAX_CLIENTS; i++)
 		if (control->clients[i] == client)
 			control->clients[i] = NULL;
-	close(client->fd);
+	/* The socket may wait to be closed, and would be ready all that time. */
+	epoll_ctl(control->epoll, EPOLL_CTL_DEL, client->fd, NULL);
+	discard_socket(control->discard, client->fd);
 	free(client);
 }
 
@@ -76,13 +81,13 @@ static int send_packet(struct client *client)
 static int read_request(struct client *client)
 {
 	_Alignas(8) unsigned char data[EADM_PEER_REQUEST_MAX];
-	ssize_t len = recv(client->fd, data, sizeof(data), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t len = discard_recv(client->fd, data, sizeof(data), MSG_DONTWAIT | MSG_TRUNC);
 
 	if (len < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
 		return 0;
 	/*
-	 * A packet that is not a request ends the connection, because no response is
-	 * possible.
+	 * A packet that is not a request, or has descriptors, ends the connection, because
+	 * no response is possible.
 	 */
 	if (len < (ssize_t)sizeof(struct nlmsghdr) || len > (ssize_t)sizeof(data))
 		return -1;
@@ -134,20 +139,50 @@ static struct client **free_place(struct control *control, uint32_t uid, bool fu
 	return full || of_user < MAX_OF_USER ? place : NULL;
 }
 
+static void watch_listener(struct control *control, bool on)
+{
+	struct epoll_event event = { .events = on ? EPOLLIN : 0 };
+
+	epoll_ctl(control->epoll, EPOLL_CTL_MOD, control->listener, &event);
+}
+
+/*
+ * The socket of each further client would wait to be closed, too. The other clients are
+ * served.
+ */
+static void accept_later(struct control *control)
+{
+	const struct itimerspec at = { .it_value.tv_nsec = RETRY_NS };
+
+	if (control->log && !control->blocked)
+		control->log(control->path,
+			     "clients have sent file descriptors that take long to close; "
+			     "no client is accepted until they are closed");
+	control->blocked = true;
+	watch_listener(control, false);
+	timerfd_settime(control->timer, 0, &at, NULL);
+}
+
 /* If there is no free slot, the connection is closed. */
 static void accept_client(struct control *control)
 {
-	int fd = listener_accept(control->listener, &control->spare);
 	struct epoll_event event = { .events = EPOLLIN };
 	struct ucred cred = { .uid = (uid_t)-1 };
 	socklen_t len = sizeof(cred);
 	struct client **place;
 	bool full;
+	int fd;
 
+	if (discard_blocked(control->discard)) {
+		accept_later(control);
+		return;
+	}
+	control->blocked = false;
+	fd = listener_accept(control->listener, &control->spare);
 	if (fd < 0)
 		return;
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len)) {
-		close(fd);
+		discard_socket(control->discard, fd);
 		return;
 	}
 	full = !cred.uid || cred.uid == geteuid();
@@ -155,13 +190,21 @@ static void accept_client(struct control *control)
 	if (place)
 		*place = calloc(1, sizeof(**place));
 	if (!place || !*place) {
-		close(fd);
+		discard_socket(control->discard, fd);
 		return;
 	}
 	**place = (struct client){ .control = control, .fd = fd, .uid = cred.uid, .full = full };
 	event.data.ptr = *place;
 	if (epoll_ctl(control->epoll, EPOLL_CTL_ADD, fd, &event))
 		client_close(*place);
+}
+
+static void timer_expired(struct control *control)
+{
+	uint64_t count;
+
+	if (read(control->timer, &count, sizeof(count)) > 0)
+		watch_listener(control, true);
 }
 
 int control_fd(const struct control *control)
@@ -181,6 +224,8 @@ void control_dispatch(struct control *control)
 	for (i = 0; i < n; i++) {
 		if (!ready[i].data.ptr)
 			accept_client(control);
+		else if (ready[i].data.ptr == control)
+			timer_expired(control);
 		else if (ready[i].events & (EPOLLHUP | EPOLLERR))
 			client_close(ready[i].data.ptr);
 		else
@@ -226,9 +271,16 @@ static int listen_at(struct control *control, const struct control_config *confi
 		.gid = config->gid,
 	};
 	struct epoll_event event = { .events = EPOLLIN };
+	struct epoll_event expired = { .events = EPOLLIN, .data.ptr = control };
 
+	control->log = config->log;
+	control->discard = discard_open();
+	if (!control->discard)
+		return -errno;
 	control->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (control->epoll < 0)
+	control->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (control->epoll < 0 || control->timer < 0 ||
+	    epoll_ctl(control->epoll, EPOLL_CTL_ADD, control->timer, &expired))
 		return -errno;
 	control->listener = listener_open(&listener, &control->file);
 	if (control->listener < 0)
@@ -263,7 +315,7 @@ struct control *control_open(const struct control_config *config,
 		errno = control ? E2BIG : ENOMEM;
 		return NULL;
 	}
-	control->listener = control->spare = control->epoll = -1;
+	control->listener = control->spare = control->epoll = control->timer = -1;
 	err = listen_at(control, config);
 	if (err) {
 		control_close(control);
@@ -299,7 +351,10 @@ void control_close(struct control *control)
 		listener_unlink(control->path, &control->file);
 	if (control->listener >= 0)
 		close(control->listener);
+	if (control->timer >= 0)
+		close(control->timer);
 	if (control->epoll >= 0)
 		close(control->epoll);
+	discard_close(control->discard);
 	free(control);
 }

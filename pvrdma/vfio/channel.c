@@ -8,9 +8,6 @@
 #include "channel.h"
 
 #define HEADER sizeof(struct proto_header)
-/* Maximum descriptors that wait to be closed while further messages are received. */
-#define SLOW_FDS 15
-
 /*
  * Most descriptors that one call receives, the kernel's SCM_MAX_FD. With less room, the
  * kernel would close the rest within the call, which may block.
@@ -18,7 +15,7 @@
 #define MAX_RECEIVED 253
 
 /* The descriptors of a message, those of a part of it that has too many, and the socket. */
-_Static_assert(SLOW_FDS + PROTO_MAX_FDS + MAX_RECEIVED < DISCARD_MAX,
+_Static_assert(DISCARD_SLOW + PROTO_MAX_FDS + MAX_RECEIVED < DISCARD_MAX,
 	       "all descriptors have room");
 
 int channel_init(struct channel *channel)
@@ -72,7 +69,7 @@ void channel_next(struct channel *channel)
 
 bool channel_blocked(const struct channel *channel)
 {
-	return discard_pending(channel->discard) > SLOW_FDS;
+	return discard_blocked(channel->discard);
 }
 
 int channel_take_fd(struct channel *channel, unsigned int index)

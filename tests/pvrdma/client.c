@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <linux/vfio.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,28 @@ int client_send(struct client *client, const void *data, size_t size,
 		done += put;
 	}
 	return 0;
+}
+
+int client_lingering(int *peer)
+{
+	const struct linger forever = { 1, 100000 };
+	struct sockaddr_in name = {
+		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	socklen_t size = sizeof(name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	static const char data[65536];
+
+	if (bind(listener, (struct sockaddr *)&name, size) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&name, &size) ||
+	    connect(fd, (struct sockaddr *)&name, size))
+		abort();
+	*peer = accept(listener, NULL, NULL);
+	close(listener);
+	while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &forever, sizeof(forever));
+	return fd;
 }
 
 static int receive(struct client *client, void *data, size_t size)

@@ -28,6 +28,8 @@ void client_close(struct client *client);
 /* Bytes and descriptors as they are: 0, or -EPIPE. */
 int client_send(struct client *client, const void *data, size_t size,
 		const int *fds, unsigned int fd_count);
+/* A socket whose last close() blocks until @peer is closed. */
+int client_lingering(int *peer);
 /* The next reply without its header: its size, -errno from it, or -EPIPE. */
 int client_receive(struct client *client, void *body, size_t room);
 /* A message; unless flags have PROTO_NO_REPLY, also client_receive(). */

@@ -100,7 +100,7 @@ refuses() {
 	local unit=$REPO/packaging/systemd/eadm-pvrdma@.service
 
 	[ "$(sed -n 's/^LimitNOFILE=//p' "$unit")" -ge $((64 * 416 + 512)) ]
-	[ "$(sed -n 's/^TasksMax=//p' "$unit")" -ge $((64 * 2 + 1)) ]
+	[ "$(sed -n 's/^TasksMax=//p' "$unit")" -ge $((64 * 2 + 2)) ]
 }
 
 @test "a hard limit of open files that is too low is reported" {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* What the control socket reports about an adapter. */
 #include <linux/genetlink.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -21,11 +22,26 @@ static int reader;
 static _Alignas(8) unsigned char packet[EADM_PEER_PACKET_MAX];
 static size_t packet_size;
 
+static struct sockaddr_un name = { .sun_family = AF_UNIX };
+static unsigned int logs;
+
+static void count_log(const char *path, const char *line)
+{
+	logs += !strcmp(path, name.sun_path) && strstr(line, "take long to close");
+}
+
+static int connect_reader(void)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	guest_must(!connect(fd, (struct sockaddr *)&name, sizeof(name)), "reader");
+	return fd;
+}
+
 static void open_all(void)
 {
-	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	struct control_config config = { .path = name.sun_path, .mode = 0600, .uid = (uid_t)-1,
-					 .gid = (gid_t)-1 };
+					 .gid = (gid_t)-1, .log = count_log };
 	struct control_device devices[GUESTS];
 	unsigned int i;
 
@@ -36,8 +52,8 @@ static void open_all(void)
 	snprintf(name.sun_path, sizeof(name.sun_path), "/tmp/eadm-pvrdma-test.%d.control",
 		 getpid());
 	control = control_open(&config, devices, GUESTS);
-	reader = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	guest_must(control && !connect(reader, (struct sockaddr *)&name, sizeof(name)), "control");
+	guest_must(control != NULL, "control");
+	reader = connect_reader();
 	guest_must(!guest_probe(guest), "ACTIVATE");
 }
 
@@ -244,11 +260,63 @@ static void test_failed_qp(void)
 	close_all();
 }
 
+/* Serves the readers until @fd has a packet or its end; -1: while there is work. */
+static void serve(int fd)
+{
+	struct pollfd fds[2] = {
+		{ .fd = control_fd(control), .events = POLLIN }, { .fd = fd, .events = POLLIN },
+	};
+
+	while (poll(fds, 2, fd < 0 ? 0 : -1) > 0 && !fds[1].revents)
+		control_dispatch(control);
+}
+
+/* A descriptor in a request must not block the loop when it is closed. */
+static void test_descriptors(void)
+{
+	enum { SLOW = 16 };
+	int peers[SLOW], first, i, fd, got = 0;
+	struct client client = { 0 };
+	char byte;
+
+	/* Ends the test if the server waits. */
+	alarm(60);
+	open_all();
+	first_row(EADM_CMD_CMDQ_GET);
+	for (i = 0; i < SLOW; i++) {
+		client.fd = connect_reader();
+		fd = client_lingering(&peers[i]);
+		client_send(&client, packet, 64, &fd, 1);
+		close(fd);
+		serve(client.fd);
+		got += recv(client.fd, &byte, 1, 0) <= 0;
+		close(client.fd);
+	}
+	ok(got == SLOW, "readers that send descriptors are disconnected");
+	first = reader;
+	reader = connect_reader();
+	ask(EADM_CMD_CMDQ_GET);
+	serve(-1);
+	ok(recv(reader, &byte, 1, MSG_DONTWAIT) < 0 && logs == 1,
+	   "no reader is accepted while such descriptors cannot be closed");
+	fd = reader;
+	reader = first;
+	ok(first_row(EADM_CMD_CMDQ_GET) != NULL, "the readers before are served");
+	while (i)
+		close(peers[--i]);
+	serve(fd);
+	ok(recv(fd, packet, sizeof(packet), 0) > 0, "and new ones, too, once they are closed");
+	close(fd);
+	close_all();
+	alarm(0);
+}
+
 int main(void)
 {
 	test_dump();
 	test_aborted();
 	test_context();
 	test_failed_qp();
+	test_descriptors();
 	return done();
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/vfio.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -184,34 +183,11 @@ static void shortage(void)
 	bench_close(&bench);
 }
 
-/* A socket whose last close() blocks until @peer is closed. */
-static int lingering(int *peer)
-{
-	const struct linger forever = { 1, 100000 };
-	struct sockaddr_in name = {
-		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-	socklen_t size = sizeof(name);
-	int listener = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
-	static const char data[65536];
-
-	if (bind(listener, (struct sockaddr *)&name, size) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)&name, &size) ||
-	    connect(fd, (struct sockaddr *)&name, size))
-		abort();
-	*peer = accept(listener, NULL, NULL);
-	close(listener);
-	while (send(fd, data, sizeof(data), MSG_DONTWAIT) > 0)
-		;
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &forever, sizeof(forever));
-	return fd;
-}
-
-/* Sends the last descriptor of such a socket, with one byte of a message. */
+/* Sends the last descriptor of a socket that blocks its close(), with one byte of a message. */
 static void send_lingering(int *peer)
 {
 	const uint16_t id = 1;
-	int fd = lingering(peer);
+	int fd = client_lingering(peer);
 
 	client_send(vmm, &id, sizeof(id), &fd, 1);
 	close(fd);
@@ -225,7 +201,7 @@ static void send_many(int *peer)
 
 	for (i = 0; i < MOST - 1; i++)
 		fds[i] = bench.ram;
-	fds[i] = lingering(peer);
+	fds[i] = client_lingering(peer);
 	send_header(PROTO_DEVICE_RESET, 16, 0, fds, MOST);
 	close(fds[i]);
 }
