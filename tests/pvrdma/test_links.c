@@ -222,6 +222,38 @@ static void test_strangers(void)
 	lab_close(lab);
 }
 
+/* SO_PASSRIGHTS, which older C libraries do not define. */
+static bool has_passrights(void)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), off = 0;
+	bool has = !setsockopt(fd, SOL_SOCKET, 83, &off, sizeof(off));
+
+	close(fd);
+	return has;
+}
+
+/* The loop would have to close a descriptor, which may take long. */
+static void test_no_descriptors(void)
+{
+	struct client client = { 0 };
+	struct pair pair;
+	int peer, slow;
+
+	pair_open(&pair);
+	slow = client_lingering(&peer);
+	client.fd = dial(&pair.lab);
+	greet(client.fd);
+	if (has_passrights())
+		ok(client_send(&client, "", 1, &slow, 1) == -EPIPE && exchange(&pair, 1),
+		   "a link does not take descriptors");
+	else
+		printf("# this kernel does not refuse descriptors\n");
+	close(client.fd);
+	close(peer);
+	close(slow);
+	lab_close(&pair.lab);
+}
+
 /* A stranger's requests to a QP that is connected to somebody else. */
 static void test_no_hijack(void)
 {
@@ -430,6 +462,7 @@ int main(void)
 	test_cuts();
 	test_gone();
 	test_strangers();
+	test_no_descriptors();
 	test_no_hijack();
 	test_absent_memory();
 	test_silent();

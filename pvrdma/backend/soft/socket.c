@@ -12,6 +12,10 @@
 #include "link.h"
 
 #define BACKLOG 8
+/* Linux 6.16; older C libraries do not define it. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
 #define STREAM (SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK)
 
 static bool is_path(const char *address)
@@ -84,6 +88,18 @@ static int listen_tcp(const char *address)
 	return err;
 }
 
+/*
+ * Makes the kernel refuse descriptors that the other program sends: recv() or close()
+ * would close them, which may block. Accepted sockets inherit this option. Before Linux
+ * 6.16, the other program is trusted not to send any.
+ */
+static void refuse_descriptors(int fd)
+{
+	int off = 0;
+
+	setsockopt(fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
+}
+
 int link_listen(const char *address, struct listener_file *file)
 {
 	const struct listener listener = {
@@ -94,7 +110,14 @@ int link_listen(const char *address, struct listener_file *file)
 		.gid = (gid_t)-1,
 	};
 
-	return is_path(address) ? listener_open(&listener, file) : listen_tcp(address);
+	int fd;
+
+	if (!is_path(address))
+		return listen_tcp(address);
+	fd = listener_open(&listener, file);
+	if (fd >= 0)
+		refuse_descriptors(fd);
+	return fd;
 }
 
 static int name_of(const char *address, struct sockaddr_storage *name, socklen_t *size)
@@ -130,7 +153,9 @@ int link_connect(const char *address)
 	fd = socket(name.ss_family, STREAM, 0);
 	if (fd < 0)
 		return -errno;
-	if (name.ss_family != AF_UNIX)
+	if (name.ss_family == AF_UNIX)
+		refuse_descriptors(fd);
+	else
 		no_delay(fd);
 	if (!connect(fd, (struct sockaddr *)&name, size) || errno == EINPROGRESS)
 		return fd;
