@@ -140,7 +140,10 @@ struct backend_client {
 	void *(*dma)(void *ctx, uint64_t address, size_t size, bool write);
 	/* Describes the first part of the range that is contiguous in one file. */
 	int (*backing)(void *ctx, uint64_t address, uint64_t size, struct backend_run *run);
-	/* A work request has completed; @qp is the client's. */
+	/*
+	 * A work request has completed; @qp is the client's, or NULL if it has been
+	 * destroyed after it took a receive from an SRQ that still exists.
+	 */
 	void (*completed)(void *ctx, void *qp, const struct backend_wc *wc);
 	/* @object is the client's QP or SRQ, or NULL for the port. */
 	void (*event)(void *ctx, enum ibv_event_type type, void *object);

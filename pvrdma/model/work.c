@@ -340,13 +340,25 @@ static void count(struct model *m, struct qp *qp, const struct work *work,
 	}
 }
 
+/* A receive of an SRQ whose QP has been destroyed: there is no completion. */
+static void count_lost(const struct work *work)
+{
+	struct queue *queue = (void *)((char *)work->pool - offsetof(struct queue, works));
+
+	queue->done++;
+	queue->full_until = 0;
+}
+
 void work_completed(void *ctx, void *client, const struct backend_wc *wc)
 {
 	struct work *work = (struct work *)(uintptr_t)wc->wc.wr_id;
 	struct model *m = ctx;
 
-	count(m, client, work, wc);
-	if (!work->pool->sends || work->signaled || wc->wc.status)
+	if (client)
+		count(m, client, work, wc);
+	else
+		count_lost(work);
+	if (client && (!work->pool->sends || work->signaled || wc->wc.status))
 		push(m, client, work, wc);
 	SLIST_INSERT_HEAD(&work->pool->free, work, link);
 }

@@ -606,6 +606,46 @@ static void test_srq(void)
 	ok(!fake.srqs, "the SRQ is gone from the device");
 }
 
+/* The device flushes 3 receives while a QP that has taken them is being destroyed. */
+static struct guest_srq slow_end_with_srq(bool destroy_srq)
+{
+	struct guest_srq srq = guest_srq(guest, pd, 8);
+	struct guest_qp_want want = {
+		.pd = pd, .depth = 8, .sge = 1, .cq = &cq, .type = PVRDMA_QPT_RC, .srq = srq.handle,
+	};
+	struct guest_qp qp = guest_qp(guest, &want);
+	unsigned int i;
+
+	fake.n_srq_recvs = 0;
+	for (i = 0; i < 8; i++)
+		guest_srq_recv(&srq, i, &mr, 0, 64);
+	guest_ring(guest, 0, PVRDMA_UAR_SRQ, srq.handle | PVRDMA_UAR_SRQ_RECV);
+	fake.slow_end = 1;
+	guest_about(guest, PVRDMA_CMD_DESTROY_QP, qp.handle);
+	if (destroy_srq)
+		guest_about(guest, PVRDMA_CMD_DESTROY_SRQ, srq.handle);
+	for (i = 0; i < 3; i++)
+		fake_received(fake.qp, fake.srq_recvs[i], IBV_WC_WR_FLUSH_ERR);
+	ok(none(), "receives of an SRQ whose QP has been destroyed have no completions");
+	__atomic_store_n(&fake.slow_end, 0, __ATOMIC_SEQ_CST);
+	barrier();
+	return srq;
+}
+
+static void test_srq_slow_end(void)
+{
+	struct guest_srq srq = slow_end_with_srq(false);
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		guest_srq_recv(&srq, 10 + i, &mr, 0, 64);
+	guest_ring(guest, 0, PVRDMA_UAR_SRQ, srq.handle | PVRDMA_UAR_SRQ_RECV);
+	ok(fake.n_srq_recvs == 11, "but others can be posted instead (%u)", fake.n_srq_recvs);
+	guest_about(guest, PVRDMA_CMD_DESTROY_SRQ, srq.handle);
+	slow_end_with_srq(true);
+	ok(!fake.srqs && !fake.qps, "the SRQ may be destroyed before them");
+}
+
 /* Monitors that go, with whatever their guests had. */
 static void test_sessions(void)
 {
@@ -671,6 +711,7 @@ int main(void)
 	test_slow_end();
 	test_slow_reset();
 	test_srq();
+	test_srq_slow_end();
 	test_sessions();
 	test_loss();
 	lab_close(&lab);

@@ -60,7 +60,7 @@ static void tell(struct verbs_qp *qp, uint64_t wr_id, const struct backend_wc *f
 	struct backend_wc wc = *from;
 
 	wc.wc.wr_id = wr_id;
-	qp->port->client->completed(qp->port->ctx, qp->client, &wc);
+	qp->port->client->completed(qp->port->ctx, qp->gone ? NULL : qp->client, &wc);
 }
 
 /*
@@ -114,10 +114,12 @@ static void received(struct verbs_qp *qp, const struct backend_wc *wc)
 {
 	uint32_t number = (uint32_t)(wc->wc.wr_id >> 1);
 
-	if (qp->srq)
-		tell(qp, wc->wc.wr_id, wc);
-	else if (number - qp->recvs.head < qp->recvs.count)
+	if (qp->srq) {
+		if (!qp->srq->gone)
+			tell(qp, wc->wc.wr_id, wc);
+	} else if (number - qp->recvs.head < qp->recvs.count) {
 		tell(qp, pop(&qp->recvs).wr_id, wc);
+	}
 }
 
 /* Work completions do not contain the network type, so use that of the port's first GID. */
@@ -138,7 +140,8 @@ void verbs_work_completed(struct verbs_qp *qp, const struct ibv_wc *device_wc)
 {
 	struct backend_wc wc = { .wc = *device_wc };
 
-	if (qp->gone || (qp->muted && !(qp->srq && !(device_wc->wr_id & SENT))))
+	/* A receive of an SRQ always returns to its owner, or the SRQ loses room. */
+	if ((qp->gone || qp->muted) && (!qp->srq || device_wc->wr_id & SENT))
 		return;
 	if (device_wc->wr_id & SENT) {
 		sent(qp, &wc);
