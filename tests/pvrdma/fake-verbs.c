@@ -294,6 +294,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	free(mr);
+	if (pthread_equal(pthread_self(), fake.loop))
+		fake.loop_deregs++;
 	__atomic_sub_fetch(&fake.mrs, 1, __ATOMIC_SEQ_CST);
 	return 0;
 }

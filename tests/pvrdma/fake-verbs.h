@@ -7,6 +7,7 @@
 #define FAKE_VERBS_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
 #include <stdbool.h>
 
 #define FAKE_POSTS 256
@@ -37,6 +38,9 @@ extern struct fake_device {
 	uint8_t link_layer;
 	/* The next end of a QP, or creation of an address handle, waits until that is 0. */
 	int slow_end, slow_ah;
+	/* Calls of ibv_dereg_mr() by the thread @loop. */
+	pthread_t loop;
+	unsigned int loop_deregs;
 	/* Calls that create an address handle. */
 	unsigned int ah_calls;
 	/* In the device's table at index 3. */

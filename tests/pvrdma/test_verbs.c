@@ -640,10 +640,66 @@ static void test_srq_slow_end(void)
 	for (i = 0; i < 3; i++)
 		guest_srq_recv(&srq, 10 + i, &mr, 0, 64);
 	guest_ring(guest, 0, PVRDMA_UAR_SRQ, srq.handle | PVRDMA_UAR_SRQ_RECV);
-	ok(fake.n_srq_recvs == 11, "but others can be posted instead (%u)", fake.n_srq_recvs);
+	ok(fake.n_srq_recvs == 11, "but further ones can be posted (%u)", fake.n_srq_recvs);
 	guest_about(guest, PVRDMA_CMD_DESTROY_SRQ, srq.handle);
 	slow_end_with_srq(true);
 	ok(!fake.srqs && !fake.qps, "the SRQ may be destroyed before them");
+}
+
+static void make_mrs(unsigned int count, uint32_t n_pages)
+{
+	uint64_t pages[2000], at = guest_alloc(guest, n_pages);
+	struct guest_mr other = { .address = 0x7f0000000000 };
+	uint32_t i;
+
+	for (i = 0; i < n_pages; i++)
+		pages[i] = at + i * GUEST_PAGE;
+	while (count--)
+		guest_must(guest_register(guest, pd, pages, n_pages * (uint64_t)GUEST_PAGE,
+					  ALL_ACCESS, &other), "MR");
+}
+
+/* The loop must not wait until a lot of memory is unpinned. */
+static void test_deregistration(void)
+{
+	struct fake_qp *device;
+	struct guest_mr large;
+	struct guest_qp qp;
+
+	fake.loop = pthread_self();
+	fake.loop_deregs = 0;
+	make_mrs(40, 2000);
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	ok(fake.loop_deregs <= 1, "a reset leaves large regions to the worker (%u)",
+	   fake.loop_deregs);
+	begin();
+	make_mrs(50, 100);
+	fake.loop_deregs = 0;
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	ok(fake.loop_deregs < 10, "and most of many small ones (%u)", fake.loop_deregs);
+	begin();
+	make_mrs(10, 2000);
+	make_qp(PVRDMA_QPT_RC);
+	qp = make_qp(PVRDMA_QPT_RC);
+	device = fake.qp;
+	guest_connect(&qp, 0x99, 2);
+	fake.slow_end = 1;
+	fake.loop_deregs = 0;
+	guest_write(guest, PVRDMA_REG_CTL, PVRDMA_CTL_RESET);
+	ok(fake.loop_deregs <= 1 && device->attr.qp_state == IBV_QPS_ERR,
+	   "until then, no QP can use them");
+	__atomic_store_n(&fake.slow_end, 0, __ATOMIC_SEQ_CST);
+	begin();
+	ok(fake.mrs == 1 && !fake.qps, "they are gone from the device when that is done");
+	large = guest_mr(guest, pd, 2000 * GUEST_PAGE, ALL_ACCESS);
+	qp = ready_ud(8);
+	__atomic_store_n(&fake.slow_ah, 1, __ATOMIC_SEQ_CST);
+	datagrams(&qp, 99, 1);
+	guest_about(guest, PVRDMA_CMD_DESTROY_MR, large.handle);
+	ok(fake.mrs == 1, "while a QP could use one, it is gone with its response");
+	__atomic_store_n(&fake.slow_ah, 0, __ATOMIC_SEQ_CST);
+	lab_restart(&lab, guest);
+	begin();
 }
 
 /* Monitors that go, with whatever their guests had. */
@@ -712,6 +768,7 @@ int main(void)
 	test_slow_reset();
 	test_srq();
 	test_srq_slow_end();
+	test_deregistration();
 	test_sessions();
 	test_loss();
 	lab_close(&lab);

@@ -235,10 +235,33 @@ int verbs_mr_create(struct backend_pd *backend_pd, const struct backend_mr_attr 
 	return err;
 }
 
+/* Returns true if the loop has no time left to deregister the region in this turn. */
+static bool takes_long(const struct verbs_mr *mr)
+{
+	struct verbs_port *port = mr->pd->port;
+
+	if (port->dereg_turn != port->verbs->turn)
+		port->dereg_pages = 0;
+	port->dereg_turn = port->verbs->turn;
+	port->dereg_pages += mr->n_pages + VERBS_DEREG_PAGES;
+	return port->dereg_pages > VERBS_LARGE;
+}
+
 /*
- * Deregistering a large region takes as long as unpinning its pages. The device has
- * invalidated its keys before that, so the client need not wait for the unpinning.
+ * Deregistering memory takes as long as unpinning its pages. The device invalidates the
+ * keys before that, so the client need not wait if the worker begins at once, or if no QP
+ * can use the keys.
  */
+static bool may_end_later(const struct verbs_mr *mr)
+{
+	if (!mr->pd->port->worker.jobs)
+		return true;
+	if (mr->pd->qps)
+		return false;
+	verbs_qp_disable(mr->pd->port);
+	return true;
+}
+
 void verbs_mr_destroy(struct backend_mr *backend_mr)
 {
 	struct verbs_mr *mr = (struct verbs_mr *)(void *)backend_mr;
@@ -252,7 +275,7 @@ void verbs_mr_destroy(struct backend_mr *backend_mr)
 		TAILQ_REMOVE(&port->begun, mr, link);
 	} else if (mr->soft) {
 		port->verbs->soft->ops->mr_destroy(mr->soft);
-	} else if (mr->n_pages > VERBS_LARGE && !port->worker.jobs) {
+	} else if (takes_long(mr) && may_end_later(mr)) {
 		submit_end(mr);
 		verbs_wait(port);
 		return;

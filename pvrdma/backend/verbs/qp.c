@@ -95,6 +95,7 @@ int verbs_qp_create(struct backend_port *port, const struct backend_qp_attr *att
 		return err;
 	}
 	qp->pd->users++;
+	qp->pd->qps += !qp->soft;
 	qp->send_cq->users++;
 	qp->recv_cq->users++;
 	if (qp->srq)
@@ -175,7 +176,8 @@ static void fail(struct verbs_qp *qp)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE);
+	if (!qp->port->verbs->dead)
+		ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE);
 }
 
 static void modified(struct job *job)
@@ -184,6 +186,7 @@ static void modified(struct job *job)
 
 	qp->busy = false;
 	if (qp->gone) {
+		fail(qp);
 		submit_end(qp);
 		return;
 	}
@@ -264,8 +267,10 @@ void verbs_qp_destroy(struct backend_qp *backend_qp)
 	struct verbs_port *port = qp->port;
 	bool over = false;
 
+	qp->pd->qps -= !qp->soft;
 	if (qp->busy) {
 		qp->gone = true;
+		port->qps_ending = true;
 		return;
 	}
 	if (!qp->soft) {
@@ -278,6 +283,7 @@ void verbs_qp_destroy(struct backend_qp *backend_qp)
 			return;
 		qp->over = NULL;
 		qp->gone = true;
+		port->qps_ending = true;
 		return;
 	}
 	qp->port->verbs->soft->ops->qp_destroy(qp->soft);
@@ -290,6 +296,23 @@ void verbs_qp_destroy(struct backend_qp *backend_qp)
 }
 
 /* ---- several QPs */
+
+/* A QP whose job has begun is left out: it is being destroyed, or modified() disables it. */
+void verbs_qp_disable(struct verbs_port *port)
+{
+	struct verbs_qp *qp;
+	unsigned int i;
+
+	for (i = 0; i < VERBS_BUCKETS && port->qps_ending; i++) {
+		LIST_FOREACH(qp, &port->verbs->qps[i], link) {
+			if (qp->port != port || !qp->gone || !worker_cancel(&port->worker, &qp->job))
+				continue;
+			fail(qp);
+			submit_end(qp);
+		}
+	}
+	port->qps_ending = false;
+}
 
 void verbs_qp_cq_failed(struct verbs_cq *cq)
 {

@@ -40,8 +40,12 @@
 #define VERBS_TURN 256
 /* Pages of a memory region that are looked up in one turn. */
 #define VERBS_PAGES_TURN 2048
-/* Deregistration of more pages than this is a job. */
+/*
+ * Pages that the loop deregisters for a port in one turn; deregistration of more is a job.
+ * The call itself counts as some pages, too.
+ */
 #define VERBS_LARGE 1024
+#define VERBS_DEREG_PAGES 64
 /*
  * Time to wait in one turn for the destruction of regions and QPs, both of which are
  * disabled much sooner.
@@ -89,6 +93,10 @@ struct verbs_port {
 	struct worker worker;
 	/* Turn in which the loop has waited for the worker, and the time left for it. */
 	uint64_t wait_turn, wait_left;
+	/* Turn in which the loop has deregistered memory, and the number of pages. */
+	uint64_t dereg_turn, dereg_pages;
+	/* QPs that are gone for the client may still transfer data. */
+	bool qps_ending;
 	/* Memory regions whose pages are being looked up. */
 	TAILQ_HEAD(, verbs_mr) begun;
 	TAILQ_HEAD(verbs_ahs, verbs_ah) ahs;
@@ -100,6 +108,8 @@ struct verbs_pd {
 	struct ibv_pd *pd;
 	struct backend_pd *soft;
 	unsigned int users;
+	/* QPs on the device that the client has not destroyed. */
+	unsigned int qps;
 	bool gone;
 };
 
@@ -307,6 +317,11 @@ int verbs_qp_modify(struct backend_qp *qp, const struct ibv_qp_attr *attr, int m
 		    void *request);
 void verbs_qp_query(struct backend_qp *qp, struct ibv_qp_attr *attr);
 void verbs_qp_destroy(struct backend_qp *qp);
+/*
+ * Disables the QPs of the port that wait to be destroyed, so that they can no longer use
+ * memory.
+ */
+void verbs_qp_disable(struct verbs_port *port);
 /* Fails all QPs that use a failed CQ. */
 void verbs_qp_cq_failed(struct verbs_cq *cq);
 /* Flushes the outstanding requests of all QPs, after the device has disappeared. */
