@@ -82,17 +82,16 @@ bool discard_is_memory(int fd)
 
 void discard_fd(struct discard *discard, int fd)
 {
-	bool now = discard_is_memory(fd);
+	bool room;
 
 	pthread_mutex_lock(&discard->lock);
-	if (!now && discard->count < DISCARD_MAX) {
+	room = discard->count < DISCARD_MAX;
+	if (room) {
 		discard->fds[discard->count++] = fd;
 		pthread_cond_signal(&discard->more);
-	} else {
-		now = true;
 	}
 	pthread_mutex_unlock(&discard->lock);
-	if (now)
+	if (!room)
 		close(fd);
 }
 
@@ -102,14 +101,14 @@ void discard_socket(struct discard *discard, int fd)
 	discard_fd(discard, fd);
 }
 
-bool discard_blocked(struct discard *discard)
+unsigned int discard_pending(struct discard *discard)
 {
-	bool blocked;
+	unsigned int pending;
 
 	pthread_mutex_lock(&discard->lock);
-	blocked = discard->count + discard->busy > DISCARD_SLOW;
+	pending = discard->count + discard->busy;
 	pthread_mutex_unlock(&discard->lock);
-	return blocked;
+	return pending;
 }
 
 ssize_t discard_recv(int fd, void *data, size_t size, int flags)

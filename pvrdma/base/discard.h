@@ -2,7 +2,8 @@
 /*
  * Closing of descriptors that another process has sent, and of sockets whose queues may
  * contain such descriptors. The last close() of a socket with SO_LINGER, or any close()
- * of a file in a FUSE file system, may block for as long as the other process likes.
+ * of a file in a FUSE file system, may block for as long as the other process likes. That
+ * of a file in memory frees its pages, which takes 0.3 s or more for each GiB.
  */
 #ifndef PVRDMA_DISCARD_H
 #define PVRDMA_DISCARD_H
@@ -12,8 +13,7 @@
 #include <sys/types.h>
 
 /* Maximum descriptors of one owner that wait to be closed. */
-#define DISCARD_MAX 336
-#define DISCARD_SLOW 15
+#define DISCARD_MAX 464
 
 /*
  * Descriptors of one owner, and the thread that closes them: a descriptor that blocks the
@@ -31,17 +31,17 @@ struct discard *discard_open(void);
 void discard_close(struct discard *discard);
 
 /*
- * Closes the descriptor, in the background unless it is a file in memory. The caller
- * avoids that there are more than DISCARD_MAX.
+ * Closes the descriptor in the background. The caller avoids that there are more than
+ * DISCARD_MAX.
  */
 void discard_fd(struct discard *discard, int fd);
 /* The same for a connected socket, whose peer is disconnected at once. */
 void discard_socket(struct discard *discard, int fd);
 /*
- * More than DISCARD_SLOW descriptors have not been closed yet. Until they are, the owner
- * must not receive any further ones.
+ * Number of descriptors that have not been closed yet. If there are many, the owner must
+ * not receive any further ones.
  */
-bool discard_blocked(struct discard *discard);
+unsigned int discard_pending(struct discard *discard);
 
 /*
  * recv() from a socket that does not block and over which no descriptors are expected.
@@ -51,8 +51,8 @@ bool discard_blocked(struct discard *discard);
 ssize_t discard_recv(int fd, void *data, size_t size, int flags);
 
 /*
- * Returns true if the descriptor is a file of memfd_create(), tmpfs or hugetlbfs. Neither
- * this function nor operations on such a file block.
+ * Returns true if the descriptor is a file of memfd_create(), tmpfs or hugetlbfs. Except
+ * for the last close(), neither this function nor operations on such a file block.
  */
 bool discard_is_memory(int fd);
 

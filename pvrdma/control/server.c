@@ -24,6 +24,8 @@
  */
 #define MAX_PACKETS 4
 #define MAX_READY 8
+/* Maximum sockets that wait to be closed while clients are accepted. */
+#define MAX_SLOW 15
 /* Delay before clients are accepted again while sockets take long to close. */
 #define RETRY_NS 100000000
 /* Above the kernel's indices of RDMA devices; the lowest bits are the function. */
@@ -173,7 +175,7 @@ static void accept_client(struct control *control)
 	bool full;
 	int fd;
 
-	if (discard_blocked(control->discard)) {
+	if (discard_pending(control->discard) > MAX_SLOW) {
 		accept_later(control);
 		return;
 	}

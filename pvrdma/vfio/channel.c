@@ -6,16 +6,25 @@
 #include <unistd.h>
 
 #include "channel.h"
+#include "memory.h"
 
 #define HEADER sizeof(struct proto_header)
+/*
+ * Maximum descriptors that wait to be closed while further messages are received: the
+ * files of all regions, and some more.
+ */
+#define SLOW_FDS (MEMORY_MAX_FILES + 15)
 /*
  * Most descriptors that one call receives, the kernel's SCM_MAX_FD. With less room, the
  * kernel would close the rest within the call, which may block.
  */
 #define MAX_RECEIVED 253
 
-/* The descriptors of a message, those of a part of it that has too many, and the socket. */
-_Static_assert(DISCARD_SLOW + PROTO_MAX_FDS + MAX_RECEIVED < DISCARD_MAX,
+/*
+ * The descriptors of a message, those of a part of it that has too many, the socket, and
+ * the files of all regions.
+ */
+_Static_assert(SLOW_FDS + PROTO_MAX_FDS + MAX_RECEIVED + MEMORY_MAX_FILES < DISCARD_MAX,
 	       "all descriptors have room");
 
 int channel_init(struct channel *channel)
@@ -69,7 +78,7 @@ void channel_next(struct channel *channel)
 
 bool channel_blocked(const struct channel *channel)
 {
-	return discard_blocked(channel->discard);
+	return discard_pending(channel->discard) > SLOW_FDS;
 }
 
 int channel_take_fd(struct channel *channel, unsigned int index)

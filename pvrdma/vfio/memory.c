@@ -39,17 +39,18 @@ struct region {
 
 #define PAGE UINT64_C(4096)
 
-void memory_init(struct memory *memory, struct guard_owner *owner)
+void memory_init(struct memory *memory, struct guard_owner *owner, struct discard *discard)
 {
 	memset(memory, 0, sizeof(*memory));
 	memory->owner = owner;
+	memory->discard = discard;
 }
 
 static void file_put(struct memory *memory, struct file *file)
 {
 	if (--file->users)
 		return;
-	close(file->fd);
+	discard_fd(memory->discard, file->fd);
 	free(file);
 	memory->files--;
 }
@@ -66,6 +67,7 @@ static int file_get(struct memory *memory, int fd, const struct stat *st, struct
 		if (!file || file->dev != st->st_dev || file->inode != st->st_ino ||
 		    file->access != access)
 			continue;
+		/* Not the last one. */
 		close(fd);
 		file->users++;
 		*found = file;
@@ -73,7 +75,7 @@ static int file_get(struct memory *memory, int fd, const struct stat *st, struct
 	}
 	file = memory->files < MEMORY_MAX_FILES ? malloc(sizeof(*file)) : NULL;
 	if (!file) {
-		close(fd);
+		discard_fd(memory->discard, fd);
 		return memory->files < MEMORY_MAX_FILES ? -ENOMEM : -EMFILE;
 	}
 	memory->files++;
@@ -119,7 +121,7 @@ void memory_clear(struct memory *memory)
 	for (i = 0; i < memory->count; i++)
 		forget(memory, &memory->regions[i]);
 	free(memory->regions);
-	memory_init(memory, memory->owner);
+	memory_init(memory, memory->owner, memory->discard);
 }
 
 /* Returns the size of the pages in which the file can be mapped and unmapped. */
@@ -158,11 +160,11 @@ static int attach(struct memory *memory, struct region *region, int fd)
 	if (fstat(fd, &st) || st.st_size < 0 ||
 	    region->offset % PAGE || region->offset > (uint64_t)st.st_size ||
 	    region->size > (uint64_t)st.st_size - region->offset) {
-		close(fd);
+		discard_fd(memory->discard, fd);
 		return -EINVAL;
 	}
 	if (region->size > MEMORY_MAX_BYTES - memory->bytes) {
-		close(fd);
+		discard_fd(memory->discard, fd);
 		return -ENOSPC;
 	}
 	ret = file_get(memory, fd, &st, &region->file);
@@ -203,7 +205,7 @@ int memory_map(struct memory *memory, uint64_t address, uint64_t size, int fd,
 		ret = -ENOMEM;
 	if (ret) {
 		if (fd >= 0)
-			close(fd);
+			discard_fd(memory->discard, fd);
 		return ret;
 	}
 	if (fd < 0) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "discard.h"
 #include "guard.h"
 #include "vfio.h"
 
@@ -28,9 +29,11 @@ struct memory {
 	/* Number of distinct files. */
 	unsigned int files;
 	struct guard_owner *owner;
+	/* Closes the files: the last close() frees their pages, which takes long. */
+	struct discard *discard;
 };
 
-void memory_init(struct memory *memory, struct guard_owner *owner);
+void memory_init(struct memory *memory, struct guard_owner *owner, struct discard *discard);
 /* Unmaps everything. */
 void memory_clear(struct memory *memory);
 

@@ -262,8 +262,8 @@ void vfio_close(struct vfio *vfio)
 		return;
 	if (vfio->channel.fd >= 0)
 		end_session(vfio, not_a_fault);
-	channel_exit(&vfio->channel);
 	memory_clear(&vfio->memory);
+	channel_exit(&vfio->channel);
 	guard_clear(&vfio->guard);
 	irq_exit(&vfio->irqs);
 	if (vfio->path)
@@ -291,13 +291,13 @@ static int prepare(struct vfio *vfio, const struct vfio_function *function,
 	vfio->listener = -1;
 	vfio->channel.fd = -1;
 	irq_init(&vfio->irqs, 0);
-	memory_init(&vfio->memory, &vfio->guard);
 	vfio->epoll = epoll_create1(EPOLL_CLOEXEC);
 	vfio->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	vfio->guard.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (vfio->epoll < 0 || vfio->timer < 0 || vfio->guard.wake < 0)
 		return -errno;
 	ret = channel_init(&vfio->channel);
+	memory_init(&vfio->memory, &vfio->guard, vfio->channel.discard);
 	if (!ret)
 		ret = notify_init();
 	if (!ret)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "session.h"
 
 #define COMMAND 4
 #define MEMORY_AND_MASTER 6
@@ -73,9 +74,18 @@ void bench_reconnect(struct bench *bench, bool ready)
 	begin(bench, ready);
 }
 
+void bench_settle(struct bench *bench)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 10000 && discard_pending(bench->dummy.vfio->channel.discard); tries++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
 void bench_close(struct bench *bench)
 {
 	client_close(&bench->client);
+	bench_settle(bench);
 	vfio_close(bench->dummy.vfio);
 	close(bench->ram);
 }

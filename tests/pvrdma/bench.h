@@ -35,6 +35,8 @@ int bench_file(size_t size);
 int bench_event(void);
 /* Events since the last call. */
 uint64_t bench_events(int fd);
+/* Waits until the server has closed all descriptors of sessions that have ended. */
+void bench_settle(struct bench *bench);
 /* Without sockets, which the server closes in the background. */
 unsigned int bench_open_files(void);
 /* Waits until @count files are open. */

@@ -92,21 +92,21 @@ refuses() {
 @test "the limit of open files suffices for all adapters" {
 	ulimit -Sn 64
 	start one two
-	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$server/limits")" = $((2 * 416 + 512)) ]
+	[ "$(awk '/^Max open files/ { print $4 }' "/proc/$server/limits")" = $((2 * 544 + 512)) ]
 	[[ $(cat log) != *"limit of open files"* ]]
 }
 
 @test "the unit allows as many open files and threads as 64 adapters need" {
 	local unit=$REPO/packaging/systemd/eadm-pvrdma@.service
 
-	[ "$(sed -n 's/^LimitNOFILE=//p' "$unit")" -ge $((64 * 416 + 512)) ]
+	[ "$(sed -n 's/^LimitNOFILE=//p' "$unit")" -ge $((64 * 544 + 512)) ]
 	[ "$(sed -n 's/^TasksMax=//p' "$unit")" -ge $((64 * 2 + 2)) ]
 }
 
 @test "a hard limit of open files that is too low is reported" {
 	ulimit -n 600
 	start one
-	grep -q 'limit of open files (600) is too low: the adapters may need 928' log
+	grep -q 'limit of open files (600) is too low: the adapters may need 1056' log
 }
 
 @test "sockets have the permissions, and go with the program" {

@@ -121,14 +121,14 @@ static void descriptors(void)
 	for (i = 0; i < MANY; i++)
 		fds[i] = bench.ram;
 	send_header(PROTO_DEVICE_RESET, 16, 0, fds, MANY);
-	ok(ended("too many file descriptors") && bench_open_files() == files, "%d descriptors", MANY);
+	ok(ended("too many file descriptors") && bench_files_become(files), "%d descriptors", MANY);
 	bench_enable(&bench);
 	ok(client_call(vmm, PROTO_DEVICE_RESET, 0, NULL, 0, fds, 2, NULL, 0) == -EINVAL &&
-		   bench_open_files() == files,
+		   bench_files_become(files),
 	   "descriptors that a message does not have are closed");
 	send_header(PROTO_DMA_MAP, 48, 0, fds, 3);
 	client_close(vmm);
-	ok(bench_open_files() == files, "as are those of half a message");
+	ok(bench_files_become(files), "as are those of half a message");
 	bench_reconnect(&bench, true);
 	bench_enable(&bench);
 	if (pipe(pipes))
@@ -210,7 +210,7 @@ static void send_many(int *peer)
 static void slow_to_close(void)
 {
 	static const struct proto_header reset = { 1, PROTO_DEVICE_RESET, sizeof(reset), 0, 0 };
-	enum { MANY = 40 };
+	enum { MANY = 100 };
 	struct pollfd ready = { .events = POLLIN };
 	int peers[MANY], peer, i;
 
@@ -226,8 +226,9 @@ static void slow_to_close(void)
 	send_many(&peer);
 	ok(client_ended(vmm) && strstr(bench.dummy.last_log, "too many file descriptors"),
 	   "one that is behind as many as a message may have does not block");
-	bench_reconnect(&bench, true);
 	close(peer);
+	bench_settle(&bench);
+	bench_reconnect(&bench, true);
 	send_lingering(&peer);
 	vfio_hang_up(bench.dummy.vfio, "enough");
 	ok(client_ended(vmm), "a session ends with such a descriptor in its queue");

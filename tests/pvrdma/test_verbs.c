@@ -56,6 +56,16 @@ static unsigned int open_files(void)
 	return count;
 }
 
+/* Waits until there are no more: the program closes them in the background. */
+static bool files_become(unsigned int most)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 10000 && open_files() > most; tries++)
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	return open_files() <= most;
+}
+
 static void test_open(void)
 {
 	struct backend_verbs_config config = { .device = "fake1", .port = 1, .gid = -1 };
@@ -119,7 +129,7 @@ static void test_memory(void)
 	   "the device refuses memory");
 	ok(guest_register(guest, pd, pages, GUEST_PAGE, ALL_ACCESS, &scattered), "or it does not");
 	guest_about(guest, PVRDMA_CMD_DESTROY_MR, scattered.handle);
-	ok(open_files() == files, "no descriptor of the guest's memory is left");
+	ok(files_become(files), "no descriptor of the guest's memory is left");
 }
 
 static struct guest_qp make_deep_qp(uint8_t type, uint32_t depth)
@@ -720,7 +730,7 @@ static void test_sessions(void)
 		clean = !fake.qps && fake.cqs == 1 && fake.pds == 1 && fake.mrs == 1;
 	}
 	ok(clean, "50 monitors that go leave nothing on the device");
-	ok(open_files() == files, "and no descriptor");
+	ok(files_become(files), "and no descriptor");
 }
 
 static void test_loss(void)
