@@ -456,6 +456,97 @@ static void test_window(void)
 	lab_close(&pair.lab);
 }
 
+/* ---- a request whose responder changes its place */
+
+/* The far program answers the last request. */
+static void answer_far(int fd, const struct wire_request *request, uint8_t kind)
+{
+	const struct wire_answer answer = {
+		.token = request->token,
+		.port = request->port,
+		.requester = request->requester,
+		.kind = kind,
+	};
+
+	say_as(fd, WIRE_ANSWER, &answer, sizeof(answer), sizeof(answer));
+}
+
+/* 10.0.0.3 at index 1 of guest 0 */
+static uint32_t bind_far_gid(struct pair *pair)
+{
+	struct pvrdma_cmd_create_bind cmd = { .mtu = 1024, .vlan = 0xfff, .type = 2, .index = 1 };
+
+	memcpy(cmd.gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\3", 16);
+	return guest_command(&pair->lab.guests[0], PVRDMA_CMD_CREATE_BIND, &cmd, sizeof(cmd));
+}
+
+/*
+ * Returns the status of a request of guest 0 that the far program, which has no such QP,
+ * does not execute. Its GID then moves to guest 0, where QP @to has that number.
+ */
+static uint32_t status_after_move(struct pair *pair, struct pvrdma_sqe *sqe, uint32_t length,
+				  uint32_t access)
+{
+	struct guest_qp_want want = {
+		.pd = pair->pd[0], .depth = 1, .sge = 1, .cq = &pair->cq[0],
+		.type = PVRDMA_QPT_RC,
+	};
+	struct guest_qp from = guest_qp(&pair->lab.guests[0], &want);
+	struct guest_qp to = guest_qp(&pair->lab.guests[0], &want);
+	struct pvrdma_cmd_destroy_bind cmd = { .index = 1 };
+	struct pvrdma_qp_attr attr = { .access = access };
+	struct wire_request request = { 0 };
+	struct pvrdma_cqe cqe = { 0 };
+	int fd = dial_far(&pair->lab);
+
+	guest_must(guest_connect(&from, to.qpn, 3) && guest_connect(&to, from.qpn, 1) &&
+		   !guest_modify(&to, PVRDMA_QP_ATTR_ACCESS, &attr), "connection");
+	guest_recv(&to, 100, &pair->mr[0], 0, 64);
+	sqe->wr_id = 1;
+	sqe->flags = PVRDMA_WR_SIGNALED;
+	guest_send(&from, sqe, &pair->mr[0], 128, length);
+	guest_must(arrived(&pair->lab, fd, &request) == 1, "request");
+	answer_far(fd, &request, WIRE_NOBODY);
+	lab_run(&pair->lab);
+	close(fd);
+	lab_run(&pair->lab);
+	guest_must(!bind_far_gid(pair), "CREATE_BIND");
+	do {
+		guest_must(completion(pair, 0, &cqe), "completion");
+	} while (cqe.wr_id != 1);
+	guest_must(!guest_command(&pair->lab.guests[0], PVRDMA_CMD_DESTROY_BIND, &cmd, sizeof(cmd)),
+		   "DESTROY_BIND");
+	return cqe.status;
+}
+
+static void test_move(void)
+{
+	struct pvrdma_sqe send = { .opcode = PVRDMA_WR_SEND };
+	struct pvrdma_sqe read = { .opcode = PVRDMA_WR_READ };
+	struct pvrdma_sqe atomic = { .opcode = PVRDMA_WR_FETCH_ADD };
+	struct guest_mr page;
+	uint64_t *bytes, beyond;
+	struct pair pair;
+
+	pair_open(&pair);
+	page = guest_mr(&pair.lab.guests[0], pair.pd[0], GUEST_PAGE, ALL_ACCESS);
+	bytes = guest_at(&pair.lab.guests[0], page.address);
+	ok(!status_after_move(&pair, &send, 64, ALL_ACCESS),
+	   "a request that a linked program refused begins within this program");
+	read.rdma.addr = page.address;
+	read.rdma.rkey = page.rkey;
+	ok(status_after_move(&pair, &read, 8, 0) == PVRDMA_WC_REM_ACCESS_ERR,
+	   "where the responder's access flags apply");
+	atomic.atomic.addr = page.address + GUEST_PAGE - 4;
+	atomic.atomic.rkey = page.rkey;
+	atomic.atomic.compare_add = 1ull << 32;
+	beyond = bytes[GUEST_PAGE / 8];
+	ok(status_after_move(&pair, &atomic, 8, ALL_ACCESS) == PVRDMA_WC_REM_ACCESS_ERR &&
+	   bytes[GUEST_PAGE / 8] == beyond,
+	   "and an atomic operation cannot reach beyond the memory region");
+	lab_close(&pair.lab);
+}
+
 int main(void)
 {
 	lab_linked = true;
@@ -468,5 +559,6 @@ int main(void)
 	test_silent();
 	test_pass_on();
 	test_window();
+	test_move();
 	return done();
 }

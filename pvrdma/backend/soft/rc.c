@@ -14,9 +14,13 @@ static struct soft_qp *find_peer(const struct soft_qp *qp, struct soft_port *por
 	return peer && soft_has_gid(qp->port, &peer->attr.ah_attr.grh.dgid) ? peer : NULL;
 }
 
-/* Returns true if the request may begin; otherwise, the error has been reported. */
-static bool begin(struct soft_qp *qp, const struct soft_list *local, struct soft_qp *peer,
-		  const struct soft_request *request)
+/*
+ * Returns true if the request may begin or continue; otherwise, the error has been
+ * reported. Each step is checked, because a request may have begun with another responder,
+ * also in a linked program, or with other access flags.
+ */
+static bool may_proceed(struct soft_qp *qp, const struct soft_list *local, struct soft_qp *peer,
+			const struct soft_request *request)
 {
 	int answer;
 
@@ -24,7 +28,7 @@ static bool begin(struct soft_qp *qp, const struct soft_list *local, struct soft
 		soft_rc_fail(qp, IBV_WC_LOC_PROT_ERR);
 		return false;
 	}
-	answer = soft_respond_begin(peer, request);
+	answer = qp->begun ? soft_respond_check(peer, request) : soft_respond_begin(peer, request);
 	if (answer == SOFT_NOT_READY) {
 		soft_rc_not_ready(qp, peer->attr.min_rnr_timer);
 		return false;
@@ -129,7 +133,7 @@ bool soft_rc_step(struct soft_qp *qp, struct soft_send *send)
 	qp->retries = 0;
 	soft_establish(peer);
 	request = soft_rc_request(send);
-	if (!qp->begun && !begin(qp, &local, peer, &request))
+	if (!may_proceed(qp, &local, peer, &request))
 		return false;
 	qp->rnr_retries = 0;
 	if (send->wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||

@@ -167,6 +167,8 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 		soft_rc_not_ready(qp, wire->timer);
 		return true;
 	case WIRE_NOBODY:
+		/* If no piece was executed, the request may begin with another responder. */
+		qp->begun = qp->done != 0;
 		soft_rc_no_answer(qp);
 		return true;
 	case WIRE_FAILED:

@@ -205,7 +205,8 @@ enum ibv_wc_status soft_respond_atomic(struct soft_qp *peer,
 
 	memory = soft_respond_list(peer, request, &sge);
 	word = soft_list_at(&memory, 0, &size);
-	if (!word)
+	/* An unaligned word may reach beyond the memory region. */
+	if (!word || size != sizeof(*old) || request->addr % sizeof(*old))
 		return soft_respond_fail(peer, request);
 	if (request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		*old = __atomic_fetch_add(word, request->compare_add, __ATOMIC_SEQ_CST);
