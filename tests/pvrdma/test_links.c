@@ -547,6 +547,125 @@ static void test_move(void)
 	lab_close(&pair.lab);
 }
 
+/* ---- repeated pieces */
+
+/* The response to a request of the far program; kind 99: none. */
+static struct wire_answer respond(struct lab *lab, int fd, const struct wire_request *request,
+				  unsigned char *data)
+{
+	static unsigned char bytes[1u << 20];
+	struct wire_answer answer = { .kind = 99 };
+	struct wire_head head;
+	size_t n = 0, at;
+	ssize_t got;
+
+	say_as(fd, WIRE_REQUEST, request, sizeof(*request), sizeof(*request));
+	do {
+		lab_run(lab);
+		got = recv(fd, bytes + n, sizeof(bytes) - n, MSG_DONTWAIT);
+		n += got > 0 ? (size_t)got : 0;
+	} while (got > 0);
+	for (at = 0; at + sizeof(head) <= n; at += sizeof(head) + head.size) {
+		memcpy(&head, bytes + at, sizeof(head));
+		if (head.type != WIRE_ANSWER)
+			continue;
+		memcpy(&answer, bytes + at + sizeof(head), sizeof(answer));
+		memcpy(data, bytes + at + sizeof(head) + sizeof(answer), answer.size);
+	}
+	return answer;
+}
+
+/* A request of QP 7 of the far program to guest 0's QP. */
+static struct wire_request request_far(const struct pair *pair, uint8_t opcode, uint32_t size)
+{
+	struct wire_request request = {
+		.requester = 7, .responder = pair->qp[0].qpn, .number = 1,
+		.addr = pair->mr[0].address, .rkey = pair->mr[0].rkey,
+		.length = size, .size = size, .opcode = opcode, .compare_add = 1,
+	};
+
+	memcpy(request.to, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\1", 16);
+	return request;
+}
+
+static void reconnect_far(struct pair *pair)
+{
+	struct pvrdma_qp_attr reset = { .state = PVRDMA_QPS_RESET };
+
+	guest_must(!guest_modify(&pair->qp[0], PVRDMA_QP_ATTR_STATE, &reset) &&
+		   guest_connect(&pair->qp[0], 7, 3), "connection");
+}
+
+static void test_repeated(void)
+{
+	struct pvrdma_qp_attr none = { .access = 0 };
+	struct wire_request write, read, atomic;
+	static unsigned char data[WIRE_PIECE];
+	struct wire_answer answer;
+	uint64_t word = 5;
+	struct pair pair;
+	int fd;
+
+	pair_open(&pair);
+	fd = dial_far(&pair.lab);
+	reconnect_far(&pair);
+	write = request_far(&pair, IBV_WR_RDMA_WRITE, 0);
+	read = request_far(&pair, IBV_WR_RDMA_READ, 64);
+	atomic = request_far(&pair, IBV_WR_ATOMIC_FETCH_AND_ADD, sizeof(word));
+	memcpy(pair_bytes(&pair, 0), &word, sizeof(word));
+	guest_must(respond(&pair.lab, fd, &atomic, data).kind == WIRE_DONE, "atomic operation");
+	memset(data, 0, sizeof(data));
+	answer = respond(&pair.lab, fd, &atomic, data);
+	memcpy(&word, pair_bytes(&pair, 0), sizeof(word));
+	ok(answer.kind == WIRE_DONE && answer.size == sizeof(word) && data[0] == 5 && word == 6,
+	   "a repeated atomic operation has the same result, and is not executed twice");
+	reconnect_far(&pair);
+	guest_must(respond(&pair.lab, fd, &write, data).kind == WIRE_DONE, "write");
+	answer = respond(&pair.lab, fd, &atomic, data);
+	ok(answer.kind == WIRE_NOBODY && !answer.size,
+	   "an atomic operation that was not executed on this connection is not repeated");
+	atomic.length = atomic.size = WIRE_PIECE;
+	answer = respond(&pair.lab, fd, &atomic, data);
+	ok(answer.kind == WIRE_NOBODY && !answer.size, "also if it is too long");
+	read.number = 2;
+	guest_must(respond(&pair.lab, fd, &read, data).kind == WIRE_DONE, "read");
+	answer = respond(&pair.lab, fd, &read, data);
+	ok(answer.kind == WIRE_DONE && answer.size == 64, "a read is repeated");
+	guest_modify(&pair.qp[0], PVRDMA_QP_ATTR_ACCESS, &none);
+	answer = respond(&pair.lab, fd, &read, data);
+	ok(answer.kind == WIRE_FAILED && answer.status == IBV_WC_REM_ACCESS_ERR,
+	   "unless the QP does not permit it any more");
+	close(fd);
+	lab_close(&pair.lab);
+}
+
+/* Its first piece would be followed by one that no honest program accepts. */
+static void test_long_atomic(void)
+{
+	struct pvrdma_sqe sqe = { .opcode = PVRDMA_WR_FETCH_ADD, .flags = PVRDMA_WR_SIGNALED };
+	static struct {
+		struct wire_answer head;
+		unsigned char data[WIRE_PIECE];
+	} answer;
+	struct wire_request request = { 0 };
+	struct pair pair;
+	int fd;
+
+	pair_open(&pair);
+	fd = dial_far(&pair.lab);
+	reconnect_far(&pair);
+	guest_send(&pair.qp[0], &sqe, &pair.mr[0], 0, 2 * WIRE_PIECE);
+	guest_must(arrived(&pair.lab, fd, &request) == 1, "request");
+	answer.head = (struct wire_answer){
+		.token = request.token, .port = request.port, .requester = request.requester,
+		.size = WIRE_PIECE, .kind = WIRE_DONE,
+	};
+	say_as(fd, WIRE_ANSWER, &answer, sizeof(answer), sizeof(answer));
+	ok(hung_up(&pair.lab, fd), "an atomic operation of more than 8 bytes cannot succeed");
+	close(fd);
+	lab_close(&pair.lab);
+}
+
 int main(void)
 {
 	lab_linked = true;
@@ -560,5 +679,7 @@ int main(void)
 	test_pass_on();
 	test_window();
 	test_move();
+	test_repeated();
+	test_long_atomic();
 	return done();
 }

@@ -123,10 +123,12 @@ static void done(struct soft_qp *qp, struct soft_send *send, const void *data, u
 	soft_qp_schedule(qp);
 }
 
-/* Size of the data in the response to @send. */
-static uint32_t expected(const struct soft_qp *qp, const struct soft_send *send)
+/* Returns true if the request may succeed with @size bytes of data in the response. */
+static bool is_expected(const struct soft_qp *qp, const struct soft_send *send, uint32_t size)
 {
-	return soft_rc_local(qp, send).access ? piece_of(qp, send) : 0;
+	if (soft_is_atomic(send->wr.opcode) && send->length != sizeof(uint64_t))
+		return false;
+	return size == (soft_rc_local(qp, send).access ? piece_of(qp, send) : 0);
 }
 
 static struct soft_port *port_at(struct soft *soft, uint32_t number)
@@ -151,7 +153,7 @@ static bool take_answer(struct soft *soft, struct soft_link *link,
 	/* By now, the QP may have been destroyed, or its request may have timed out. */
 	if (!send || qp->queue == SOFT_BLOCKED || qp->asked != link || qp->token != wire->token)
 		return true;
-	if (wire->kind == WIRE_DONE && wire->size != expected(qp, send))
+	if (wire->kind == WIRE_DONE && !is_expected(qp, send, wire->size))
 		return false;
 	qp->asked = NULL;
 	switch (wire->kind) {
@@ -227,15 +229,17 @@ static bool reads_memory(const struct soft_request *request)
 	return request->opcode == IBV_WR_RDMA_READ;
 }
 
-static bool is_atomic(const struct soft_request *request)
+/* Returns the size of the data in the response to an executed piece. */
+static uint32_t answer_size(const struct soft_qp *peer, const struct wire_request *wire,
+			    const struct soft_request *request)
 {
-	return request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-	       request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+	return soft_is_atomic(request->opcode) ? sizeof(peer->last.value) :
+	       reads_memory(request) ? wire->size : 0;
 }
 
 /*
- * Moves the piece's data, in the direction of the request. Returns a status, or
- * SOFT_NOT_READY.
+ * Moves the piece's data, in the direction of the request. If this succeeds, @read has
+ * answer_size() bytes. Returns a status, or SOFT_NOT_READY.
  */
 static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
 		     const struct soft_request *request, const unsigned char *data, void *read)
@@ -247,9 +251,9 @@ static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
 
 	if (status)
 		return status;
-	if (is_atomic(request)) {
-		status = soft_respond_atomic(peer, request, &peer->last_value);
-		memcpy(read, &peer->last_value, sizeof(peer->last_value));
+	if (soft_is_atomic(request->opcode)) {
+		status = soft_respond_atomic(peer, request, &peer->last.value);
+		memcpy(read, &peer->last.value, sizeof(peer->last.value));
 		return status;
 	}
 	memory = soft_respond_list(peer, request, &sge);
@@ -261,20 +265,24 @@ static int carry_out(struct soft_qp *peer, const struct wire_request *wire,
 	return IBV_WC_SUCCESS;
 }
 
-/* The piece was executed before; only its response was lost. */
+/*
+ * Returns true if the piece is the one that was executed last, so that only its response
+ * was lost.
+ */
+static bool is_last(const struct soft_qp *peer, const struct wire_request *wire)
+{
+	return wire->opcode == peer->last.opcode && wire->offset == peer->last.offset &&
+	       wire->size == peer->last.size;
+}
+
+/* Responds to the last piece again. A read is executed again, because its data was not kept. */
 static int repeat(struct soft_qp *peer, const struct wire_request *wire,
 		  const struct soft_request *request, void *read)
 {
-	struct soft_list memory;
-	struct ibv_sge sge;
-
-	if (is_atomic(request))
-		memcpy(read, &peer->last_value, sizeof(peer->last_value));
-	if (!reads_memory(request) || peer->last_status)
-		return peer->last_status;
-	memory = soft_respond_list(peer, request, &sge);
-	return soft_get(&memory, wire->offset, read, wire->size) ?
-	       IBV_WC_SUCCESS : soft_respond_fail(peer, request);
+	if (reads_memory(request))
+		return carry_out(peer, wire, request, NULL, read);
+	memcpy(read, &peer->last.value, sizeof(peer->last.value));
+	return IBV_WC_SUCCESS;
 }
 
 static struct soft_qp *find_responder(struct soft *soft, const struct soft_link *link,
@@ -323,7 +331,8 @@ static bool serve(struct soft *soft, struct soft_link *link, const struct wire_r
 	 * A request that has begun cannot continue with a responder that was reset in the
 	 * meantime.
 	 */
-	if (!peer || (!again && wire->offset && soft_takes_receive(request.opcode) && !peer->taken))
+	if (!peer || (again ? !is_last(peer, wire) :
+		      wire->offset && soft_takes_receive(request.opcode) && !peer->taken))
 		return answer(link, wire, WIRE_NOBODY, 0, NULL, 0);
 	soft_establish(peer);
 	status = again ? repeat(peer, wire, &request, read) :
@@ -331,12 +340,13 @@ static bool serve(struct soft *soft, struct soft_link *link, const struct wire_r
 	if (status == SOFT_NOT_READY)
 		return answer(link, wire, WIRE_NOT_READY, peer->attr.min_rnr_timer, NULL, 0);
 	peer->served = wire->number;
-	peer->last_status = (enum ibv_wc_status)status;
+	peer->last.opcode = wire->opcode;
+	peer->last.offset = wire->offset;
+	peer->last.size = wire->size;
 	soft->bytes -= wire->size;
 	if (status)
 		return answer(link, wire, WIRE_FAILED, (uint8_t)status, NULL, 0);
-	return answer(link, wire, WIRE_DONE, 0, read,
-		      reads_memory(&request) || is_atomic(&request) ? wire->size : 0);
+	return answer(link, wire, WIRE_DONE, 0, read, answer_size(peer, wire, &request));
 }
 
 /* Checks that lengths are consistent, and that responders support the opcode. */

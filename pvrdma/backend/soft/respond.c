@@ -22,7 +22,7 @@ static bool is_send(enum ibv_wr_opcode opcode)
 	return soft_takes_receive(opcode) && opcode != IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-static bool is_atomic(enum ibv_wr_opcode opcode)
+bool soft_is_atomic(enum ibv_wr_opcode opcode)
 {
 	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
@@ -80,7 +80,7 @@ struct soft_list soft_respond_list(const struct soft_qp *peer,
 		};
 	*sge = (struct ibv_sge){
 		.addr = request->addr,
-		.length = is_atomic(request->opcode) ? sizeof(uint64_t) : request->length,
+		.length = soft_is_atomic(request->opcode) ? sizeof(uint64_t) : request->length,
 		.lkey = request->rkey,
 	};
 	return (struct soft_list){
@@ -143,7 +143,7 @@ int soft_respond_check(struct soft_qp *peer, const struct soft_request *request)
 		fail_with(peer, IBV_EVENT_QP_ACCESS_ERR);
 		return IBV_WC_REM_ACCESS_ERR;
 	}
-	if (is_atomic(request->opcode) &&
+	if (soft_is_atomic(request->opcode) &&
 	    (request->addr % sizeof(uint64_t) || request->length != sizeof(uint64_t))) {
 		fail_with(peer, IBV_EVENT_QP_REQ_ERR);
 		return IBV_WC_REM_INV_REQ_ERR;

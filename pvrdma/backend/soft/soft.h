@@ -187,12 +187,15 @@ struct soft_qp {
 	struct soft_recv *taken;
 	bool established, last_wqe_sent;
 	/*
-	 * Number of executed pieces of another program's QP, and the response to the last
-	 * one.
+	 * Number of executed pieces of another program's QP; the last one, and the value
+	 * before it if it was an atomic operation.
 	 */
 	uint32_t served;
-	enum ibv_wc_status last_status;
-	uint64_t last_value;
+	struct {
+		uint8_t opcode;
+		uint32_t offset, size;
+		uint64_t value;
+	} last;
 };
 
 static inline struct soft_port *soft_port(struct backend_port *port)
@@ -297,6 +300,7 @@ void soft_qp_fail(struct soft_qp *qp);
 
 /* ---- respond.c: effects of a request on the responder @peer */
 bool soft_takes_receive(enum ibv_wr_opcode opcode);
+bool soft_is_atomic(enum ibv_wr_opcode opcode);
 /*
  * Returns the RC QP @qpn if it is connected to @requester; the caller has to compare the
  * GIDs.
