@@ -666,6 +666,129 @@ static void test_long_atomic(void)
 	lab_close(&pair.lab);
 }
 
+/* ---- GIDs that several programs announce */
+
+static void announce(struct lab *lab, int fd, uint8_t last, bool there)
+{
+	struct wire_gid gid = { .there = there };
+
+	memcpy(gid.gid, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0", 15);
+	gid.gid[15] = last;
+	say_as(fd, WIRE_GID, &gid, sizeof(gid), sizeof(gid));
+	lab_run(lab);
+}
+
+static void test_owner(void)
+{
+	static unsigned char data[WIRE_PIECE];
+	struct wire_request write;
+	struct pair pair;
+	struct lab *lab = &pair.lab;
+	int first, second;
+
+	pair_open(&pair);
+	first = dial_far(lab);
+	reconnect_far(&pair);
+	second = dial_far(lab);
+	lab_run(lab);
+	write = request_far(&pair, IBV_WR_RDMA_WRITE, 0);
+	ok(respond(lab, first, &write, data).kind == WIRE_DONE,
+	   "a GID belongs to the first program that announces it");
+	write.number = 2;
+	ok(respond(lab, second, &write, data).kind == WIRE_NOBODY, "and not to another one");
+	announce(lab, first, 3, true);
+	ok(respond(lab, second, &write, data).kind == WIRE_NOBODY, "also if it is announced again");
+	announce(lab, first, 3, false);
+	ok(respond(lab, second, &write, data).kind == WIRE_DONE, "until the first one drops it");
+	announce(lab, first, 3, true);
+	write.number = 3;
+	ok(respond(lab, first, &write, data).kind == WIRE_NOBODY, "which is then the other one");
+	close(second);
+	lab_run(lab);
+	ok(respond(lab, first, &write, data).kind == WIRE_DONE, "until its link is lost");
+	close(first);
+	lab_close(lab);
+}
+
+/* A GID of guest 0, whose QP is connected to itself. */
+static void test_own_gid(void)
+{
+	struct pvrdma_cmd_create_bind cmd = { .mtu = 1024, .vlan = 0xfff, .type = 2, .index = 1 };
+	struct pvrdma_qp_attr reset = { .state = PVRDMA_QPS_RESET };
+	static unsigned char data[WIRE_PIECE];
+	struct wire_request write;
+	struct pair pair;
+	struct lab *lab = &pair.lab;
+	int fd;
+
+	pair_open(&pair);
+	guest_must(!guest_modify(&pair.qp[0], PVRDMA_QP_ATTR_STATE, &reset) &&
+		   guest_connect(&pair.qp[0], 7, 1), "connection");
+	fd = dial(lab);
+	greet(fd);
+	announce(lab, fd, 1, true);
+	write = request_far(&pair, IBV_WR_RDMA_WRITE, 0);
+	ok(respond(lab, fd, &write, data).kind == WIRE_NOBODY,
+	   "a linked program cannot take a GID of this program");
+	memcpy(cmd.gid, write.to, sizeof(cmd.gid));
+	ok(!guest_command(&lab->guests[0], PVRDMA_CMD_CREATE_BIND, &cmd, sizeof(cmd)),
+	   "or keep it from being bound at another index");
+	close(fd);
+	lab_close(lab);
+}
+
+static void send_datagram(struct lab *lab, int fd, uint32_t qpn, uint8_t from)
+{
+	struct {
+		struct wire_datagram head;
+		unsigned char header[40];
+	} datagram = { .head = { .qpn = qpn, .qkey = 5, .net_type = 1 } };
+
+	memcpy(datagram.head.to, "\0\0\0\0\0\0\0\0\0\0\xff\xff\x0a\0\0\1", 16);
+	memcpy(datagram.header + 32, "\x0a\0\0", 3);
+	datagram.header[35] = from;
+	say_as(fd, WIRE_DATAGRAM, &datagram, sizeof(datagram), sizeof(datagram));
+	lab_run(lab);
+}
+
+static void test_datagram_source(void)
+{
+	struct pvrdma_qp_attr attr = { .qkey = 5, .port = 1 };
+	unsigned int forged = 0;
+	struct guest_qp_want want;
+	struct pvrdma_cqe cqe;
+	struct guest_qp qp;
+	struct pair pair;
+	uint8_t from;
+	int fd;
+
+	pair_open(&pair);
+	want = (struct guest_qp_want){
+		.pd = pair.pd[0], .depth = 8, .sge = 1, .cq = &pair.cq[0], .type = PVRDMA_QPT_UD,
+	};
+	qp = guest_qp(&pair.lab.guests[0], &want);
+	for (attr.state = PVRDMA_QPS_INIT; attr.state <= PVRDMA_QPS_RTS; attr.state++)
+		guest_modify(&qp, 0x71, &attr);
+	for (from = 1; from <= 4; from++)
+		guest_recv(&qp, from, &pair.mr[0], 0, 64);
+	fd = dial_far(&pair.lab);
+	/* 10.0.0.1 is of this program, 10.0.0.2 of the other one, 10.0.0.4 of none. */
+	announce(&pair.lab, fd, 1, true);
+	announce(&pair.lab, fd, 2, true);
+	for (from = 1; from <= 4; from++) {
+		if (from == 3)
+			continue;
+		send_datagram(&pair.lab, fd, qp.qpn, from);
+		forged += guest_completion(&pair.lab.guests[0], &pair.cq[0], &cqe);
+	}
+	ok(!forged, "a program cannot send datagrams from GIDs of other programs");
+	send_datagram(&pair.lab, fd, qp.qpn, 3);
+	ok(guest_completion(&pair.lab.guests[0], &pair.cq[0], &cqe) && !cqe.status,
+	   "but from a GID that it has announced");
+	close(fd);
+	lab_close(&pair.lab);
+}
+
 int main(void)
 {
 	lab_linked = true;
@@ -681,5 +804,8 @@ int main(void)
 	test_move();
 	test_repeated();
 	test_long_atomic();
+	test_owner();
+	test_own_gid();
+	test_datagram_source();
 	return done();
 }

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Received datagrams: those that cannot be delivered are silently dropped. */
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "soft.h"
 
 static struct soft_qp *find_receiver(struct soft_port *port, const struct soft_datagram *datagram)
@@ -19,6 +24,18 @@ static struct soft_qp *find_receiver(struct soft_port *port, const struct soft_d
 	default:
 		return NULL;
 	}
+}
+
+union ibv_gid soft_ud_source(const struct soft_datagram *datagram)
+{
+	const unsigned char *ip = datagram->data + SOFT_GRH - sizeof(struct iphdr);
+	union ibv_gid gid = { .raw = { [10] = 0xff, [11] = 0xff } };
+
+	if (datagram->wc.net_type == BACKEND_NET_IPV4)
+		memcpy(gid.raw + 12, ip + offsetof(struct iphdr, saddr), 4);
+	else
+		memcpy(gid.raw, datagram->data + offsetof(struct ip6_hdr, ip6_src), 16);
+	return gid;
 }
 
 void soft_ud_arrive(struct soft_port *port, struct soft_datagram *datagram)

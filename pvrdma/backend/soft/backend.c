@@ -55,7 +55,7 @@ static int gid_add(struct backend_port *backend_port, uint32_t index,
 	if (index >= SOFT_MAX_GIDS)
 		return -EINVAL;
 	other = soft_find_port(port->soft, gid);
-	if ((other && other != port) || soft_find_link(port->soft, gid))
+	if (other ? other != port : soft_find_link(port->soft, gid) != NULL)
 		return -EADDRINUSE;
 	gid_del(backend_port, index);
 	port->gids[index] = (struct soft_gid){ .used = true, .gid = *gid, .type = type };

@@ -18,10 +18,20 @@
 /* The longest message. */
 #define LINK_MAX_IN (sizeof(struct wire_head) + sizeof(struct wire_request) + WIRE_PIECE)
 
+/* Number of lists, by hash. */
+#define LINK_GID_LISTS (1u << LINK_GID_BITS)
+#define LINK_GID_BITS 10
+
+/* A GID that a linked program has announced for one of its ports. */
 struct link_gid {
+	TAILQ_ENTRY(link_gid) entry;
+	LIST_ENTRY(link_gid) of_link;
+	struct soft_link *link;
 	union ibv_gid gid;
 	uint32_t port;
 };
+
+TAILQ_HEAD(link_gids, link_gid);
 
 /* A link to another program, connected or to be connected. */
 struct soft_link {
@@ -34,8 +44,8 @@ struct soft_link {
 	/* It has been logged that the link is missing. */
 	bool missed;
 	uint64_t retry_at, heard;
-	struct link_gid *gids;
-	unsigned int n_gids, max_gids;
+	LIST_HEAD(, link_gid) gids;
+	unsigned int n_gids;
 	/* Number of requests without a response. */
 	unsigned int asked;
 	struct soft_qps blocked;
@@ -62,7 +72,23 @@ struct soft_links {
 	const struct backend_soft_config *config;
 	unsigned int n_links;
 	TAILQ_HEAD(, soft_link) links;
+	/*
+	 * Announced GIDs, each list in order of announcement: a GID belongs to the first
+	 * port that announced it, unless a port of this program has it.
+	 */
+	struct link_gids gids[LINK_GID_LISTS];
+	/* Random, so that a program cannot choose GIDs that are all in one list. */
+	uint64_t hash[2];
 };
+
+/* ---- link.c */
+/* Returns NULL if the linked program has not announced this GID of this port. */
+struct link_gid *link_find_gid(struct soft_links *links, const struct soft_link *link,
+			       const union ibv_gid *gid, uint32_t port);
+/* Returns -EPROTO if there are too many, or -ENOMEM. */
+int link_add_gid(struct soft_links *links, struct soft_link *link, const union ibv_gid *gid,
+		 uint32_t port);
+void link_del_gid(struct soft_links *links, struct link_gid *gid);
 
 /* ---- socket.c: descriptors or -errno; @address: as in backend_soft_config */
 int link_listen(const char *address, struct listener_file *file);

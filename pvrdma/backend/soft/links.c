@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "grow.h"
 #include "link.h"
 
 #define EVENTS 16
@@ -51,13 +51,15 @@ static struct soft_link *add_link(struct soft_links *links, const char *address)
 /* Closes the socket, and discards all data about the other program. */
 static void reset(struct soft_links *links, struct soft_link *link)
 {
+	struct link_gid *gid;
+
 	if (link->fd >= 0)
 		close(link->fd);
 	link->fd = -1;
 	link->connecting = link->greeted = link->full = false;
-	free(link->gids);
-	link->gids = NULL;
-	link->n_gids = link->max_gids = link->asked = link->n_answers = 0;
+	while ((gid = LIST_FIRST(&link->gids)))
+		link_del_gid(links, gid);
+	link->asked = link->n_answers = 0;
 	link->n_in = link->sent = link->n_out = link->unsent = 0;
 	soft_remote_lost(links->soft, link);
 }
@@ -173,39 +175,25 @@ static int take_hello(struct soft_links *links, struct soft_link *link,
 	return 0;
 }
 
-static int add_gid(struct soft_links *links, struct soft_link *link, const struct link_gid *gid)
-{
-	if (soft_link_has_gid(link, gid->port, &gid->gid))
-		return 0;
-	if (link->n_gids == LINK_MAX_GIDS)
-		return -EPROTO;
-	if (soft_find_port(links->soft, &gid->gid) || soft_find_link(links->soft, &gid->gid))
-		say(links, link, "a GID of the linked program is also used by another adapter (do two interfaces have the same MAC address?)", 0);
-	if (!grow(link->gids, link->n_gids, link->max_gids))
-		return -ENOMEM;
-	link->gids[link->n_gids++] = *gid;
-	return 0;
-}
-
 static int take_gid(struct soft_links *links, struct soft_link *link,
 		    const unsigned char *data, size_t size)
 {
-	struct link_gid gid;
+	struct link_gid *found;
 	struct wire_gid wire;
-	unsigned int i;
+	union ibv_gid gid;
 
 	if (size != sizeof(wire))
 		return -EPROTO;
 	memcpy(&wire, data, sizeof(wire));
-	gid.port = wire.port;
-	memcpy(&gid.gid, wire.gid, sizeof(gid.gid));
-	if (wire.there)
-		return add_gid(links, link, &gid);
-	for (i = 0; i < link->n_gids; i++)
-		if (link->gids[i].port == gid.port &&
-		    !memcmp(&link->gids[i].gid, &gid.gid, sizeof(gid.gid)))
-			link->gids[i--] = link->gids[--link->n_gids];
-	return 0;
+	memcpy(&gid, wire.gid, sizeof(gid));
+	found = link_find_gid(links, link, &gid, wire.port);
+	if (found && !wire.there)
+		link_del_gid(links, found);
+	if (found || !wire.there)
+		return 0;
+	if (soft_find_port(links->soft, &gid) || soft_find_link(links->soft, &gid))
+		say(links, link, "a GID of the linked program is already in use by another adapter (do two interfaces have the same MAC address?)", 0);
+	return link_add_gid(links, link, &gid, wire.port);
 }
 
 static int take(struct soft_links *links, struct soft_link *link,
@@ -390,11 +378,14 @@ int soft_links_open(struct soft *soft, const struct backend_soft_config *config)
 		return -ENOMEM;
 	soft->links = links;
 	TAILQ_INIT(&links->links);
+	for (i = 0; i < LINK_GID_LISTS; i++)
+		TAILQ_INIT(&links->gids[i]);
 	links->soft = soft;
 	links->config = config;
 	links->listener = links->spare = -1;
 	links->epoll = epoll_create1(EPOLL_CLOEXEC);
-	err = links->epoll < 0 ? -errno : open_listener(links);
+	err = links->epoll < 0 || getrandom(links->hash, sizeof(links->hash), 0) < 0 ?
+	      -errno : open_listener(links);
 	for (i = 0; i < config->n_join && !err; i++)
 		err = add_link(links, config->join[i]) ? 0 : -ENOMEM;
 	if (err)

@@ -295,7 +295,8 @@ static struct soft_qp *find_responder(struct soft *soft, const struct soft_link 
 	memcpy(&to, wire->to, sizeof(to));
 	port = soft_find_port(soft, &to);
 	peer = port ? soft_responder(port, wire->responder, wire->requester) : NULL;
-	if (!peer || !soft_link_has_gid(link, wire->port, &peer->attr.ah_attr.grh.dgid))
+	if (!peer || !soft_link_has_gid(soft, link, wire->port,
+					&peer->attr.ah_attr.grh.dgid))
 		return NULL;
 	/*
 	 * The piece must be the next one, or the last one again; otherwise the two QPs
@@ -401,8 +402,9 @@ void soft_remote_datagram(struct soft_link *link, const union ibv_gid *to,
 				    datagram->size);
 }
 
-static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
-			  const unsigned char *data, size_t size)
+static bool take_datagram(struct soft *soft, const struct soft_link *link,
+			  const struct wire_datagram *wire, const unsigned char *data,
+			  size_t size)
 {
 	struct soft_datagram datagram = {
 		.qpn = wire->qpn,
@@ -421,7 +423,7 @@ static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
 		},
 	};
 	struct soft_port *port;
-	union ibv_gid to;
+	union ibv_gid to, from;
 
 	if (size < SOFT_GRH || size > sizeof(datagram.data) || wire->net_type > BACKEND_NET_IPV6)
 		return false;
@@ -429,7 +431,9 @@ static bool take_datagram(struct soft *soft, const struct wire_datagram *wire,
 	memcpy(datagram.data, data, size);
 	memcpy(&to, wire->to, sizeof(to));
 	port = soft_find_port(soft, &to);
-	if (port)
+	from = soft_ud_source(&datagram);
+	/* A program may send only from its own GIDs. */
+	if (port && !soft_find_port(soft, &from) && soft_find_link(soft, &from) == link)
 		soft_ud_arrive(port, &datagram);
 	return true;
 }
@@ -461,6 +465,6 @@ bool soft_remote_take(struct soft *soft, struct soft_link *link, uint8_t type,
 	case WIRE_ANSWER:
 		return wire.answer.size == size && take_answer(soft, link, &wire.answer, data);
 	default:
-		return take_datagram(soft, &wire.datagram, data, size);
+		return take_datagram(soft, link, &wire.datagram, data, size);
 	}
 }

@@ -64,7 +64,20 @@ static void no_delay(int fd)
 	int on = 1;
 
 	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+}
+
+/*
+ * Detects a host that does not respond, because the GIDs of its adapters stay in use until
+ * the link is lost.
+ */
+static void keep_alive(int fd)
+{
+	int on = 1, idle_s = 10, interval_s = 5, limit_ms = 25000;
+
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit_ms, sizeof(limit_ms));
 }
 
 static int listen_tcp(const char *address)
@@ -79,8 +92,9 @@ static int listen_tcp(const char *address)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* Accepted sockets inherit this option. */
+	/* Accepted sockets inherit these options. */
 	no_delay(fd);
+	keep_alive(fd);
 	if (!bind(fd, (struct sockaddr *)&name, size) && !listen(fd, BACKLOG))
 		return fd;
 	err = -errno;
@@ -153,10 +167,12 @@ int link_connect(const char *address)
 	fd = socket(name.ss_family, STREAM, 0);
 	if (fd < 0)
 		return -errno;
-	if (name.ss_family == AF_UNIX)
+	if (name.ss_family == AF_UNIX) {
 		refuse_descriptors(fd);
-	else
+	} else {
 		no_delay(fd);
+		keep_alive(fd);
+	}
 	if (!connect(fd, (struct sockaddr *)&name, size) || errno == EINPROGRESS)
 		return fd;
 	err = -errno;

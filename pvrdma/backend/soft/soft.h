@@ -356,6 +356,8 @@ struct soft_datagram {
 };
 
 void soft_ud_arrive(struct soft_port *port, struct soft_datagram *datagram);
+/* Returns the sender's GID, from the network header. */
+union ibv_gid soft_ud_source(const struct soft_datagram *datagram);
 
 /* ---- links.c: other programs */
 int soft_links_open(struct soft *soft, const struct backend_soft_config *config);
@@ -374,10 +376,16 @@ int soft_links_fd(const struct soft *soft);
 void soft_links_gid(struct soft_port *port, const union ibv_gid *gid, bool there);
 
 /* ---- link.c */
-/* Returns the link to the program that has the GID, or NULL. */
+/*
+ * Returns the link to the program that has the GID, or NULL. The caller has checked that
+ * no port of this program has it.
+ */
 struct soft_link *soft_find_link(struct soft *soft, const union ibv_gid *gid);
-/* Returns true if port @number of the other program has the GID. */
-bool soft_link_has_gid(const struct soft_link *link, uint32_t number,
+/*
+ * Returns true if port @number of the other program has the GID: it was the first one, of
+ * all programs, to announce it.
+ */
+bool soft_link_has_gid(struct soft *soft, const struct soft_link *link, uint32_t number,
 		       const union ibv_gid *gid);
 /* Returns the number of requests that may be queued now. */
 unsigned int soft_link_slots(const struct soft_link *link);
