@@ -345,7 +345,7 @@ uint64_t model_run(struct model *m, uint64_t now)
 		held = queue_held(m, queue);
 		if (held > now && held < wake)
 			wake = held;
-		if (held > now || SLIST_EMPTY(&queue->works.free))
+		if (held > now || works_full(&queue->works))
 			continue;
 		queue_fetch(m, queue);
 		more = true;

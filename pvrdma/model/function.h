@@ -99,7 +99,7 @@ struct cq {
 
 /* A work request passed to the backend. */
 struct work {
-	SLIST_ENTRY(work) link;
+	LIST_ENTRY(work) link;
 	struct works *pool;
 	uint64_t wr_id;
 	/* Opcode of its completion. */
@@ -108,11 +108,17 @@ struct work {
 	bool signaled;
 };
 
+/* Work requests of one queue. */
 struct works {
-	SLIST_HEAD(, work) free;
-	struct work *all;
-	uint32_t count;
+	LIST_HEAD(, work) used;
+	/* Maximum number, and number in use. */
+	uint32_t count, n_used;
 	bool sends;
+};
+
+struct work_block {
+	SLIST_ENTRY(work_block) link;
+	struct work works[64];
 };
 
 /* A queue of the guest: its requests go to the backend when there is room. */
@@ -234,6 +240,12 @@ struct model {
 	struct context *uars[MAX_UAR];
 	bool bound[GID_TABLE];
 	uint8_t gids[GID_TABLE][16];
+	/*
+	 * Unused work requests of all queues, and the memory of all work requests, which
+	 * is allocated when it is needed, and freed by a reset.
+	 */
+	LIST_HEAD(, work) free_works;
+	SLIST_HEAD(, work_block) work_blocks;
 	TAILQ_HEAD(queues, queue) waiting;
 	TAILQ_HEAD(, cq) unnotified;
 	/* A CQ has failed, but its QPs have not been failed yet. */
@@ -410,10 +422,13 @@ void qp_fail(struct model *m, struct qp *qp);
 void qp_note_failure(struct model *m, struct qp *qp, uint32_t status, int32_t event);
 
 /* ---- work.c */
-int works_init(struct works *works, uint32_t count, bool sends);
-void works_exit(struct works *works);
+void works_init(struct works *works, uint32_t count, bool sends);
 /* Drops all requests. */
-void works_reset(struct works *works);
+void works_drop(struct model *m, struct works *works);
+/* Frees the memory of all requests, of which none is in use. */
+void works_free(struct model *m);
+/* Returns true if all requests are in use. */
+bool works_full(const struct works *works);
 void queue_remove(struct model *m, struct queue *queue);
 /* Time until which the queue's requests are left in the ring; 0: not held. */
 uint64_t queue_held(const struct model *m, const struct queue *queue);

@@ -40,10 +40,8 @@ static int map_rings(struct model *m, const struct pvrdma_cmd_create_qp *cmd, st
 		err = ring_init(&qp->rq.ring, qp->pages, false, cmd->send_chunks + 1u,
 				recv_chunks, cmd->max_recv_wr,
 				ring_stride(sizeof(struct pvrdma_rqe), cmd->max_recv_sge));
-	if (!err)
-		err = works_init(&qp->sq.works, cmd->max_send_wr, true);
-	if (!err)
-		err = works_init(&qp->rq.works, cmd->is_srq ? 0 : cmd->max_recv_wr, false);
+	works_init(&qp->sq.works, cmd->max_send_wr, true);
+	works_init(&qp->rq.works, cmd->is_srq ? 0 : cmd->max_recv_wr, false);
 	return err;
 }
 
@@ -110,10 +108,10 @@ static int take_handle(struct model *m, struct qp *qp)
 	return number < 0 ? (int)number : 0;
 }
 
-static void free_qp(struct qp *qp)
+static void free_qp(struct model *m, struct qp *qp)
 {
-	works_exit(&qp->sq.works);
-	works_exit(&qp->rq.works);
+	works_drop(m, &qp->sq.works);
+	works_drop(m, &qp->rq.works);
 	pages_unmap(qp->pages);
 	free(qp);
 }
@@ -159,7 +157,7 @@ int qp_create(struct model *m, const struct pvrdma_cmd_create_qp *cmd, struct qp
 destroy:
 	m->ops->qp_destroy(qp->backend);
 free:
-	free_qp(qp);
+	free_qp(m, qp);
 	return err;
 }
 
@@ -173,7 +171,7 @@ int qp_destroy(struct model *m, uint32_t handle)
 	queue_remove(m, &qp->rq);
 	m->ops->qp_destroy(qp->backend);
 	use_parts(qp, -1);
-	free_qp(qp);
+	free_qp(m, qp);
 	return 0;
 }
 
@@ -186,9 +184,9 @@ static void note_state(struct qp *qp, uint32_t state)
 	qp->state_since = journal_now();
 }
 
-static void forget_requests(struct queue *queue)
+static void forget_requests(struct model *m, struct queue *queue)
 {
-	works_reset(&queue->works);
+	works_drop(m, &queue->works);
 	queue->broken = false;
 	queue->held_until = 0;
 	queue->known = queue->fetched = queue->done = 0;
@@ -305,8 +303,8 @@ void qp_modified(struct model *m, struct qp *qp, const struct pvrdma_cmd_modify_
 	/* The driver clears the rings after the reset (hw 8.3). */
 	queue_remove(m, &qp->sq);
 	queue_remove(m, &qp->rq);
-	forget_requests(&qp->sq);
-	forget_requests(&qp->rq);
+	forget_requests(m, &qp->sq);
+	forget_requests(m, &qp->rq);
 	qp->failed = false;
 }
 

@@ -28,6 +28,7 @@ void model_reset(struct model *m)
 	command_abandon(m);
 	command_reset(m);
 	drop_objects(m);
+	works_free(m);
 	dsr_detach(m);
 	m->active = false;
 	m->pending_vectors = 0;

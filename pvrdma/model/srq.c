@@ -28,8 +28,7 @@ int srq_create(struct model *m, const struct pvrdma_cmd_create_srq *cmd, uint32_
 		err = ring_init(&srq->queue.ring, srq->pages, false, 1, cmd->chunks - 1,
 				attr.max_wr,
 				ring_stride(sizeof(struct pvrdma_rqe), attr.max_sge));
-	if (!err)
-		err = works_init(&srq->queue.works, attr.max_wr, false);
+	works_init(&srq->queue.works, attr.max_wr, false);
 	if (!err)
 		err = m->ops->srq_create(srq->pd->backend, &attr, srq, &srq->backend);
 	if (err)
@@ -48,7 +47,7 @@ int srq_create(struct model *m, const struct pvrdma_cmd_create_srq *cmd, uint32_
 destroy_srq:
 	m->ops->srq_destroy(srq->backend);
 free_srq:
-	works_exit(&srq->queue.works);
+	works_drop(m, &srq->queue.works);
 	pages_unmap(srq->pages);
 	free(srq);
 	return err;
@@ -93,7 +92,7 @@ int srq_destroy(struct model *m, uint32_t handle)
 	table_del(&m->srqs, handle);
 	queue_remove(m, &srq->queue);
 	m->ops->srq_destroy(srq->backend);
-	works_exit(&srq->queue.works);
+	works_drop(m, &srq->queue.works);
 	pages_unmap(srq->pages);
 	srq->pd->users--;
 	free(srq);

@@ -12,31 +12,61 @@
  */
 #define ROOM_AGAIN_NS 10000000u
 
-int works_init(struct works *works, uint32_t count, bool sends)
+void works_init(struct works *works, uint32_t count, bool sends)
 {
-	works->sends = sends;
-	works->count = count;
-	works->all = calloc(count ? count : 1, sizeof(*works->all));
-	if (!works->all)
-		return -ENOMEM;
-	works_reset(works);
-	return 0;
+	*works = (struct works){ .count = count, .sends = sends };
 }
 
-void works_reset(struct works *works)
+bool works_full(const struct works *works)
 {
-	uint32_t i;
+	return works->n_used == works->count;
+}
 
-	SLIST_INIT(&works->free);
-	for (i = works->count; i--;) {
-		works->all[i].pool = works;
-		SLIST_INSERT_HEAD(&works->free, &works->all[i], link);
+/* Returns NULL if there is no memory. */
+static struct work *take(struct model *m, struct works *works)
+{
+	struct work_block *block;
+	struct work *work;
+	size_t i;
+
+	if (LIST_EMPTY(&m->free_works)) {
+		block = malloc(sizeof(*block));
+		if (!block)
+			return NULL;
+		SLIST_INSERT_HEAD(&m->work_blocks, block, link);
+		for (i = 0; i < sizeof(block->works) / sizeof(block->works[0]); i++)
+			LIST_INSERT_HEAD(&m->free_works, &block->works[i], link);
 	}
+	work = LIST_FIRST(&m->free_works);
+	LIST_REMOVE(work, link);
+	LIST_INSERT_HEAD(&works->used, work, link);
+	work->pool = works;
+	works->n_used++;
+	return work;
 }
 
-void works_exit(struct works *works)
+static void release(struct model *m, struct work *work)
 {
-	free(works->all);
+	LIST_REMOVE(work, link);
+	work->pool->n_used--;
+	LIST_INSERT_HEAD(&m->free_works, work, link);
+}
+
+void works_drop(struct model *m, struct works *works)
+{
+	while (!LIST_EMPTY(&works->used))
+		release(m, LIST_FIRST(&works->used));
+}
+
+void works_free(struct model *m)
+{
+	struct work_block *block;
+
+	LIST_INIT(&m->free_works);
+	while ((block = SLIST_FIRST(&m->work_blocks))) {
+		SLIST_REMOVE_HEAD(&m->work_blocks, link);
+		free(block);
+	}
 }
 
 static void stop_waiting(struct model *m, struct queue *queue)
@@ -133,7 +163,7 @@ static bool may_fetch(struct model *m, struct queue *queue, int64_t pending)
 static bool leave(struct model *m, struct queue *queue, struct work *work, int err,
 		  const char *what)
 {
-	SLIST_INSERT_HEAD(&queue->works.free, work, link);
+	release(m, work);
 	if (err != -EAGAIN && (err != -ENOMEM || queue->fetched == queue->done)) {
 		break_queue(m, queue, what);
 		return false;
@@ -156,7 +186,7 @@ static bool fetch_recv(struct model *m, struct queue *queue, struct work *work,
 	work->wr_id = rqe.wr_id;
 	work->op = PVRDMA_WC_RECV;
 	if (rqe.num_sge > queue->max_sge) {
-		SLIST_INSERT_HEAD(&queue->works.free, work, link);
+		release(m, work);
 		break_queue(m, queue, "a receive has more SGEs than the queue allows");
 		return true;
 	}
@@ -224,13 +254,17 @@ void queue_fetch(struct model *m, struct queue *queue)
 		}
 		if (!may_fetch(m, queue, pending) || !pending)
 			return;
-		work = SLIST_FIRST(&queue->works.free);
 		/* Requests may complete at once, while the guest refills the ring. */
-		if (!work || n == queue->ring.count) {
+		if (n == queue->ring.count || works_full(&queue->works)) {
 			wait_for_room(m, queue);
 			return;
 		}
-		SLIST_REMOVE_HEAD(&queue->works.free, link);
+		work = take(m, &queue->works);
+		if (!work) {
+			queue->full_until = journal_now() + ROOM_AGAIN_NS;
+			wait_for_room(m, queue);
+			return;
+		}
 		if (queue->works.sends ? !fetch_send(m, queue, work, ring_next(&queue->ring)) :
 					 !fetch_recv(m, queue, work, ring_next(&queue->ring)))
 			return;
@@ -360,5 +394,5 @@ void work_completed(void *ctx, void *client, const struct backend_wc *wc)
 		count_lost(work);
 	if (client && (!work->pool->sends || work->signaled || wc->wc.status))
 		push(m, client, work, wc);
-	SLIST_INSERT_HEAD(&work->pool->free, work, link);
+	release(m, work);
 }

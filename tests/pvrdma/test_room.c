@@ -4,6 +4,7 @@
  * backend, except that it takes none as long as the test says so.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -267,6 +268,126 @@ static void test_errors(void)
 	lab_close(&pair.lab);
 }
 
+/* ---- room for the requests of all queues of a guest */
+
+#define LARGE 40u
+/* There is room for all their receives. */
+#define LEFT 8u
+#define LARGE_DEPTH 4096u
+#define LARGE_SGE 16u
+/* Of an element with that many SGEs. */
+#define STRIDE 512u
+#define DIR_ENTRIES (GUEST_PAGE / sizeof(uint64_t))
+
+/* QPs of maximum size, whose rings are all in the same page of the guest. */
+struct large {
+	uint64_t body, rest;
+	struct pvrdma_ring_header *headers[LARGE];
+	uint32_t handles[LARGE];
+};
+
+/* Receives without data. */
+static void open_large(struct pair *pair, struct large *large)
+{
+	struct guest *guest = &pair->lab.guests[0];
+	struct pvrdma_rqe rqe = { .num_sge = LARGE_SGE };
+	unsigned char *body;
+	uint64_t *rest;
+	uint32_t i;
+
+	large->body = guest_alloc(guest, 1);
+	large->rest = guest_alloc(guest, 1);
+	body = guest_at(guest, large->body);
+	rest = guest_at(guest, large->rest);
+	for (i = 0; i < GUEST_PAGE / STRIDE; i++)
+		memcpy(body + i * STRIDE, &rqe, sizeof(rqe));
+	for (i = 0; i < DIR_ENTRIES; i++)
+		rest[i] = large->body;
+}
+
+static void add_large(struct pair *pair, struct large *large, uint32_t n)
+{
+	uint16_t chunks = LARGE_DEPTH * STRIDE / GUEST_PAGE;
+	struct guest *guest = &pair->lab.guests[0];
+	uint64_t pages = guest_alloc(guest, 3), *entries = guest_at(guest, pages);
+	struct pvrdma_cmd_create_qp cmd = {
+		.directory = pages, .pd = pair->pd[0],
+		.send_cq = pair->cq[0].handle, .recv_cq = pair->cq[0].handle,
+		.max_send_wr = LARGE_DEPTH, .max_recv_wr = LARGE_DEPTH,
+		.max_send_sge = LARGE_SGE, .max_recv_sge = LARGE_SGE,
+		.total_chunks = (uint16_t)(1 + 2 * chunks), .send_chunks = chunks,
+		.type = PVRDMA_QPT_RC,
+	};
+	const struct pvrdma_resp_create_qp *resp = (void *)guest->resp;
+	struct pvrdma_qp_attr attr = { .state = PVRDMA_QPS_INIT, .port = 1 };
+	struct guest_qp qp = { .guest = guest };
+	uint32_t i;
+
+	entries[0] = pages + GUEST_PAGE;
+	entries[1] = entries[2] = large->rest;
+	entries += DIR_ENTRIES;
+	entries[0] = pages + 2 * GUEST_PAGE;
+	for (i = 1; i < DIR_ENTRIES; i++)
+		entries[i] = large->body;
+	guest_must(!guest_command(guest, PVRDMA_CMD_CREATE_QP, &cmd, sizeof(cmd)), "CREATE_QP");
+	large->headers[n] = guest_at(guest, pages + 2 * GUEST_PAGE);
+	large->handles[n] = qp.handle = resp->handle;
+	guest_must(!guest_modify(&qp, 0x39, &attr), "INIT");
+}
+
+static uint64_t resident_bytes(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "re");
+	unsigned long size, resident;
+
+	guest_must(statm && fscanf(statm, "%lu %lu", &size, &resident) == 2, "statm");
+	fclose(statm);
+	return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void test_heap(void)
+{
+	uint32_t i, taken, total = 0, least = LARGE_DEPTH;
+	struct pvrdma_event event;
+	static struct large large;
+	uint64_t resident, began;
+	struct guest *guest;
+	struct pair pair;
+
+	pair_open(&pair);
+	guest = &pair.lab.guests[0];
+	open_large(&pair, &large);
+	resident = resident_bytes();
+	for (i = 0; i < LARGE; i++)
+		add_large(&pair, &large, i);
+	resident = resident_bytes() - resident;
+	ok(resident < 16u << 20, "queues without requests take %u KiB",
+	   (unsigned int)(resident >> 10));
+	for (i = 0; i < LARGE; i++) {
+		large.headers[i]->rx.prod_tail = LARGE_DEPTH;
+		guest_ring(guest, 0, PVRDMA_UAR_QP, large.handles[i] | PVRDMA_UAR_QP_RECV);
+	}
+	for (i = 0; i < LARGE; i++) {
+		taken = large.headers[i]->rx.cons_head;
+		total += taken;
+		least = taken < least ? taken : least;
+	}
+	ok(total >= 8 * LARGE_DEPTH && total < (LARGE - 4) * LARGE_DEPTH,
+	   "of a guest's receives, a limited number is posted (%u of %u)", total, LARGE * LARGE_DEPTH);
+	ok(least >= 16, "at least %u in each queue", least);
+	for (i = 0; i < LARGE - LEFT; i++)
+		guest_about(guest, PVRDMA_CMD_DESTROY_QP, large.handles[i]);
+	for (began = now_ms(); now_ms() - began < 20000;) {
+		lab_run(&pair.lab);
+		for (i = LARGE - LEFT; i < LARGE && large.headers[i]->rx.cons_head == LARGE_DEPTH; i++)
+			;
+		if (i == LARGE)
+			break;
+	}
+	ok(i == LARGE && !guest_event(guest, &event), "the remaining ones are posted when there is room");
+	lab_close(&pair.lab);
+}
+
 int main(void)
 {
 	test_ring();
@@ -274,5 +395,6 @@ int main(void)
 	test_patience();
 	test_receives();
 	test_errors();
+	test_heap();
 	return done();
 }

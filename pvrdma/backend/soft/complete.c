@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Completion of requests. */
-#include <stdlib.h>
-
 #include "soft.h"
 
 void soft_sent(struct soft_qp *qp, enum ibv_wc_status status)
@@ -17,10 +15,7 @@ void soft_sent(struct soft_qp *qp, enum ibv_wc_status status)
 		.byte_len = reads ? (uint32_t)send->length : atomic ? 8 : 0,
 	} };
 
-	TAILQ_REMOVE(&qp->sends, send, link);
-	free(send->fast_reg);
-	send->fast_reg = NULL;
-	TAILQ_INSERT_TAIL(&qp->free_sends, send, link);
+	soft_send_free(qp);
 	qp->begun = false;
 	qp->done = 0;
 	qp->port->client->completed(qp->port->ctx, qp->client, &wc);

@@ -1,42 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "soft.h"
-
-static int make_sends(struct soft_qp *qp)
-{
-	struct soft_send *send;
-	uint32_t i;
-
-	for (i = 0; i < qp->cap.max_send_wr; i++) {
-		send = calloc(1, sizeof(*send) + qp->cap.max_send_sge * sizeof(send->sges[0]));
-		if (!send)
-			return -ENOMEM;
-		TAILQ_INSERT_TAIL(&qp->free_sends, send, link);
-	}
-	return 0;
-}
-
-static void free_sends(struct soft_sends *sends)
-{
-	struct soft_send *send;
-
-	while ((send = TAILQ_FIRST(sends))) {
-		TAILQ_REMOVE(sends, send, link);
-		free(send->fast_reg);
-		free(send);
-	}
-}
-
-static void qp_free(struct soft_qp *qp)
-{
-	free_sends(&qp->sends);
-	free_sends(&qp->free_sends);
-	soft_rq_exit(&qp->rq);
-	free(qp);
-}
 
 static bool take_number(struct soft_qp *qp, const struct backend_qp_attr *attr)
 {
@@ -69,14 +35,10 @@ int soft_qp_create(struct backend_port *port, const struct backend_qp_attr *attr
 	qp->srq = attr->srq;
 	qp->cap = attr->cap;
 	TAILQ_INIT(&qp->sends);
-	TAILQ_INIT(&qp->free_sends);
-	if (soft_rq_init(&qp->rq, qp->srq ? 0 : qp->cap.max_recv_wr, qp->cap.max_recv_sge) ||
-	    make_sends(qp)) {
-		qp_free(qp);
-		return -ENOMEM;
-	}
+	soft_rq_init(&qp->rq, qp->port, qp->srq ? 0 : qp->cap.max_recv_wr,
+		     qp->cap.max_recv_sge);
 	if (!take_number(qp, attr)) {
-		qp_free(qp);
+		free(qp);
 		return -ENOSPC;
 	}
 	*qpn = qp->qpn;
@@ -87,15 +49,9 @@ int soft_qp_create(struct backend_port *port, const struct backend_qp_attr *attr
 /* Drops requests without completions. */
 static void forget(struct soft_qp *qp)
 {
-	struct soft_send *send;
-
 	soft_qp_leave(qp);
-	while ((send = TAILQ_FIRST(&qp->sends))) {
-		TAILQ_REMOVE(&qp->sends, send, link);
-		free(send->fast_reg);
-		send->fast_reg = NULL;
-		TAILQ_INSERT_TAIL(&qp->free_sends, send, link);
-	}
+	while (!TAILQ_EMPTY(&qp->sends))
+		soft_send_free(qp);
 	/* A receive taken from an SRQ is returned, not lost. */
 	if (qp->taken && qp->srq) {
 		TAILQ_INSERT_HEAD(&qp->srq->rq.posted, qp->taken, link);
@@ -103,8 +59,7 @@ static void forget(struct soft_qp *qp)
 	} else if (qp->taken) {
 		soft_recv_free(qp, qp->taken);
 	}
-	TAILQ_CONCAT(&qp->rq.free, &qp->rq.posted, link);
-	qp->rq.count = 0;
+	soft_rq_drop(&qp->rq);
 	qp->taken = NULL;
 	qp->begun = qp->established = qp->last_wqe_sent = false;
 	qp->done = 0;
@@ -121,7 +76,7 @@ void soft_qp_destroy(struct backend_qp *backend_qp)
 		qp->port->gsi = NULL;
 	else
 		table_del(&qp->port->qps, qp->qpn);
-	qp_free(qp);
+	free(qp);
 }
 
 static void set_attributes(struct ibv_qp_attr *own, const struct ibv_qp_attr *attr, int mask)
@@ -191,36 +146,14 @@ void soft_qp_stats(struct backend_qp *backend_qp, struct backend_qp_stats *stats
 	};
 }
 
-int soft_qp_send(struct backend_qp *backend_qp, const struct backend_send *from)
+int soft_qp_send(struct backend_qp *backend_qp, const struct backend_send *send)
 {
 	struct soft_qp *qp = soft_qp(backend_qp);
-	struct soft_send *send = TAILQ_FIRST(&qp->free_sends);
-	uint32_t i;
+	int err = soft_sq_post(qp, send);
 
-	if (!send)
-		return -ENOMEM;
-	if (from->wr.num_sge < 0 || (uint32_t)from->wr.num_sge > qp->cap.max_send_sge)
-		return -EINVAL;
-	if (from->fast_reg) {
-		send->fast_reg = malloc(sizeof(*send->fast_reg));
-		if (!send->fast_reg)
-			return -ENOMEM;
-		*send->fast_reg = *from->fast_reg;
-	}
-	TAILQ_REMOVE(&qp->free_sends, send, link);
-	send->wr = from->wr;
-	send->ah = from->ah;
-	send->refused = from->refused;
-	send->n_sge = (uint32_t)from->wr.num_sge;
-	send->length = 0;
-	for (i = 0; i < send->n_sge; i++) {
-		send->sges[i] = from->wr.sg_list[i];
-		send->length += send->sges[i].length;
-	}
-	TAILQ_INSERT_TAIL(&qp->sends, send, link);
-	if (qp->queue == SOFT_IDLE)
+	if (!err && qp->queue == SOFT_IDLE)
 		soft_qp_schedule(qp);
-	return 0;
+	return err;
 }
 
 int soft_qp_recv(struct backend_qp *backend_qp, const struct ibv_recv_wr *wr)

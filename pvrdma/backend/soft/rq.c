@@ -6,55 +6,53 @@
 
 #include "soft.h"
 
-int soft_rq_init(struct soft_rq *rq, uint32_t depth, uint32_t max_sge)
+void soft_rq_init(struct soft_rq *rq, struct soft_port *port, uint32_t depth, uint32_t max_sge)
 {
-	struct soft_recv *recv;
-	uint32_t i;
-
+	*rq = (struct soft_rq){ .port = port, .depth = depth, .max_sge = max_sge };
 	TAILQ_INIT(&rq->posted);
-	TAILQ_INIT(&rq->free);
-	rq->count = 0;
-	rq->max_sge = max_sge;
-	for (i = 0; i < depth; i++) {
-		recv = calloc(1, sizeof(*recv) + max_sge * sizeof(recv->sges[0]));
-		if (!recv)
-			return -ENOMEM;
-		TAILQ_INSERT_TAIL(&rq->free, recv, link);
-	}
-	return 0;
 }
 
-static void free_all(struct soft_recvs *recvs)
+static size_t recv_size(uint32_t n_sge)
+{
+	return sizeof(struct soft_recv) + n_sge * sizeof(struct ibv_sge);
+}
+
+static void recv_free(struct soft_rq *rq, struct soft_recv *recv)
+{
+	rq->held--;
+	soft_request_free(rq->port, recv, recv_size(recv->n_sge));
+}
+
+void soft_rq_drop(struct soft_rq *rq)
 {
 	struct soft_recv *recv;
 
-	while ((recv = TAILQ_FIRST(recvs))) {
-		TAILQ_REMOVE(recvs, recv, link);
-		free(recv);
+	while ((recv = TAILQ_FIRST(&rq->posted))) {
+		TAILQ_REMOVE(&rq->posted, recv, link);
+		recv_free(rq, recv);
 	}
-}
-
-void soft_rq_exit(struct soft_rq *rq)
-{
-	free_all(&rq->posted);
-	free_all(&rq->free);
+	rq->count = 0;
 }
 
 int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr)
 {
-	struct soft_recv *recv = TAILQ_FIRST(&rq->free);
+	uint32_t n_sge = (uint32_t)wr->num_sge;
+	struct soft_recv *recv;
 
-	if (!recv)
-		return -ENOMEM;
-	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > rq->max_sge)
+	if (n_sge > rq->max_sge)
 		return -EINVAL;
-	TAILQ_REMOVE(&rq->free, recv, link);
+	if (rq->held == rq->depth)
+		return -ENOMEM;
+	recv = soft_request_alloc(rq->port, rq->held, recv_size(n_sge));
+	if (!recv)
+		return -EAGAIN;
 	recv->wr_id = wr->wr_id;
-	recv->n_sge = (uint32_t)wr->num_sge;
-	if (recv->n_sge)
-		memcpy(recv->sges, wr->sg_list, recv->n_sge * sizeof(recv->sges[0]));
+	recv->n_sge = n_sge;
+	if (n_sge)
+		memcpy(recv->sges, wr->sg_list, n_sge * sizeof(recv->sges[0]));
 	TAILQ_INSERT_TAIL(&rq->posted, recv, link);
 	rq->count++;
+	rq->held++;
 	return 0;
 }
 
@@ -81,7 +79,7 @@ struct soft_recv *soft_take(struct soft_qp *qp)
 
 void soft_recv_free(struct soft_qp *qp, struct soft_recv *recv)
 {
-	TAILQ_INSERT_TAIL(&queue_of(qp)->free, recv, link);
+	recv_free(queue_of(qp), recv);
 }
 
 int soft_srq_create(struct backend_pd *pd, const struct ibv_srq_attr *attr,
@@ -93,10 +91,7 @@ int soft_srq_create(struct backend_pd *pd, const struct ibv_srq_attr *attr,
 		return -ENOMEM;
 	srq->pd = pd;
 	srq->client = client;
-	if (soft_rq_init(&srq->rq, attr->max_wr, attr->max_sge)) {
-		soft_srq_destroy(srq);
-		return -ENOMEM;
-	}
+	soft_rq_init(&srq->rq, pd->port, attr->max_wr, attr->max_sge);
 	*created = srq;
 	return 0;
 }
@@ -120,6 +115,6 @@ int soft_srq_recv(struct backend_srq *srq, const struct ibv_recv_wr *wr)
 
 void soft_srq_destroy(struct backend_srq *srq)
 {
-	soft_rq_exit(&srq->rq);
+	soft_rq_drop(&srq->rq);
 	free(srq);
 }

@@ -20,6 +20,14 @@
 #define SOFT_MAX_SRQ 4096
 #define SOFT_MAX_WR 16384
 #define SOFT_MAX_SGE 16
+/*
+ * Maximum memory of all posted requests of a port, which also limits the time of a reset.
+ * A queue may exceed it as long as it has few requests, so that each queue makes progress.
+ */
+#define SOFT_MAX_POSTED (16u << 20)
+#define SOFT_FEW 16
+/* The client's and the allocator's memory for each request. */
+#define SOFT_REQUEST_EXTRA 64
 #define SOFT_MAX_GIDS 64
 #define SOFT_MTU 4096
 #define SOFT_MAX_MESSAGE (1u << 30)
@@ -67,6 +75,8 @@ struct soft_port {
 	struct soft_gid gids[SOFT_MAX_GIDS];
 	struct table qps, mrs;
 	struct soft_qp *gsi;
+	/* Memory of all posted requests. */
+	size_t posted;
 };
 
 struct backend_pd {
@@ -93,7 +103,6 @@ struct backend_mr {
 	uint64_t fast[];
 };
 
-/* A receive, with space for the maximum number of SGEs of its queue. */
 struct soft_recv {
 	TAILQ_ENTRY(soft_recv) link;
 	uint64_t wr_id;
@@ -103,10 +112,12 @@ struct soft_recv {
 
 TAILQ_HEAD(soft_recvs, soft_recv);
 
-/* Posted receives, and free entries. */
 struct soft_rq {
-	struct soft_recvs posted, free;
-	uint32_t count, max_sge;
+	struct soft_port *port;
+	struct soft_recvs posted;
+	/* Number of posted receives; the same with those taken by a request. */
+	uint32_t count, held;
+	uint32_t depth, max_sge;
 };
 
 struct backend_srq {
@@ -122,6 +133,7 @@ struct soft_send {
 	struct ibv_send_wr wr;
 	struct ibv_ah_attr ah;
 	enum ibv_wc_status refused;
+	/* Behind the SGEs, or NULL. */
 	struct backend_fast_reg *fast_reg;
 	uint32_t n_sge;
 	uint64_t length;
@@ -163,7 +175,8 @@ struct soft_qp {
 	struct ibv_qp_cap cap;
 	/* Includes the state. */
 	struct ibv_qp_attr attr;
-	struct soft_sends sends, free_sends;
+	struct soft_sends sends;
+	uint32_t n_sends;
 	struct soft_rq rq;
 
 	/* Requester: progress of the first request, and the time until which it waits. */
@@ -212,6 +225,12 @@ static inline struct soft_qp *soft_qp(struct backend_qp *qp)
 struct soft_port *soft_find_port(struct soft *soft, const union ibv_gid *gid);
 bool soft_has_gid(const struct soft_port *port, const union ibv_gid *gid);
 void soft_event(struct soft_port *port, enum ibv_event_type type, void *object);
+/*
+ * Allocates a request for a queue that has @held requests. Returns NULL if the requests of
+ * other queues leave no room.
+ */
+void *soft_request_alloc(struct soft_port *port, uint32_t held, size_t size);
+void soft_request_free(struct soft_port *port, void *request, size_t size);
 
 /* ---- mr.c */
 int soft_mr_create(struct backend_pd *pd, const struct backend_mr_attr *attr, void *request,
@@ -250,16 +269,22 @@ bool soft_copy(const struct soft_list *to, uint64_t to_offset,
 bool soft_put(const struct soft_list *to, uint64_t offset, const void *data, size_t size);
 bool soft_get(const struct soft_list *from, uint64_t offset, void *data, size_t size);
 
+/* ---- sq.c */
+int soft_sq_post(struct soft_qp *qp, const struct backend_send *send);
+/* Removes and frees the first request. */
+void soft_send_free(struct soft_qp *qp);
+
 /* ---- rq.c */
-int soft_rq_init(struct soft_rq *rq, uint32_t depth, uint32_t max_sge);
-void soft_rq_exit(struct soft_rq *rq);
+void soft_rq_init(struct soft_rq *rq, struct soft_port *port, uint32_t depth, uint32_t max_sge);
+/* Frees all posted receives. */
+void soft_rq_drop(struct soft_rq *rq);
 int soft_rq_post(struct soft_rq *rq, const struct ibv_recv_wr *wr);
 /*
  * Takes the receive that the QP consumes next, from its SRQ if it has one. Returns NULL
  * if there is none.
  */
 struct soft_recv *soft_take(struct soft_qp *qp);
-/* Returns a receive to the free entries of its queue. */
+/* Frees a receive that the QP has taken. */
 void soft_recv_free(struct soft_qp *qp, struct soft_recv *recv);
 int soft_srq_create(struct backend_pd *pd, const struct ibv_srq_attr *attr,
 		    void *client, struct backend_srq **srq);
