@@ -287,6 +287,26 @@ static void test_draining(void)
 	lab_close(&pair.lab);
 }
 
+/* A QP that failed for want of a receive, and is used again. */
+static void test_retries(void)
+{
+	/* Half a second, in which this test looks for a completion. */
+	struct pvrdma_qp_attr attr = { .min_rnr_timer = 31 };
+	struct pvrdma_sqe sqe = send_of(1, PVRDMA_WR_SIGNALED);
+	struct pair pair;
+
+	pair_open(&pair);
+	guest_ring(&pair.lab.guests[0], 0, PVRDMA_UAR_CQ, pair.cq[0].handle | PVRDMA_UAR_CQ_ARM);
+	guest_send(&pair.qp[0], &sqe, &pair.mr[0], 0, 8);
+	lab_wait(&pair.lab, pair.lab.guests[0].irqs[PVRDMA_VECTOR_CQ]);
+	guest_must(pair_ends(&pair, 0, PVRDMA_WC_SEND, PVRDMA_WC_RNR_RETRY_EXC), "failure");
+	pair_reconnect(&pair);
+	guest_modify(&pair.qp[1], PVRDMA_QP_ATTR_MIN_RNR_TIMER, &attr);
+	guest_send(&pair.qp[0], &sqe, &pair.mr[0], 0, 8);
+	ok(pair_nothing(&pair, 0), "a reset QP retries as often as a new one");
+	lab_close(&pair.lab);
+}
+
 int main(int argc, char **argv)
 {
 	/* Once more, with each guest's adapter in a server of its own. */
@@ -297,6 +317,7 @@ int main(int argc, char **argv)
 	test_remote_invalidate();
 	test_reset();
 	test_drained();
+	test_retries();
 	if (!lab_linked)
 		test_draining();
 	return done();

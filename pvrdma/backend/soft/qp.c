@@ -63,6 +63,7 @@ static void forget(struct soft_qp *qp)
 	qp->taken = NULL;
 	qp->begun = qp->established = qp->last_wqe_sent = false;
 	qp->done = 0;
+	qp->retries = qp->rnr_retries = 0;
 	qp->asked = NULL;
 	qp->answered = qp->served = 0;
 }
