@@ -281,6 +281,12 @@ int qp_modify(struct model *m, const struct pvrdma_cmd_modify_qp *cmd, struct qp
 	m->ops->qp_query(qp->backend, &now);
 	if (mask & IBV_QP_STATE && !may_become(now.qp_state, cmd->attr.state))
 		return -EINVAL;
+	/*
+	 * Other attributes have no meaning after a reset, and an address could make the
+	 * backend apply the change later.
+	 */
+	if (mask & IBV_QP_STATE && cmd->attr.state == IBV_QPS_RESET)
+		mask = IBV_QP_STATE;
 	take_attributes(&cmd->attr, &attr);
 	err = m->ops->qp_modify(qp->backend, &attr, (int)mask, qp);
 	if (!err)

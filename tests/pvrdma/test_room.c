@@ -21,6 +21,8 @@ static struct {
 	int sends, recvs, srq_recvs;
 	/* How many were refused. */
 	unsigned int refused;
+	/* Of the last change of a QP. */
+	int mask;
 } room;
 
 static int room_send(struct backend_qp *qp, const struct backend_send *send)
@@ -41,6 +43,12 @@ static int room_srq_recv(struct backend_srq *srq, const struct ibv_recv_wr *wr)
 	return room.srq_recvs ? room.srq_recvs : room.soft->srq_recv(srq, wr);
 }
 
+static int room_modify(struct backend_qp *qp, const struct ibv_qp_attr *attr, int mask, void *request)
+{
+	room.mask = mask;
+	return room.soft->qp_modify(qp, attr, mask, request);
+}
+
 /* Requests of guest 0's QP wait for receives of guest 1's SRQ, for ever. */
 static struct guest_srq open_room(struct pair *pair)
 {
@@ -55,6 +63,7 @@ static struct guest_srq open_room(struct pair *pair)
 	room.ops.qp_send = room_send;
 	room.ops.qp_recv = room_recv;
 	room.ops.srq_recv = room_srq_recv;
+	room.ops.qp_modify = room_modify;
 	room.sends = room.recvs = room.srq_recvs = 0;
 	room.refused = 0;
 	backend->ops = &room.ops;
@@ -246,6 +255,7 @@ static void test_receives(void)
 static void test_errors(void)
 {
 	struct pvrdma_event event = { .type = 99 };
+	struct pvrdma_qp_attr reset = { .state = PVRDMA_QPS_RESET };
 	struct guest_srq srq;
 	struct pair pair;
 
@@ -265,6 +275,8 @@ static void test_errors(void)
 	ok(guest_event(&pair.lab.guests[0], &event) && event.type == PVRDMA_EVENT_QP_FATAL &&
 	   event.info == pair.qp[0].handle && guest_state(&pair.qp[0]) == PVRDMA_QPS_ERR,
 	   "another error is one of the QP");
+	ok(!guest_modify(&pair.qp[0], PVRDMA_QP_ATTR_STATE | PVRDMA_QP_ATTR_PATH, &reset) &&
+	   room.mask == IBV_QP_STATE, "a reset takes no other attributes");
 	lab_close(&pair.lab);
 }
 
