@@ -123,7 +123,6 @@ int link_listen(const char *address, struct listener_file *file)
 		.uid = (uid_t)-1,
 		.gid = (gid_t)-1,
 	};
-
 	int fd;
 
 	if (!is_path(address))
