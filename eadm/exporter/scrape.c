@@ -181,7 +181,7 @@ static void add_name(struct names *names, const char *name, const char *only)
 
 	if (!name || !*name || (only && strcmp(name, only) != 0))
 		return;
-	/* The label "device" cannot tell devices with the same name apart. */
+	/* The label "device" cannot distinguish devices with the same name. */
 	for (i = 0; i < names->n && strcmp(names->name[i], name) != 0; i++)
 		;
 	if (i < names->n || names->n == MAX_TARGETS) {

@@ -432,7 +432,7 @@ static bool take_datagram(struct soft *soft, const struct soft_link *link,
 	memcpy(&to, wire->to, sizeof(to));
 	port = soft_find_port(soft, &to);
 	from = soft_ud_source(&datagram);
-	/* A program may send only from its own GIDs. */
+	/* A program may send only from GIDs that belong to it. */
 	if (port && !soft_find_port(soft, &from) && soft_find_link(soft, &from) == link)
 		soft_ud_arrive(port, &datagram);
 	return true;
