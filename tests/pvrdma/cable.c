@@ -38,6 +38,8 @@ struct cable *cable_open(const char *path, const char *to)
 	cable->ends[0] = cable->ends[1] = -1;
 	cable->left[0] = cable->left[1] = NEVER;
 	cable->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	/* A test that was killed may have had the same PID. */
+	unlink(path);
 	guest_must(!bind(cable->listener, (struct sockaddr *)&cable->at, sizeof(cable->at)) &&
 		   !listen(cable->listener, 4), "cable");
 	return cable;
