@@ -49,7 +49,11 @@ native_ends() {
 	client=$!
 	until_true 60 eval '[ "$(sent)" -gt $((before + 1000)) ]' || cat "$work/native"
 	ip link set far down
-	! until_true 20 eval "! kill -0 $client 2>/dev/null" || status=0
+	if until_true 20 eval "! kill -0 $client 2>/dev/null"; then
+		status=0
+	else
+		cat "/proc/$client/stack" >>"$work/native"
+	fi
 	kill -9 $client $server 2>/dev/null
 	wait $client $server 2>/dev/null
 	return $status
