@@ -276,6 +276,11 @@ static int run(struct cli *cli)
 	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SORT])
 		return fail(cli, STATUS_USAGE, "--sort",
 			    "cannot be used with --follow");
+	/* A stream of records has no messages that a capture could contain. */
+	if (cli->args.opt[OPT_FOLLOW] && cli->args.opt[OPT_SAVE] &&
+	    !cli->args.opt[OPT_FROM])
+		return fail(cli, STATUS_USAGE, "--save",
+			    "cannot be used with --follow (use 'eadm record')");
 	status = check(cli, verb);
 	if (status)
 		return status;

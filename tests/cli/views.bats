@@ -299,6 +299,8 @@ tx-bytes bytes           1.0k" ]
 		--sort qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn,qpn
 	fails 2 "eadm: stat: --sort: cannot be used with --live" stat -l --sort port
 	fails 2 "eadm: trace: --sort: cannot be used with --follow" trace -f --sort op
+	fails 2 "eadm: trace: --save: cannot be used with --follow (use 'eadm record')" \
+		--save "$BATS_TEST_TMPDIR/none.pcapng" trace -f
 	fails 2 "eadm: dump: --peer: this filter does not apply to memory regions" dump mr --peer 1.1.1.1
 	fails 2 "eadm: dump: --netns: this filter does not apply to devices" dump dev --netns 1
 	fails 2 "eadm: dump: --cgroup: this filter does not apply to event queues" dump eq --cgroup 1
