@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "hw_user.h"
 #include "journal.h"
+#include "log_limit.h"
 #include "model.h"
 #include "pvrdma_hw.h"
 #include "table.h"
@@ -263,12 +264,7 @@ struct model {
 	bool backend_gone;
 
 	uint64_t events_lost;
-	/*
-	 * Second of the last log line; numbers of lines logged and suppressed in that
-	 * second.
-	 */
-	uint64_t log_second;
-	unsigned int log_lines, log_left_out;
+	struct log_limit log_limit;
 };
 
 /* Returns the register value that the guest reads, without side effects. */

@@ -164,8 +164,16 @@ void lab_open_limited(struct lab *lab, unsigned int version, struct backend *bac
 	open_all(lab, version, limits);
 }
 
+static unsigned int link_lines;
+
+unsigned int lab_link_lines(void)
+{
+	return link_lines;
+}
+
 static void say(const char *address, const char *line)
 {
+	link_lines++;
 	if (getenv("GUEST_LOG"))
 		fprintf(stderr, "# link %s: %s\n", address, line);
 }

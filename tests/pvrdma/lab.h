@@ -41,6 +41,8 @@ void lab_run(struct lab *lab);
 bool lab_wait(struct lab *lab, int irq);
 /* For guest->wait. */
 bool lab_wait_response(void *arg, int irq);
+/* Number of lines that servers of this process have logged about links. */
+unsigned int lab_link_lines(void);
 /* A VMM that goes, and its guest with it; another one comes. */
 void lab_restart(struct lab *lab, struct guest *guest);
 

@@ -737,6 +737,33 @@ static void test_own_gid(void)
 	lab_close(lab);
 }
 
+/* Linked programs must not fill the host's disk. */
+static void test_log(void)
+{
+	struct wire_hello old = { .magic = WIRE_MAGIC, .version = WIRE_VERSION + 1 };
+	unsigned int i, before = lab_link_lines(), lines;
+	struct pair pair;
+	struct lab *lab = &pair.lab;
+	int fd;
+
+	pair_open(&pair);
+	for (i = 0; i < 1000; i++)
+		refuses(lab, false, WIRE_HELLO, &old, sizeof(old), sizeof(old));
+	lines = lab_link_lines() - before;
+	ok(lines >= 10 && lines < 300, "1000 links that fail: %u lines in the log", lines);
+	fd = dial(lab);
+	greet(fd);
+	before = lab_link_lines();
+	for (i = 0; i < 1000; i++) {
+		announce(lab, fd, 1, true);
+		announce(lab, fd, 1, false);
+	}
+	lines = lab_link_lines() - before;
+	ok(lines < 300, "and 1000 claims of another adapter's GID: %u", lines);
+	close(fd);
+	lab_close(lab);
+}
+
 static void send_datagram(struct lab *lab, int fd, uint32_t qpn, uint8_t from)
 {
 	struct {
@@ -806,6 +833,7 @@ int main(void)
 	test_long_atomic();
 	test_owner();
 	test_own_gid();
+	test_log();
 	test_datagram_source();
 	return done();
 }

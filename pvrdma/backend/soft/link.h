@@ -4,6 +4,7 @@
 #define SOFT_LINK_H
 
 #include "listener.h"
+#include "log_limit.h"
 #include "soft.h"
 #include "wire.h"
 
@@ -43,6 +44,8 @@ struct soft_link {
 	bool connecting, greeted;
 	/* It has been logged that the link is missing. */
 	bool missed;
+	/* If this side connects. */
+	struct log_limit log_limit;
 	uint64_t retry_at, heard;
 	LIST_HEAD(, link_gid) gids;
 	unsigned int n_gids;
@@ -70,6 +73,8 @@ struct soft_links {
 	/* If the listener is a UNIX socket. */
 	struct listener_file file;
 	const struct backend_soft_config *config;
+	/* Of all links that the other side connects. */
+	struct log_limit log_limit;
 	unsigned int n_links;
 	TAILQ_HEAD(, soft_link) links;
 	/*

@@ -21,17 +21,19 @@
 
 /* ---- life cycle of a link */
 
-static void say(const struct soft_links *links, const struct soft_link *link, const char *what,
-		int err)
+static void say(struct soft_links *links, struct soft_link *link, const char *what, int err)
 {
+	const char *name = link->address ? link->address : links->config->listen;
 	char line[128];
 
-	if (!links->config->log)
+	if (!links->config->log ||
+	    !log_limit_allows(link->address ? &link->log_limit : &links->log_limit,
+			      links->config->log, name))
 		return;
 	snprintf(line, sizeof(line), "%s%s%s", what, err ? ": " : "",
 		 err == -EPROTO ? "protocol error: invalid or unexpected message" :
 		 err ? strerror(-err) : "");
-	links->config->log(link->address ? link->address : links->config->listen, line);
+	links->config->log(name, line);
 }
 
 static struct soft_link *add_link(struct soft_links *links, const char *address)
