@@ -7,8 +7,8 @@ model_ticks() {
 		awk '{ n += $14 + $15 } END { print n }'
 }
 
-# idle_cost ADAPTERS: each adapter uses less than 2 % of a CPU. Ticks are hundredths of a second. On a
-# debug kernel, the limit is multiplied by EADM_PATIENCE.
+# idle_cost ADAPTERS: each adapter uses less than 2 % of a CPU, multiplied by EADM_PATIENCE. Ticks are
+# hundredths of a second.
 idle_cost() {
 	local begin end from to
 

@@ -127,5 +127,6 @@ check "16 adapters are added and removed in any order" many
 check "100 cycles do not change the memory map" cycles
 check "files can be open while an adapter is removed" open_files
 check "the module cannot be unloaded while an adapter exists" unload
-check "an idle adapter costs less than 2 % of a CPU" three_idle
+# The checks of a debug kernel cost more than the adapter.
+[[ $(uname -r) == *debug* ]] || check "an idle adapter costs less than 2 % of a CPU" three_idle
 tap_end
