@@ -28,7 +28,7 @@ GROUPS = {
     "kmod/erdma": ["kmod/core", "kmod/erdma"],
     "kmod/efa": ["kmod/core", "kmod/efa"],
     # What a distribution compiles, and the quick suites that run it.
-    "USERLAND": ["common", "completions", "eadm", "examples", "kmod/uapi", "libeadm", "man",
+    "USERLAND": [".codespellrc", "common", "completions", "eadm", "examples", "kmod/uapi", "libeadm", "man",
                  "meson.build", "meson_options.txt", "packaging", "pvrdma", "spec", "tests/bench/*.c",
                  "tests/bench/*.py", "tests/bench/meson.build", "tests/bundle", "tests/captures",
                  "tests/cli", "tests/exporter", "tests/family", "tests/golden", "tests/lib",

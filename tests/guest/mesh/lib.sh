@@ -22,12 +22,12 @@ tests_run() {
 	find "/proc/$1/fd" -lname '/dev/infiniband/uverbs*' 2>/dev/null | grep -q .
 }
 
-# over PID...: these processes have ended
+# over PID...: these processes have ended; kill -0 passes for those that this shell has not reaped.
 over() {
-	local pid
+	local pid state
 
 	for pid; do
-		! kill -0 "$pid" 2>/dev/null || return
+		! read -r _ _ state _ 2>/dev/null <"/proc/$pid/stat" || [ "$state" = Z ] || return
 	done
 }
 
