@@ -181,6 +181,6 @@ saved" ]
 	done
 	# All of them were in the captures, and so were bytes of commands that failed.
 	jq -sce --argjson secrets "$secrets" '(map(keys_unsorted) | add | unique) as $all |
-		$secrets - $all == [] and ([.[] | select(.request).state] | unique) as $states |
-		["done", "timeout", "error"] - $states == []' all
+		([.[] | select(.request).state] | unique) as $states |
+		$secrets - $all == [] and ["done", "timeout", "error"] - $states == []' all
 }
