@@ -44,14 +44,19 @@ verdicts() {
 	eadm diagnose "$@" --json 2>/dev/null | jq -r '.rows[] | "\(.severity) \(.rule)"'
 }
 
-# start_job: ib_send_bw between two processes, $server and $client, until it is stopped.
+# start_job [OPTION...]: ib_send_bw between two processes, $server and $client, until it is stopped.
 start_job() {
-	ib_send_bw -d $dev -x 1 -F -D 600 >"$work/server" 2>&1 &
+	ib_send_bw -d $dev -x 1 -F -D 600 "$@" >"$work/server" 2>&1 &
 	server=$!
 	until_true 60 listens 18515 || return
-	ib_send_bw -d $dev -x 1 -F -D 600 127.0.0.1 >"$work/client" 2>&1 &
+	ib_send_bw -d $dev -x 1 -F -D 600 "$@" 127.0.0.1 >"$work/client" 2>&1 &
 	client=$!
 	until_true 60 sends
+}
+
+# The job goes on, or this shows why it ended.
+job_runs() {
+	[ -e "/proc/$server/exe" ] && [ -e "/proc/$client/exe" ] || { cat "$work/server" "$work/client"; return 1; }
 }
 
 listens() { # PORT
